@@ -1,0 +1,185 @@
+"""One record from the outcomes of a trial, one outcome for each process.
+
+Disturbed samples are left out while enough clean ones remain. The interval is over processes, because the process is
+the unit of repetition: between processes times differ several times more than samples within one suggest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from opperf.measurement import Measurement, Samples
+from opperf.operators import catalog
+from opperf.outcome import Outcome
+from opperf.plan import Settings, Trial
+from opperf.reason import Reason, Warning
+from opperf.record import Quantity, Record, Statistics, Value
+from opperf.stats.order import median, quantile, relative_precision
+from opperf.stats.student import log_interval
+
+#: Clean samples that are enough, whatever their share; below that, half of all samples must be clean.
+ENOUGH_CLEAN = 10
+#: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
+LONG_CALL = 2e-3
+#: Fewer samples than this make a 99th percentile that is merely the largest.
+ENOUGH_FOR_P99 = 100
+#: Processes that an interval needs.
+PROCESSES = 3
+
+
+def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, keep_samples: bool = True) -> Record:
+    """Return the record of a trial; a failure in any process makes it failed."""
+    for outcome in outcomes:
+        if outcome.status == "failed":
+            return Record(trial, "failed", outcome.reason, facts=_version(outcomes))
+    measured = [outcome.measurement for outcome in outcomes if outcome.measurement is not None]
+    if not measured:
+        reason = next((outcome.reason for outcome in outcomes if outcome.reason is not None), None)
+        return Record(
+            trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
+        )
+    time = _Kept.of([found.time for found in measured], trial.side.threads)
+    metrics: dict[str, Value] = {"time": _statistics(time, measured[0], settings)}
+    latencies = [found.latency for found in measured if found.latency is not None]
+    if latencies:
+        metrics["latency"] = _statistics(_Kept.of(latencies, trial.side.threads), None, settings)
+    cpu = _Kept([found.time.cpu_seconds() or found.time.cpu_seconds(clean_only=False) for found in measured], 0, 1, "cpu")
+    metrics["cpu_time"] = _statistics(cpu, measured[0], settings)
+    metrics |= _memory(measured) | _compile_time(measured)
+    metrics |= _rates(trial, median(time.pooled))
+    return Record(
+        trial,
+        "ok",
+        metrics=metrics,
+        warnings=_warnings(measured, time),
+        facts={**measured[0].facts, **_version(outcomes)},
+        samples=_samples(measured) if keep_samples else {},
+    )
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The times that count, by process, in seconds; how many were left out; whether too few were clean."""
+
+    processes: Sequence[Sequence[float]]
+    discarded: int
+    calls: int
+    clock: str = "wall"
+    short_of_clean: bool = False
+
+    @property
+    def pooled(self) -> list[float]:
+        return [time for process in self.processes for time in process]
+
+    @classmethod
+    def of(cls, measured: Sequence[Samples], threads: int) -> _Kept:
+        clean = [samples.seconds() for samples in measured]
+        every = [samples.seconds(clean_only=False) for samples in measured]
+        calls = measured[0].samples[0].calls
+        kept, taken = sum(map(len, clean)), sum(map(len, every))
+        # Each process must keep one at least, or it would have no value of its own.
+        if all(clean) and (kept >= ENOUGH_CLEAN * len(clean) or 2 * kept >= taken):
+            return cls(clean, taken - kept, calls)
+        if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
+            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", True)
+        return cls(every, 0, calls, "wall", True)
+
+
+def _statistics(kept: _Kept, facts: Measurement | None, settings: Settings) -> Statistics:
+    times = sorted(kept.pooled)
+    centres = [median(times) for times in kept.processes]
+    interval = log_interval(centres) if len(centres) >= PROCESSES else None
+    reason = None
+    if interval is None:
+        reason = f"{len(centres)} process(es); an interval needs {PROCESSES}: `--processes 5`"
+    return Statistics(
+        mean=fmean(times),
+        median=quantile(times, 0.5),
+        p50=quantile(times, 0.5),
+        p90=quantile(times, 0.9),
+        p99=quantile(times, 0.99),
+        min=times[0],
+        max=times[-1],
+        stdev=stdev(times) if len(times) > 1 else 0.0,
+        interval=interval,
+        interval_reason=reason,
+        precision=relative_precision(times) if len(centres) == 1 else None,
+        samples=len(times),
+        calls_per_sample=kept.calls,
+        discarded=kept.discarded,
+        processes=len(centres),
+        sync="call" if facts is None else facts.facts.get("sync", "block"),
+        cache=settings.cache,
+        clock=kept.clock,
+    )
+
+
+def _memory(measured: Sequence[Measurement]) -> dict[str, Value]:
+    seen = [found.memory for found in measured if found.memory is not None]
+    if not seen:
+        return {}
+    found: dict[str, Value] = {"memory_peak": Quantity(max(memory.peak for memory in seen), seen[0].source)}
+    allocated = [memory.allocated for memory in seen if memory.allocated is not None]
+    if allocated:
+        found["memory_allocated"] = Quantity(max(allocated), seen[0].source)
+    return found
+
+
+def _compile_time(measured: Sequence[Measurement]) -> dict[str, Value]:
+    seen = [found.compile_seconds for found in measured if found.compile_seconds is not None]
+    return {"compile_time": Quantity(median(seen), "first call")} if seen else {}
+
+
+def _rates(trial: Trial, seconds: float) -> dict[str, Value]:
+    """Return the counts of the operator's formulas, and the rates that they make with the median time."""
+    definition = catalog().get(trial.case.operator)
+    if definition is None:
+        return {}
+    found: dict[str, Value] = {}
+    counts = {
+        "flop": definition.flop_count(trial.case, trial.direction),
+        "byte": definition.byte_count(trial.case, trial.direction),
+    }
+    for name, count in counts.items():
+        if count is None:
+            continue
+        found[f"{name}s"] = Quantity(count, "formula")
+        if seconds > 0 and count > 0:
+            found[f"{name}_rate"] = Quantity(count / seconds, "formula over median time")
+    return found
+
+
+def _warnings(measured: Sequence[Measurement], time: _Kept) -> tuple[Warning, ...]:
+    found = {warning.slug: warning for process in measured for warning in process.warnings}
+    if time.short_of_clean:
+        stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"
+        found["few_clean_samples"] = Warning(
+            "few_clean_samples",
+            f"the machine disturbed most of the {len(time.pooled)} samples; {stand_in}",
+            "run on an idle machine, or give more `--runs` or `--trial-budget`",
+        )
+    if len(time.pooled) < ENOUGH_FOR_P99:
+        found["p99_of_few"] = Warning(
+            "p99_of_few",
+            f"p99 is taken from fewer than {ENOUGH_FOR_P99} samples",
+            f"`--runs {ENOUGH_FOR_P99}`",
+        )
+    return tuple(found.values())
+
+
+def _samples(measured: Sequence[Measurement]) -> dict[str, Any]:
+    """Return the raw samples, one entry for each process."""
+    found: dict[str, Any] = {"time": [process.time.to_json() for process in measured]}
+    latencies = [process.latency for process in measured if process.latency is not None]
+    # A block of one call is a latency sample already; it is not stored twice.
+    if latencies and latencies[0].samples != measured[0].time.samples:
+        found["latency"] = [samples.to_json() for samples in latencies]
+    return found
+
+
+def _version(outcomes: Sequence[Outcome]) -> Mapping[str, str]:
+    version = next((outcome.version for outcome in outcomes if outcome.version is not None), None)
+    return {} if version is None else {"version": version}

@@ -1,0 +1,102 @@
+"""How a backend writes down the way its framework spells a neutral operator.
+
+    "add": call("torch.add", "input=lhs, other=rhs"),
+    "topk": call("nd.topk", "data", "k=k, axis=axis, ret_typ='both'"),
+    "conv2d": Missing("NumPy has no convolution over images"),
+    "softmax": composed(softmax, "data, axis", note="exp and sum, composed"),
+
+The first string is the path by which users know the function; the second the positional arguments, the third the
+keywords, each written as a Python argument list. On the left stands the framework's own name of an argument, on the
+right the neutral name or a constant; a bare name is both. `*data` spreads a list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+#: Applied to an argument once, when the call is bound; never in the timed region.
+Adapt: TypeAlias = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a framework's function: its own name, and the neutral name or the constant it gets."""
+
+    own: str
+    neutral: str | None = None
+    constant: Any = None
+    spread: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of the framework, with the neutral arguments it takes.
+
+    `function` is None when `path` is looked up in the framework; a composition brings its own. `adapt` holds functions
+    by neutral name that change an argument before anything is timed. `note` is kept on the record, and so are
+    `unsupported` directions with their reasons.
+    """
+
+    path: str
+    positional: tuple[Parameter, ...]
+    keywords: tuple[Parameter, ...] = ()
+    function: Callable[..., Any] | None = None
+    note: str | None = None
+    adapt: Mapping[str, Adapt] = field(default_factory=dict)
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def own_names(self) -> dict[str, str]:
+        """The neutral name of each of the framework's own argument names."""
+        parameters = (*self.positional, *self.keywords)
+        return {parameter.own: parameter.neutral for parameter in parameters if parameter.neutral is not None}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The framework has no such operator; the reason is shown to the user."""
+
+    reason: str
+
+
+Binding: TypeAlias = Call | Missing
+
+
+def parameters(text: str) -> tuple[Parameter, ...]:
+    """Read an argument list.
+
+    >>> parameters("input=lhs, ret_typ='both'")[1]
+    Parameter(own='ret_typ', neutral=None, constant='both', spread=False)
+    """
+    parsed = ast.parse(f"f({text})", mode="eval").body
+    if not isinstance(parsed, ast.Call):
+        raise ValueError(f"not an argument list: {text!r}")
+    found = []
+    for argument in parsed.args:
+        spread = isinstance(argument, ast.Starred)
+        name = argument.value if isinstance(argument, ast.Starred) else argument
+        if isinstance(name, ast.Name):
+            found.append(Parameter(name.id, neutral=name.id, spread=spread))
+        else:
+            found.append(Parameter("", constant=ast.literal_eval(name)))
+    for keyword in parsed.keywords:
+        if isinstance(keyword.value, ast.Name):
+            found.append(Parameter(keyword.arg or "", neutral=keyword.value.id))
+        else:
+            found.append(Parameter(keyword.arg or "", constant=ast.literal_eval(keyword.value)))
+    return tuple(found)
+
+
+def call(path: str, positional: str, keywords: str = "", **more: Any) -> Call:
+    """Write down a function that the framework has at `path`; `more` are fields of `Call`."""
+    return Call(path, parameters(positional), parameters(keywords), **more)
+
+
+def composed(function: Callable[..., Any], positional: str, keywords: str = "", *, note: str, **more: Any) -> Call:
+    """Write down a function made from several of the framework's; `note` says of which."""
+    return Call(
+        f"composition:{function.__name__}", parameters(positional), parameters(keywords), function, note, **more
+    )

@@ -1,0 +1,34 @@
+"""Thread control that the frameworks share: what is set before an import, and a look at whether it was honoured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from time import perf_counter_ns, process_time_ns
+from typing import Any
+
+#: What OpenMP, MKL, OpenBLAS and BLIS read when they are loaded.
+VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS")
+#: A matrix product is watched for this long; shorter, and the CPU clock's steps show.
+WATCHED_NS = 20_000_000
+
+
+def set_variables(threads: int) -> None:
+    """Tell the numerical libraries how many threads to start; to be called before any of them is loaded."""
+    for name in VARIABLES:
+        os.environ[name] = str(threads)
+
+
+def seen(call: Callable[[], Any]) -> float:
+    """Return the CPU time over the wall time of a call that keeps every thread busy.
+
+    The best of three looks counts: a neighbour makes the ratio smaller, never larger.
+    """
+    call()
+    ratios = []
+    for _ in range(3):
+        wall, cpu = perf_counter_ns(), process_time_ns()
+        while perf_counter_ns() - wall < WATCHED_NS:
+            call()
+        ratios.append((process_time_ns() - cpu) / (perf_counter_ns() - wall))
+    return round(max(ratios), 2)

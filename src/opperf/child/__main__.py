@@ -1,0 +1,81 @@
+"""The way into a child: `python -m opperf.child READ_FD WRITE_FD PARENT_PID SIDE_JSON LIMITS_JSON`.
+
+It imports one framework, says hello, and answers requests until it is told to quit or the pipe closes. Stdout and
+stderr belong to the framework; the protocol has two pipes of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+from typing import BinaryIO
+
+from opperf.child import process
+from opperf.message import PROTOCOL, Reply, read_request
+
+
+def main(argv: list[str]) -> int:
+    """Run one child; returns its exit code."""
+    read_fd, write_fd, parent = (int(word) for word in argv[:3])
+    process.die_with(parent)
+    limits = json.loads(argv[4])
+    with os.fdopen(read_fd, "rb") as requests, os.fdopen(write_fd, "wb") as replies:
+        return _serve(requests, replies, argv[3], limits)
+
+
+def _serve(requests: BinaryIO, replies: BinaryIO, side_json: str, limits: dict[str, object]) -> int:
+    # What follows imports most of the child's code; dying with the parent must be settled before.
+    from opperf import backends
+    from opperf.child.jobs import Jobs, failure
+    from opperf.measure.disturbance import NoCounters, ProcessCounters
+    from opperf.plan import Side
+
+    side = Side.from_json(json.loads(side_json))
+    fixed = side.allocator == "fixed" and process.fix_allocator()
+    cpus = limits.get("cpus")
+    if isinstance(cpus, list):
+        process.stay_on(cpus)
+    try:
+        start = time.perf_counter()
+        backend = backends.start(side)
+        facts = {
+            **backend.facts(),
+            "allocator": "fixed thresholds" if fixed else "default",
+            "import_seconds": time.perf_counter() - start,
+        }
+        devices = backend.devices()
+    except Exception as error:  # whatever a broken installation raises is the answer
+        hello = Reply(0, failure={**failure(error), "protocol": PROTOCOL})
+        _send(replies, hello)
+        return 1
+    memory = limits.get("memory")
+    if isinstance(memory, int):
+        process.limit_memory(memory)
+    # What the import made lives for ever; later collections need not look at it.
+    gc.collect()
+    gc.freeze()
+    hello = Reply(0, {"protocol": PROTOCOL, "pid": os.getpid(), "facts": facts, "devices": devices})
+    _send(replies, hello)
+    jobs = Jobs(backend, NoCounters() if backend.name == "null" else ProcessCounters())
+    for line in requests:
+        request = read_request(line)
+        if request.verb == "quit":
+            break
+        try:
+            reply = Reply(request.id, jobs.answer(request))
+        except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
+            reply = Reply(request.id, failure=failure(error))
+        _send(replies, reply)
+    return 0
+
+
+def _send(replies: BinaryIO, reply: Reply) -> None:
+    replies.write(reply.encode())
+    replies.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,110 @@
+"""From a case to a call of the framework: tensors made, names translated, everything in its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from opperf.backend import Bound
+from opperf.backends.call import Call, Parameter
+from opperf.case import Argument, Case, Device, DType, ListOf
+from opperf.child import inputs
+from opperf.operators import Operator
+from opperf.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+
+
+@dataclass
+class Maker:
+    """Makes the values of one case; tensors get seeds by the place where they stand."""
+
+    backend: Backend
+    seed: str
+
+    def make(self, argument: Argument, place: str) -> Any:
+        """Return the framework's value for an argument."""
+        if isinstance(argument, TensorSpec):
+            return inputs.tensor(self.backend, argument, f"{self.seed}/{place}")
+        if isinstance(argument, ListOf):
+            return [self.make(item, f"{place}[{i}]") for i, item in enumerate(argument.items)]
+        if isinstance(argument, tuple):
+            return tuple(self.make(item, f"{place}[{i}]") for i, item in enumerate(argument))
+        if isinstance(argument, DType):
+            return self.backend.dtype(argument.name)
+        if isinstance(argument, Device):
+            return argument.name
+        return argument
+
+
+def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, seed: int) -> Bound:
+    """Make every argument of a case and bind the framework's function to it.
+
+    `operator` is the neutral definition, None for a function that opperf does not know. Raises what the framework
+    raises for values that it does not take.
+    """
+    maker = Maker(backend, f"{seed}/{case.id}")
+    made = {name: maker.make(value, name) for name, value in case.inputs.items()}
+    made |= {name: maker.make(value, name) for name, value in case.attributes.items()}
+    for name, adapt in call.adapt.items():
+        if name in made:
+            made[name] = adapt(made[name])
+    positional: list[Any] = []
+    for parameter in call.positional:
+        value = _value(parameter, made)
+        if parameter.spread:
+            positional.extend(value)
+        else:
+            positional.append(value)
+    function = backend.resolve(call.path) if call.function is None else call.function
+    return Bound(
+        function=function,
+        arguments=tuple(positional),
+        keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
+        differentiable=tuple(_differentiable(case, operator, backend, made)),
+        mutated=_mutated(case, operator, made),
+        training=bool(case.get("training", False)),
+    )
+
+
+def call_of(case: Case, path: str) -> Call:
+    """Return the call of a function that no binding describes: its own argument names, inputs first.
+
+    Inputs go by position in the order given, attributes by keyword.
+    """
+    return Call(
+        path,
+        tuple(Parameter(name, neutral=name) for name in case.inputs),
+        tuple(Parameter(name, neutral=name) for name in case.attributes),
+    )
+
+
+def _given(parameter: Parameter, made: dict[str, Any]) -> bool:
+    return parameter.neutral is None or parameter.neutral in made
+
+
+def _value(parameter: Parameter, made: dict[str, Any]) -> Any:
+    if parameter.neutral is None:
+        return parameter.constant
+    return made.get(parameter.neutral)
+
+
+def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> list[Any]:
+    """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
+    names = case.inputs if operator is None else operator.differentiable
+    found = []
+    for name in names:
+        if name not in case.inputs:
+            continue
+        specs = list(Case(case.operator, {name: case.inputs[name]}).tensors())
+        for spec, tensor in zip(specs, backend.leaves(made[name])):
+            if spec.is_float and spec.requires_grad is not False:
+                found.append(tensor)
+    return found
+
+
+def _mutated(case: Case, operator: Operator | None, made: dict[str, Any]) -> tuple[Any, ...]:
+    if operator is None or case.get("training", True) is False:
+        return ()
+    return tuple(made[name] for name in operator.mutates if name in made)

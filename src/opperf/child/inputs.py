@@ -1,0 +1,64 @@
+"""The values of input tensors: the same bits in every framework, on every machine, for the same seed.
+
+The standard library draws random bits and pins the exponent, which gives floats in [1, 2) at the speed of a copy. What
+remains are a few elementwise operations, each correctly rounded in every framework, so the results agree to the bit.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from opperf.tensor import ITEM_SIZES, TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+
+#: For a float type: mask of the fraction's bits, and the pattern of sign and exponent that makes [1, 2).
+PATTERNS = {4: (0x007FFFFF, 0x3F800000), 8: (0x000FFFFFFFFFFFFF, 0x3FF0000000000000)}
+
+
+def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
+    """Return `count` little-endian floats of `size` bytes, uniform in [1, 2).
+
+    >>> import struct
+    >>> 1 <= struct.unpack("<f", raw_units(random.Random(0), 1, 4))[0] < 2
+    True
+    """
+    mask, pattern = PATTERNS[size]
+    if count == 0:
+        return bytearray()
+    bits = int.from_bytes(generator.randbytes(count * size), "little")
+    bits &= int.from_bytes(mask.to_bytes(size, "little") * count, "little")
+    bits |= int.from_bytes(pattern.to_bytes(size, "little") * count, "little")
+    return bytearray(bits.to_bytes(count * size, "little"))
+
+
+def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Make a tensor of the backend's framework; `seed` decides its values."""
+    backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
+    return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
+
+
+def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    if spec.values != "uniform":
+        fill = 0 if spec.values == "zeros" else 1
+        return backend.host(bytearray(8 * spec.elements), "float64") + fill
+    generator = random.Random(seed)
+    low, high = spec.range or spec.default_range
+    if spec.is_float:
+        size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4
+        parts = 2 if spec.dtype.startswith("complex") else 1
+        unit = backend.host(raw_units(generator, parts * spec.elements, size), f"float{8 * size}")
+        return (unit - 1.0) * (high - low) + low
+    drawn = backend.host(_raw_integers(generator, spec.elements), "int64")
+    return drawn % max(1, int(high) - int(low)) + int(low)
+
+
+def _raw_integers(generator: random.Random, count: int) -> bytearray:
+    """Return `count` little-endian whole numbers of eight bytes, uniform in [0, 2^62)."""
+    if count == 0:
+        return bytearray()
+    bits = int.from_bytes(generator.randbytes(8 * count), "little")
+    bits &= int.from_bytes(((1 << 62) - 1).to_bytes(8, "little") * count, "little")
+    return bytearray(bits.to_bytes(8 * count, "little"))

@@ -1,0 +1,166 @@
+"""What a child can be asked, verb by verb. Trials that are prepared stay under a handle until they are released."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.backend import Unsupported, Work
+from opperf.backends.call import Call, Missing
+from opperf.child import arguments
+from opperf.child.directions import call_once, ready
+from opperf.measure.block import Block
+from opperf.measure.doubts import thread_doubts
+from opperf.measure.engine import Engine
+from opperf.message import Request
+from opperf.operators import Operator, catalog
+from opperf.plan import Settings, Trial
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+    from opperf.measure.disturbance import Counters
+
+
+@dataclass
+class Prepared:
+    """A trial whose tensors are made and whose call has run once."""
+
+    work: Work
+    output_bytes: int
+    facts: Mapping[str, Any]
+    block: Block | None = None
+
+
+class Jobs:
+    """Answers requests with one backend."""
+
+    def __init__(self, backend: Backend, counters: Counters) -> None:
+        self._backend = backend
+        self._engine = Engine(backend, counters)
+        self._prepared: dict[int, Prepared] = {}
+        self._handles = 0
+        self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
+
+    def answer(self, request: Request) -> dict[str, Any]:
+        """Return the result of a request; raises what the framework raises."""
+        given = request.arguments
+        if request.verb == "prepare":
+            return self._prepare(Trial.from_json(given["trial"]), given["seed"])
+        if request.verb == "measure":
+            return self._measure(given["handle"], Settings.from_json(given["settings"]))
+        if request.verb == "sample":
+            return self._sample(given["handle"], given["calls"])
+        if request.verb == "release":
+            self._prepared.pop(given["handle"], None)
+            return {}
+        if request.verb == "describe":
+            return self._describe(given["name"])
+        if request.verb == "evaluate":
+            return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
+        raise ValueError(f"no verb {request.verb!r}")
+
+    def _prepare(self, trial: Trial, seed: int) -> dict[str, Any]:
+        prepared = self._ready(trial, seed)
+        self._handles += 1
+        self._prepared[self._handles] = prepared
+        return {"handle": self._handles, "facts": dict(prepared.facts)}
+
+    def _ready(self, trial: Trial, seed: int) -> Prepared:
+        definition = catalog().get(trial.case.operator)
+        call = self._call(trial, definition)
+        if trial.direction in call.unsupported:
+            raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
+        bound = arguments.bind(trial.case, call, definition, self._backend, seed)
+        sound = ready(self._backend, bound, trial.direction, definition, f"{seed}/{trial.case.id}")
+        facts = {"implementation": f"{self._backend.name}:{call.path}"}
+        if call.note is not None:
+            facts["note"] = call.note
+        return Prepared(sound.work, sound.output_bytes, facts)
+
+    def _call(self, trial: Trial, definition: Operator | None) -> Call:
+        """Return how to call the operator of a trial: by its binding, or by the path that the user named."""
+        bindings = self._backend.bindings()
+        path = trial.side.implementation
+        if path is not None:
+            bound = next((c for c in bindings.values() if isinstance(c, Call) and c.path == path), None)
+            if bound is not None and definition is not None:
+                return bound
+            return arguments.call_of(trial.case, path)
+        binding = bindings.get(trial.case.operator, Missing("there is no binding for it yet"))
+        if isinstance(binding, Missing):
+            raise Unsupported(
+                f"{self._backend.name} has no `{trial.case.operator}`: {binding.reason}", slug="no_such_operator"
+            )
+        return binding
+
+    def _measure(self, handle: int, settings: Settings) -> dict[str, Any]:
+        prepared = self._prepared[handle]
+        measured = self._engine.measure(prepared.work, settings, output_bytes=prepared.output_bytes)
+        found = measured.to_json()
+        found["facts"] = {**prepared.facts, **found["facts"]}
+        found["warnings"] += [doubt.to_json() for doubt in self._thread_doubts]
+        return found
+
+    def _sample(self, handle: int, calls: int) -> dict[str, Any]:
+        prepared = self._prepared[handle]
+        if prepared.block is None:
+            prepared.block = self._engine.block(prepared.work)
+        with prepared.block.scope():
+            sample = prepared.block.sample(calls)
+        return {**vars(sample), "overhead_ns": prepared.block.overhead_ns}
+
+    def _describe(self, name: str) -> dict[str, Any]:
+        """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""
+        bindings = self._backend.bindings()
+        if name in bindings:
+            binding = bindings[name]
+            if isinstance(binding, Missing):
+                return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
+            return {"path": binding.path, "operator": name, "arguments": binding.own_names}
+        for operator, binding in bindings.items():
+            if isinstance(binding, Call) and binding.path == name:
+                return {"path": name, "operator": operator, "arguments": binding.own_names}
+        try:
+            self._backend.resolve(name)
+        except LookupError:
+            known = [*self._backend.names(), *(c.path for c in bindings.values() if isinstance(c, Call))]
+            last = name.rpartition(".")[2]
+            close = [path for path in known if path.rpartition(".")[2] == last]
+            close += get_close_matches(name, known, n=5, cutoff=0.6)
+            return {"path": None, "operator": None, "arguments": {}, "near": list(dict.fromkeys(close))[:5]}
+        return {"path": name, "operator": None, "arguments": {}}
+
+    def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
+        """Run a trial once and write each tensor of its result to a file of raw elements."""
+        prepared = self._ready(trial, seed)
+        written = []
+        for i, tensor in enumerate(self._backend.leaves(call_once(self._backend, prepared.work))):
+            raw, shape, dtype = self._backend.to_host(tensor)
+            path = folder / f"output_{i}.bin"
+            path.write_bytes(raw)
+            written.append({"file": str(path), "shape": list(shape), "dtype": dtype})
+        return {"outputs": written}
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
+    if isinstance(error, Unsupported):
+        return {"slug": error.slug, "message": str(error), "hint": error.hint, "skipped": True}
+    text = str(error).strip() or type(error).__name__
+    slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
+    return {
+        "slug": slug,
+        "message": text.splitlines()[0][:500],
+        "hint": None,
+        "exception": type(error).__name__,
+        "traceback": "".join(traceback.format_exception(error))[-8000:],
+    }
+
+
+def _is_out_of_memory(error: BaseException, text: str) -> bool:
+    words = ("out of memory", "cannot allocate memory", "can't allocate memory", "resource_exhausted", "bad_alloc")
+    return isinstance(error, MemoryError) or any(word in text.lower() for word in words)

@@ -1,0 +1,56 @@
+"""What a child does to its own process before and after the framework is imported.
+
+The order matters: it must die with its parent before anything can hang, fix the allocator before anything allocates,
+and take its CPUs before any framework counts them. The memory limit comes last, since frameworks reserve far more
+address space at import than they use: under an earlier limit MXNet hangs and JAX aborts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+PR_SET_PDEATHSIG = 1
+#: mallopt's names for its parameters, and the values where glibc's dynamic rule ends (malloc(3), mallopt(3)).
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+TRIM_THRESHOLD, MMAP_THRESHOLD = 64 * 1024 * 1024, 32 * 1024 * 1024
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent dies, also in native code that holds the interpreter's lock."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before the kernel was asked
+        os._exit(1)
+
+
+def fix_allocator() -> bool:
+    """Hold glibc's thresholds still, so that a trial does not depend on what was freed before it.
+
+    Returns whether that worked; other C libraries have no such rule to hold.
+    """
+    with suppress(AttributeError, OSError):
+        mallopt = ctypes.CDLL(None).mallopt
+        return bool(mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)) and bool(mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD))
+    return False
+
+
+def stay_on(cpus: Sequence[int]) -> None:
+    """Keep every thread of this process, now and later, on these CPUs."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cpus)
+
+
+def limit_memory(more: int) -> None:
+    """Let this process take `more` bytes of data beyond what it has, and have allocations fail after that."""
+    with suppress(OSError, ValueError):
+        with open("/proc/self/status", encoding="ascii") as status:
+            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        soft = held + more if hard == resource.RLIM_INFINITY else min(held + more, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

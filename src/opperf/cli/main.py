@@ -1,0 +1,58 @@
+"""The command `opperf`: its verbs put together, its errors told, its exit codes kept.
+
+0 every trial has a record; 2 bad usage or input; 3 the harness failed, or nothing was measured and something failed;
+130 on Ctrl-C. (1 and 4 belong to `opperf gate`.)
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+import typer
+
+from opperf.cli import doctor, env, operators, run, show
+from opperf.errors import OpperfError
+
+app = typer.Typer(
+    name="opperf",
+    help="Measure deep-learning operators on any framework, with numbers that can be believed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("run")(run.run)
+app.command("show")(show.show)
+app.command("operators")(operators.operators)
+app.command("doctor")(doctor.doctor)
+app.add_typer(env.app, name="env")
+
+
+@app.callback(invoke_without_command=True)
+def version(*, version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    """Measure deep-learning operators on any framework, with numbers that can be believed."""
+    if version:
+        from opperf import __version__
+
+        typer.echo(f"opperf {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        app()
+    except OpperfError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # `opperf operators | head`
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """Leave as Ctrl-C does, with every finished record kept."""
+    sys.exit(128 + number)

@@ -1,0 +1,80 @@
+"""Progress on stderr: a bar with the time left on a terminal, now and then a line elsewhere.
+
+The bar has no thread of its own. It is drawn between trials, never while a sample is taken.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from opperf.outcome import Outcome
+from opperf.plan import Trial
+
+#: Seconds between two lines where there is no terminal.
+LINE_EVERY = 10.0
+
+
+class Bar:
+    """Tells of a run on stderr."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._bar: Progress | None = None
+        self._total = self._count = 0
+        self._began = self._told = time.monotonic()
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def begin(self, total: int) -> None:
+        """Show an empty bar."""
+        self._total = total
+        self._began = self._told = time.monotonic()
+        if self._console.is_terminal and total:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                console=self._console,
+                auto_refresh=False,
+                transient=True,
+            )
+            self._bar.start()
+            self._bar.add_task("starting", total=total)
+
+    def next(self, trial: Trial) -> None:
+        """Say what is measured now."""
+        name = f"{trial.case.operator} {trial.side.framework} {trial.direction}"
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=name)
+            self._bar.refresh()
+            return
+        now = time.monotonic()
+        if now - self._told >= LINE_EVERY:
+            self._told = now
+            left = (now - self._began) / max(1, self._count) * (self._total - self._count)
+            self.note(f"{self._count}/{self._total} measured, about {left:.0f} s left; now {name}")
+
+    def done(self, outcome: Outcome) -> None:
+        """Move on by one."""
+        self._count += 1
+        if self._bar is not None:
+            self._bar.advance(self._bar.task_ids[0])
+            self._bar.refresh()
+        if self._count == self._total:
+            self.close()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

@@ -1,0 +1,94 @@
+"""What can go wrong, as a tree; each error says what was found, what was expected and what to do.
+
+    OpperfError
+    ├── InputError        bad usage or input                       exit code 2
+    └── HarnessError      opperf or its surroundings failed        exit code 3
+        ├── EnvironmentFailure   an environment cannot be found or built
+        └── WorkerFailure        a child died, hung or broke the protocol; becomes one failed record
+
+An operator's own failure is never an exception of this tree: it is a value, a `reason.Reason` on its record.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class OpperfError(Exception):
+    """An error with one clear message, a short stable name (`slug`) and, where there is one, a hint."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, hint: str | None = None, slug: str = "error") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.slug = slug
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\n\nhint: {self.hint}"
+
+
+class InputError(OpperfError):
+    """The command line or a file holds something that opperf cannot take."""
+
+    exit_code = 2
+
+
+class HarnessError(OpperfError):
+    """opperf itself, or the machine below it, failed."""
+
+
+class EnvironmentFailure(HarnessError):
+    """An environment cannot be found, built or used."""
+
+
+class WorkerFailure(HarnessError):
+    """A child process died, hung or did not keep to the protocol.
+
+    `signal` is the name of the signal that ended it, `stderr` its last lines.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        slug: str,
+        hint: str | None = None,
+        signal: str | None = None,
+        stderr: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, slug=slug)
+        self.signal = signal
+        self.stderr = stderr
+
+
+def near(name: str, known: Iterable[str], *, most: int = 5) -> list[str]:
+    """Return the known names that resemble `name`, best first.
+
+    >>> near("softmx", ["softmax", "log_softmax", "add"])
+    ['softmax', 'log_softmax']
+    """
+    folded = {candidate.casefold(): candidate for candidate in known}
+    wanted = name.casefold()
+    close = get_close_matches(wanted, folded, n=most, cutoff=0.6)
+    starting = sorted((other for other in folded if wanted and other.startswith(wanted)), key=len)
+    return [folded[key] for key in dict.fromkeys([*starting[:most], *close])][:most]
+
+
+def unknown(kind: str, name: str, known: Iterable[str], *, hint: str | None = None) -> InputError:
+    """Build the error for a name that is not known, with the names near it.
+
+    >>> print(unknown("operator", "ad", ["add", "abs"]))
+    no operator `ad`
+    <BLANKLINE>
+    hint: did you mean `add`?
+    """
+    close = near(name, known)
+    if close:
+        hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?"
+    return InputError(f"no {kind} `{name}`", hint=hint, slug=f"unknown_{kind.replace(' ', '_')}")

@@ -1,0 +1,55 @@
+"""How many calls a block has: long enough for the clock, short enough to slip between two disturbances.
+
+Beside a busy neighbour 87 % of blocks of 0.55 ms came through undisturbed and 24 % of those of 22 ms.
+"""
+
+from __future__ import annotations
+
+from opperf.measure.block import Block
+from opperf.measure.warmup import Settling
+
+TARGET_NS = 500_000
+LONGEST_NS = 2_000_000
+#: A block length is judged on the best of so many probes.
+PROBES = 3
+#: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
+IN_FLIGHT_BYTES = 64 * 1024 * 1024
+
+
+def calls_for(nanoseconds_each: float, *, output_bytes: int, held: bool) -> int:
+    """Return the calls of a block, given what one call takes.
+
+    >>> calls_for(20_000, output_bytes=0, held=False), calls_for(5_000_000, output_bytes=0, held=False)
+    (25, 1)
+    """
+    calls = max(1, round(TARGET_NS / max(nanoseconds_each, 1.0)))
+    if calls * nanoseconds_each > LONGEST_NS:
+        calls = 1
+    if held and output_bytes:
+        calls = min(calls, max(1, IN_FLIGHT_BYTES // output_bytes))
+    return calls
+
+
+def probe(block: Block, *, output_bytes: int, held: bool) -> int:
+    """Find the calls of a block by timing blocks that double in length; also the first warm-up."""
+    calls = 1
+    while True:
+        least = min(block.run(calls) for _ in range(PROBES))
+        wanted = calls_for(least / calls, output_bytes=output_bytes, held=held)
+        # A short probe overstates the time of one call, so its answer is believed only once it is nearly as long.
+        if wanted <= 2 * calls or least >= TARGET_NS / 4:
+            return wanted
+        calls = min(wanted, calls * 16)
+
+
+def warm_up(block: Block, calls: int, budget: float) -> int:
+    """Run untimed blocks until times settle; return how many calls that took."""
+    rule = Settling(budget)
+    elapsed_ns = blocks = 0
+    while True:
+        wall_ns = block.run(calls)
+        blocks += 1
+        elapsed_ns += wall_ns
+        rule.add(wall_ns / calls / 1e9)
+        if rule.settled(elapsed_ns / 1e9):
+            return blocks * calls

@@ -1,0 +1,132 @@
+"""The order of a trial: warm up, find the block length, sample until a rule says stop, then latency and memory.
+
+The result holds every sample. Summaries are made by whoever reads them.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from opperf.backend import Backend, Work
+from opperf.measure.block import Block
+from opperf.measure.cache import Sweep
+from opperf.measure.calibrate import probe, warm_up
+from opperf.measure.disturbance import Counters
+from opperf.measure.doubts import doubts
+from opperf.measure.stopping import Count, Stopping, stopping
+from opperf.measurement import Measurement, Sample, Samples
+from opperf.plan import Settings
+
+#: Single calls that the latency is made of, unless `--runs` says otherwise.
+LATENCY_CALLS = 20
+
+
+class Engine:
+    """Measures pieces of work with one backend."""
+
+    def __init__(self, backend: Backend, counters: Counters) -> None:
+        self._backend = backend
+        self._counters = counters
+
+    def measure(self, work: Work, settings: Settings, *, output_bytes: int) -> Measurement:
+        """Measure one piece of work; `output_bytes` is what one call returns."""
+        clock = self._backend.clock
+        spent: dict[str, float] = {}
+        block = Block(
+            work, self._backend, self._counters, sweep=_sweep() if settings.cache == "cold" else None
+        )
+        with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
+            calls, warmed = self._warm(block, settings, output_bytes)
+        self._watch()
+        with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
+            time = Samples(self._sample(block, calls, stopping(settings)), block.overhead_ns)
+        latency = None
+        if settings.latency:
+            with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
+                latency = self._latency(block, time, calls, settings)
+        memory = None
+        if settings.memory:
+            with _stage(spent, "memory", clock.wall):
+                memory = self._backend.memory(work)
+        return Measurement(
+            time=time,
+            latency=latency,
+            memory=memory,
+            compile_seconds=work.compile_seconds,
+            facts={
+                **work.notes,
+                "sync": "call" if block.one_by_one else "block",
+                "cache": settings.cache,
+                "warmup_calls": warmed,
+                "calls_per_sample": calls,
+            },
+            warnings=tuple(doubts(time, output_bytes)),
+            spent=spent,
+        )
+
+    def block(self, work: Work) -> Block:
+        """Return a block of that work, to be sampled on demand."""
+        return Block(work, self._backend, self._counters)
+
+    def _warm(self, block: Block, settings: Settings, output_bytes: int) -> tuple[int, int]:
+        """Return the calls of a block and how many calls went before the first sample."""
+        if settings.warmup is not None and settings.warmup > 0:
+            block.run(settings.warmup)
+        calls = probe(block, output_bytes=output_bytes, held=self._backend.collects)
+        if settings.warmup is not None:
+            return calls, settings.warmup
+        return calls, warm_up(block, calls, settings.trial_budget)
+
+    def _watch(self) -> None:
+        """Look for threads that the warm-up started."""
+        watch = getattr(self._counters, "watch", None)
+        if watch is not None:
+            watch()
+
+    def _sample(self, block: Block, calls: int, rule: Stopping) -> tuple[Sample, ...]:
+        taken: list[Sample] = []
+        times: list[float] = []
+        start = self._backend.clock.wall()
+        while True:
+            sample = block.sample(calls)
+            taken.append(sample)
+            if sample.clean:
+                times.append(sample.wall_ns / sample.calls)
+            if rule.finished(times, len(taken), (self._backend.clock.wall() - start) / 1e9):
+                return tuple(taken)
+
+    def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
+        """Time single calls; where a block is one call, its samples are that already."""
+        if calls == 1:
+            return time
+        single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
+        return Samples(single, block.single_overhead_ns)
+
+
+@cache
+def _sweep() -> Sweep:
+    return Sweep()
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def _stage(spent: dict[str, float], name: str, wall: Callable[[], int]) -> Iterator[None]:
+    start = wall()
+    try:
+        yield
+    finally:
+        spent[name] = spent.get(name, 0.0) + (wall() - start) / 1e9
+

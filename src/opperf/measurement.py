@@ -1,0 +1,142 @@
+"""What a child saw of one trial in one process: raw samples in columns, memory, notes and doubts. Nothing is averaged.
+
+These values cross the wall: the child writes them, the parent summarises them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opperf.reason import Warning
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One timed block, with the disturbance seen around it.
+
+    Times are nanoseconds, as the clocks give them. `waiting_ns` is the time that the process's threads stood in the run
+    queue, None where the kernel does not say. `device_ns` is the device's own clock, where there is one. `clean` is
+    the judgement of the rule in force.
+    """
+
+    calls: int
+    wall_ns: int
+    cpu_ns: int
+    switches: int = 0
+    faults: int = 0
+    waiting_ns: int | None = None
+    device_ns: int | None = None
+    clean: bool = True
+
+
+COLUMNS = tuple(Sample.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of one metric, and the harness cost of one call that is to be subtracted."""
+
+    samples: tuple[Sample, ...]
+    overhead_ns: float = 0.0
+
+    def seconds(self, *, clean_only: bool = True) -> list[float]:
+        """Return the time of one call in each sample, in seconds, harness cost subtracted, never below zero."""
+        return [
+            max(0.0, (sample.wall_ns if sample.device_ns is None else sample.device_ns) / sample.calls - self.cost(sample))
+            / 1e9
+            for sample in self.samples
+            if sample.clean or not clean_only
+        ]
+
+    def cpu_seconds(self, *, clean_only: bool = True) -> list[float]:
+        """Return the CPU time of one call in each sample, in seconds, harness cost subtracted."""
+        return [
+            max(0.0, sample.cpu_ns / sample.calls - self.overhead_ns) / 1e9
+            for sample in self.samples
+            if sample.clean or not clean_only
+        ]
+
+    def cost(self, sample: Sample) -> float:
+        """Return the harness cost in one sample: none where a device's clock was read."""
+        return self.overhead_ns if sample.device_ns is None else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the columns."""
+        columns: dict[str, Any] = {
+            name: [getattr(sample, name) for sample in self.samples] for name in COLUMNS
+        }
+        for name in ("waiting_ns", "device_ns"):
+            if all(value is None for value in columns[name]):
+                del columns[name]
+        return {"overhead_ns": self.overhead_ns, **columns}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Samples:
+        """Read the columns."""
+        present = [name for name in COLUMNS if name in data]
+        rows = zip(*(data[name] for name in present))
+        return cls(tuple(Sample(**dict(zip(present, row))) for row in rows), float(data["overhead_ns"]))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What one call took, in bytes; `source` says how that is known."""
+
+    peak: int
+    allocated: int | None
+    source: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"peak": self.peak, "allocated": self.allocated, "source": self.source}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Memory:
+        """Read the JSON form."""
+        return cls(data["peak"], data["allocated"], data["source"])
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One trial in one process.
+
+    `facts` says how it was measured (implementation, backward method, synchronisation, cache state, block length).
+    `spent` is where the trial's own wall time went, in seconds by stage.
+    """
+
+    time: Samples
+    latency: Samples | None = None
+    memory: Memory | None = None
+    compile_seconds: float | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    warnings: Sequence[Warning] = ()
+    spent: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "time": self.time.to_json(),
+            "latency": None if self.latency is None else self.latency.to_json(),
+            "memory": None if self.memory is None else self.memory.to_json(),
+            "compile_seconds": self.compile_seconds,
+            "facts": dict(self.facts),
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "spent": dict(self.spent),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Measurement:
+        """Read the JSON form."""
+        return cls(
+            time=Samples.from_json(data["time"]),
+            latency=None if data["latency"] is None else Samples.from_json(data["latency"]),
+            memory=None if data["memory"] is None else Memory.from_json(data["memory"]),
+            compile_seconds=data["compile_seconds"],
+            facts=data["facts"],
+            warnings=tuple(Warning.from_json(warning) for warning in data["warnings"]),
+            spent=data["spent"],
+        )

@@ -1,0 +1,89 @@
+"""What parent and child say to each other: one JSON object a line, over two pipes that nothing else uses.
+
+The child opens with `hello`. Then each request of the parent gets one reply that carries its number:
+
+    {"id": 7, "verb": "measure", "arguments": {...}}      ->
+    <-     {"id": 7, "result": {...}}    or    {"id": 7, "failure": {slug, message, exception, traceback, ...}}
+
+Verbs: `prepare` a trial and get a handle; `measure` it (the child runs the sampling loop by itself); `sample` one block
+on demand; `release` the handle; `describe` a name; `evaluate` a trial into files; `quit`. Arrays never travel here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opperf.errors import OpperfError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROTOCOL = 1
+#: No honest message is longer; a child that floods its pipe is stopped here.
+LONGEST = 64 * 1024 * 1024
+VERBS = ("prepare", "measure", "sample", "release", "describe", "evaluate", "quit")
+
+
+class MessageError(OpperfError):
+    """A line on the pipe is no message of this protocol."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the parent asks."""
+
+    id: int
+    verb: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """Return the line."""
+        return _line({"id": self.id, "verb": self.verb, "arguments": dict(self.arguments)})
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the child answers: a result, or the failure of this one request."""
+
+    id: int
+    result: Mapping[str, Any] | None = None
+    failure: Mapping[str, Any] | None = None
+
+    def encode(self) -> bytes:
+        """Return the line."""
+        if self.failure is not None:
+            return _line({"id": self.id, "failure": dict(self.failure)})
+        return _line({"id": self.id, "result": dict(self.result or {})})
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise MessageError(f"not JSON: {line[:80]!r}", slug="protocol") from error
+    if not isinstance(found, dict) or not isinstance(found.get("id"), int):
+        raise MessageError(f"not a message: {line[:80]!r}", slug="protocol")
+    return found
+
+
+def read_request(line: bytes) -> Request:
+    """Read a line from the parent; raises `MessageError`."""
+    found = _object(line)
+    if found.get("verb") not in VERBS or not isinstance(found.get("arguments"), dict):
+        raise MessageError(f"not a request: {line[:80]!r}", slug="protocol")
+    return Request(found["id"], found["verb"], found["arguments"])
+
+
+def read_reply(line: bytes) -> Reply:
+    """Read a line from the child; raises `MessageError`."""
+    found = _object(line)
+    result, failure = found.get("result"), found.get("failure")
+    if isinstance(result, dict) == isinstance(failure, dict):
+        raise MessageError(f"not a reply: {line[:80]!r}", slug="protocol")
+    return Reply(found["id"], result, failure)

@@ -1,0 +1,163 @@
+"""Where and how cases are measured: sides, trials, settings, and the plan that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opperf.case import Case
+from opperf.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
+ALLOCATORS = ("fixed", "default")
+#: How a framework with an engine of its own runs: `naive` in the calling thread, `threaded` beside it.
+ENGINES = ("naive", "threaded")
+MODES = ("eager", "compiled")
+CACHES = ("hot", "cold")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where and how: everything that may differ between two measurements of one case.
+
+    `environment` is written as the user did (`torch`, `numpy==1.26.4`, `python=/path`), or `current`. `settings` are
+    the backend's own (`slowdown` of the null framework).
+    """
+
+    framework: str
+    environment: str = "current"
+    device: str = "cpu"
+    mode: str = "eager"
+    threads: int = 1
+    implementation: str | None = None
+    engine: str = "naive"
+    allocator: str = "fixed"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two sides equal."""
+        return (*self.process, self.mode, self.implementation)
+
+    @property
+    def process(self) -> tuple[object, ...]:
+        """What trials must share to be measured in the same child."""
+        return (
+            self.framework,
+            self.environment,
+            self.device,
+            self.threads,
+            self.engine,
+            self.allocator,
+            tuple(sorted(self.settings.items())),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self) | {"settings": dict(self.settings)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Side:
+        """Read the JSON form; keys of later versions are passed over."""
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One case on one side in one direction. `origin` says where the case comes from (`catalog:common`)."""
+
+    case: Case
+    side: Side
+    direction: str
+    origin: str = "user"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two trials the same: case id, side and direction."""
+        return (self.case.id, self.side.key, self.direction)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "case": self.case.to_json(),
+            "side": self.side.to_json(),
+            "direction": self.direction,
+            "origin": self.origin,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Trial:
+        """Read the JSON form."""
+        return cls(
+            Case.from_json(data["case"]),
+            Side.from_json(data["side"]),
+            data["direction"],
+            data.get("origin", "user"),
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How every trial of a run is measured. Durations are seconds.
+
+    `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
+    `measure/`. `precision` is the relative half-width of the interval of the median at which sampling may stop.
+    `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
+    """
+
+    warmup: int | None = None
+    runs: int | None = None
+    precision: float = 0.02
+    trial_budget: float = 0.5
+    timeout: float = 120.0
+    budget: float | None = None
+    processes: int = 1
+    cache: str = "hot"
+    seed: int = 0
+    cpus: tuple[int, ...] | None = None
+    memory: bool = True
+    latency: bool = True
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"`--{name}` is {value}, expected a whole number >= {least}")
+        for name in ("precision", "trial_budget", "timeout", "budget"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
+        if self.cache not in CACHES:
+            raise InputError(f"`--cache` is `{self.cache}`, expected {' or '.join(CACHES)}")
+
+    #: The settings that change what is measured; the others only bound it.
+    MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "seed", "cpus")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self) | {"cpus": None if self.cpus is None else list(self.cpus)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Settings:
+        """Read the JSON form; keys of later versions are passed over."""
+        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        cpus = known.get("cpus")
+        return cls(**known | {"cpus": None if cpus is None else tuple(cpus)})
+
+    def differences(self, other: Settings) -> list[str]:
+        """Return the names of the settings that make two measurements unlike."""
+        return [name for name in self.MEASURING if getattr(self, name) != getattr(other, name)]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The trials of a run, in the order in which they are measured, and their settings."""
+
+    trials: tuple[Trial, ...]
+    settings: Settings

@@ -1,0 +1,176 @@
+"""From a selection to the plan: names looked up, cases made, and one trial for each side and direction.
+
+Neutral names are looked up in the catalog. A framework's own names are known only to the framework, so its child is
+asked through `describe`, which the session provides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, TypeAlias
+
+from opperf.case import Case
+from opperf.errors import InputError, unknown
+from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, operator
+from opperf.plan import Plan, Settings, Side, Trial
+from opperf.planning.selection import Selection
+from opperf.registry import split_implementation
+from opperf.sources.suite_file import read_suite
+from opperf.sources.user_inputs import case_with, foreign_case
+from opperf.tensor import dtype_named
+
+#: What a name means on a side: `{path, operator, arguments, near, reason}`, as the child's `describe` answers.
+Describe: TypeAlias = Callable[[Side, str], Mapping[str, Any]]
+
+#: The directions of a command that names none.
+DEFAULT_DIRECTIONS = ("forward", "backward")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One operator of the selection: its definition where opperf has one, and the implementation where one is named."""
+
+    name: str
+    definition: Operator | None
+    framework: str | None = None
+    path: str | None = None
+
+
+def expand(selection: Selection, settings: Settings, sides: Sequence[Side], describe: Describe) -> Plan:
+    """Return the plan; raises `InputError` for names that nobody knows and for a selection of nothing."""
+    _check(selection)
+    trials = [
+        trial
+        for side in sides
+        for trial in (
+            *_suite_trials(selection, side),
+            *(trial for wanted in _wanted(selection, side, describe) for trial in _trials(selection, wanted, side, describe)),
+        )
+    ]
+    if not trials:
+        raise InputError(
+            "nothing to measure", hint="name operators, or give `--category`, `--all` or `--suite`", slug="empty_plan"
+        )
+    return Plan(tuple({trial.key: trial for trial in trials}.values()), settings)
+
+
+def _check(selection: Selection) -> None:
+    for name in selection.categories:
+        if name not in categories():
+            raise unknown("category", name, categories(), hint=f"known: {', '.join(categories())}")
+    for name in selection.sizes:
+        if name not in SIZES:
+            raise unknown("size", name, SIZES, hint=f"known: {', '.join(SIZES)}")
+    for name in selection.directions:
+        if name not in DIRECTIONS:
+            raise unknown("direction", name, DIRECTIONS, hint=f"known: {', '.join(DIRECTIONS)}")
+    for name in selection.dtypes:
+        dtype_named(name)
+    for name in selection.operators:
+        prefix, rest = split_implementation(name)
+        if prefix is None:
+            operator(rest)
+
+
+def _wanted(selection: Selection, side: Side, describe: Describe) -> Iterator[Wanted]:
+    """Yield what the selection asks of one side, in its order, skips left out."""
+    names = list(selection.operators)
+    names += [
+        name
+        for name, known in catalog().items()
+        if selection.every or known.category in selection.categories
+    ]
+    for name in dict.fromkeys(names):
+        if any(fnmatchcase(name, pattern) for pattern in selection.skip):
+            continue
+        prefix, rest = split_implementation(name)
+        if prefix is None:
+            definition = operator(rest)
+            yield Wanted(definition.name, definition)
+        elif prefix == side.framework:
+            yield _named(name, rest, side, describe)
+
+
+def _named(name: str, path: str, side: Side, describe: Describe) -> Wanted:
+    """Return what a framework's own name means to it."""
+    meaning = describe(side, path)
+    if meaning.get("path") is None and meaning.get("operator") is None:
+        close = [f"{side.framework}:{other}" for other in meaning.get("near", ())]
+        hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
+        raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
+    neutral = meaning.get("operator")
+    definition = None if neutral is None else operator(neutral)
+    return Wanted(name if definition is None else definition.name, definition, side.framework, meaning.get("path"))
+
+
+def _trials(selection: Selection, wanted: Wanted, side: Side, describe: Describe) -> Iterator[Trial]:
+    here = replace(side, implementation=wanted.path)
+    for case, origin in _cases(selection, wanted, side, describe):
+        for direction in _directions(selection, wanted.definition):
+            yield Trial(case, here, direction, origin)
+
+
+def _cases(selection: Selection, wanted: Wanted, side: Side, describe: Describe) -> Iterator[tuple[Case, str]]:
+    """Yield the cases of one operator: the user's inputs, or the default ones of each size."""
+    made: list[tuple[Case, str]] = []
+    given = list(selection.inputs) or ([{}] if selection.attributes else [])
+    if wanted.definition is None:
+        if not given and wanted.framework != "null":
+            raise InputError(
+                f"opperf has no default inputs for `{wanted.name}`",
+                hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
+                slug="no_inputs",
+            )
+        made = [(foreign_case(wanted.name, inputs, selection.attributes), "user") for inputs in given or [{}]]
+    elif given:
+        for inputs in given:
+            translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, describe)
+            made.append((case_with(wanted.definition, translated), "user"))
+    else:
+        made = [(wanted.definition.case(size), f"catalog:{size}") for size in selection.sizes or ("common",)]
+    for case, origin in made:
+        for dtype in selection.dtypes or ("float32",):
+            yield case.with_dtype(dtype_named(dtype)), origin
+
+
+def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, describe: Describe) -> dict[str, Any]:
+    """Return the given values by neutral name; the framework's own names are translated by its child."""
+    known = (*definition.inputs, *definition.attributes)
+    own: Mapping[str, str] = {}
+    if any(name not in known for name in given):
+        own = describe(side, definition.name).get("arguments", {})
+    for name in given:
+        if name not in known and name not in own:
+            raise unknown(
+                f"input of `{definition.name}`",
+                name,
+                [*known, *own],
+                hint=f"it takes {', '.join(dict.fromkeys([*known, *own]))}",
+            )
+    return {name if name in known else own[name]: value for name, value in given.items()}
+
+
+def _directions(selection: Selection, definition: Operator | None) -> tuple[str, ...]:
+    """Return the directions to measure: those asked for, else the default ones that the operator has."""
+    if selection.directions:
+        return tuple(dict.fromkeys(selection.directions))
+    if definition is None:
+        return ("forward",)
+    return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
+
+
+def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
+    if selection.suite is None:
+        return
+    for i, entry in enumerate(read_suite(selection.suite).cases):
+        prefix, rest = split_implementation(entry.case.operator)
+        if prefix not in (None, side.framework):
+            continue
+        if prefix is None and rest not in catalog():
+            raise unknown("operator", rest, catalog(), hint=f"in {selection.suite}: cases[{i}]")
+        definition = catalog().get(rest) if prefix is None else None
+        here = side if prefix is None else replace(side, implementation=rest)
+        for direction in _directions(selection, definition):
+            yield Trial(entry.case, here, direction, entry.origin)

@@ -1,0 +1,35 @@
+"""What a user asks for, before anything is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Operators by name, category or all; where to measure them; with which inputs.
+
+    Each entry of `inputs` makes one case of every operator; names are neutral ones or the framework's own. Empty
+    fields mean the defaults that `sides` and `expand` choose.
+    """
+
+    operators: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    every: bool = False
+    skip: Sequence[str] = ()
+    suite: Path | None = None
+    frameworks: Sequence[str] = ()
+    environments: Sequence[str] = ()
+    devices: Sequence[str] = ()
+    modes: Sequence[str] = ()
+    dtypes: Sequence[str] = ()
+    sizes: Sequence[str] = ()
+    directions: Sequence[str] = ()
+    inputs: Sequence[Mapping[str, Any]] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    engine: str = "naive"
+    allocator: str = "fixed"

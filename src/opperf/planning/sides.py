@@ -1,0 +1,72 @@
+"""Which sides a selection means: frameworks, each in its environments, on its devices, in its modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opperf.environment import EnvironmentSpec
+from opperf.errors import InputError, unknown
+from opperf.plan import ALLOCATORS, ENGINES, MODES, Side
+from opperf.planning.selection import Selection
+from opperf.registry import FRAMEWORKS, device_named, framework, split_implementation
+
+
+def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ...]:
+    """Return the frameworks that are meant.
+
+    Named ones first; then those that the environments or the operators' own names belong to; then what imports here.
+    """
+    asked = [framework(name).name for name in selection.frameworks]
+    prefixed = [split_implementation(name)[0] for name in selection.operators]
+    bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
+    found = [*asked, *(name for name in prefixed if name is not None)]
+    if not asked:
+        found += [name for name in bound if name is not None]
+        if not found or (None in prefixed and not any(bound)):
+            found += importable
+    if not found:
+        raise InputError(
+            "no framework can be imported here",
+            hint="name one: `--framework torch`; opperf builds its environment",
+            slug="no_framework",
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def sides(selection: Selection, names: Sequence[str], devices: Sequence[str] | None = None) -> tuple[Side, ...]:
+    """Return the sides of these frameworks; `devices` stands in where the selection names none."""
+    for mode in selection.modes:
+        if mode not in MODES:
+            raise unknown("mode", mode, MODES, hint=f"known: {', '.join(MODES)}")
+    for value, known, option in (
+        (selection.engine, ENGINES, "engine"),
+        (selection.allocator, ALLOCATORS, "allocator"),
+    ):
+        if value not in known:
+            raise unknown(option, value, known, hint=f"known: {', '.join(known)}")
+    if selection.threads < 1:
+        raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
+    places = [device_named(text) for text in selection.devices] or list(devices or ("cpu",))
+    return tuple(
+        Side(
+            framework=name,
+            environment=environment,
+            device=place,
+            mode=mode,
+            threads=selection.threads,
+            engine=selection.engine,
+            allocator=selection.allocator,
+        )
+        for name in names
+        for environment in environments(selection, name)
+        for place in places
+        for mode in (selection.modes or (FRAMEWORKS[name].mode,))
+    )
+
+
+def environments(selection: Selection, name: str) -> tuple[str, ...]:
+    """Return the environments for one framework: those bound to it, else those bound to none, else the current one."""
+    specs = [EnvironmentSpec.parse(text) for text in selection.environments]
+    own = [spec.text for spec in specs if spec.framework == name]
+    free = [spec.text for spec in specs if spec.framework is None]
+    return tuple(own or (free if name != "null" else ()) or ("current",))

@@ -1,0 +1,87 @@
+"""Names as strings: which frameworks exist, what they are called, and how a user writes an implementation.
+
+Nothing here imports a framework; both sides of the wall share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opperf.errors import InputError, unknown
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework as the parent knows it.
+
+    `module` is what its import is called, `distributions` the packages that bring it, `preset` the requirements of the
+    environment that opperf builds when the name of the framework is given as an environment. `companions` are
+    installed beside any other requirement of it. `mode` is how its users run it when they say nothing.
+    """
+
+    name: str
+    module: str
+    distributions: tuple[str, ...]
+    preset: tuple[str, ...]
+    companions: tuple[str, ...] = ()
+    mode: str = "eager"
+
+    def owns(self, distribution: str) -> bool:
+        """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
+        return any(
+            distribution == known or distribution.startswith(f"{known}-") for known in self.distributions
+        )
+
+
+FRAMEWORKS = {
+    framework.name: framework
+    for framework in (
+        # The companion of a requirement is installed beside it: MXNet 1.x uses names that NumPy 1.24 removed.
+        Framework("torch", "torch", ("torch",), ("torch==2.13.0", "numpy"), ("numpy",)),
+        Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
+        Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
+        Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",)),
+        # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
+        Framework("null", "opperf", (), ()),
+    )
+}
+#: The frameworks that a command without `--framework` looks for.
+REAL_FRAMEWORKS = tuple(name for name in FRAMEWORKS if name != "null")
+
+
+def framework(name: str) -> Framework:
+    """Return what is known of a framework; raises `InputError` with the known names."""
+    if name not in FRAMEWORKS:
+        raise unknown("framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}")
+    return FRAMEWORKS[name]
+
+
+def split_implementation(name: str) -> tuple[str | None, str]:
+    """Split `framework:spelling`; the framework is None for a neutral name.
+
+    >>> split_implementation("torch:aten::add.Tensor")
+    ('torch', 'aten::add.Tensor')
+    >>> split_implementation("add")
+    (None, 'add')
+    """
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix in FRAMEWORKS and not rest.startswith(":"):
+        if not rest:
+            raise InputError(f"`{name}` names no operator", hint=f"write `{prefix}:NAME`")
+        return prefix, rest
+    return None, name
+
+
+def device_named(text: str) -> str:
+    """Return the canonical name of a device; MXNet's spellings are accepted.
+
+    >>> device_named("gpu(1)"), device_named("cuda"), device_named("cpu")
+    ('cuda:1', 'cuda:0', 'cpu')
+    """
+    plain = text.strip().lower().replace("(", ":").rstrip(")")
+    kind, _, index = plain.partition(":")
+    if kind == "cpu" and index in ("", "0"):
+        return "cpu"
+    if kind in ("gpu", "cuda") and (index or "0").isdecimal():
+        return f"cuda:{int(index or 0)}"
+    raise InputError(f"no device `{text}`", hint="known: cpu, cuda:0, gpu, gpu(0)", slug="unknown_device")

@@ -1,0 +1,35 @@
+"""Records as comma-separated values: one row a record, one line a row.
+
+Numbers have the precision of the machine, units stand in the names of the columns, a missing value is an empty field.
+Control characters in names and messages are escaped (`\\n`), so that line-oriented tools count rows rightly; the exact
+text is in the JSON document. Every column is always there, in the same order, whatever the run holds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from opperf.reports.table import table_of
+from opperf.reports.text import one_line
+
+if TYPE_CHECKING:
+    from opperf.record import Run
+    from opperf.reports.columns import Raw
+
+
+def render(run: Run) -> str:
+    """Return the header line and a line for each record."""
+    table = table_of(run.records).for_machines()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(column.name for column in table.columns)
+    writer.writerows([_field(cell.raw) for cell in row.cells] for row in table.rows)
+    return text.getvalue()
+
+
+def _field(raw: Raw) -> str:
+    if raw is None:
+        return ""
+    return one_line(raw) if isinstance(raw, str) else repr(raw)

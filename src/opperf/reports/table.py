@@ -1,0 +1,163 @@
+"""The one table behind every format: records in reading order, each cell with its raw value and its text.
+
+Rows stand together by operator, then case, then framework and side, in the order in which each first appears, so that
+what is comparable is adjacent. What rows have in common is said once, above the table; what they differ in is a column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from opperf.reports.columns import COLUMNS, Column, Raw, framework
+from opperf.reports.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from opperf.record import Record, Run
+
+DIRECTIONS = ("forward", "backward", "forward_backward")
+#: Values that go without saying where every row has them.
+UNSAID = {"environment": "current", "engine": "naive", "allocator": "fixed", "settings": None}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value: as it is stored, and as people read it."""
+
+    raw: Raw
+    text: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record, with a cell for each column of its table."""
+
+    record: Record
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, and rows with a cell for each."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    def keep(self, wanted: Iterable[int]) -> Table:
+        """Return the table with the columns at these places only."""
+        places = tuple(wanted)
+        return Table(
+            tuple(self.columns[place] for place in places),
+            tuple(Row(row.record, tuple(row.cells[place] for place in places)) for row in self.rows),
+        )
+
+    def for_machines(self) -> Table:
+        """Return the columns with a stable name, all of them, whatever they hold."""
+        return self.keep(place for place, column in enumerate(self.columns) if column.name is not None)
+
+    def for_people(self) -> Table:
+        """Return the columns with a heading, without those that are empty or say the same in every row."""
+        return self.keep(place for place in range(len(self.columns)) if self._is_seen(place))
+
+    def values(self, place: int) -> tuple[Raw, ...]:
+        """Return the distinct raw values of a column, in order of first appearance."""
+        return tuple(dict.fromkeys(row.cells[place].raw for row in self.rows))
+
+    def shared(self) -> dict[str, str]:
+        """Return what all rows have in common and a reader must know.
+
+        >>> from opperf.case import Case
+        >>> from opperf.plan import Side, Trial
+        >>> from opperf.record import Record
+        >>> table_of([Record(Trial(Case("add"), Side("torch"), "forward"), "ok")]).shared()
+        {'device': 'cpu', 'mode': 'eager', 'threads': '1'}
+        """
+        found = {}
+        for place, column in enumerate(self.columns):
+            values = () if column.wanted == "always" else self.values(place)
+            if column.title is not None and len(values) == 1 and values[0] != UNSAID.get(column.title, ""):
+                found[column.title] = self.rows[0].cells[place].text
+        return found
+
+    def _is_seen(self, place: int) -> bool:
+        column = self.columns[place]
+        if column.title is None:
+            return False
+        if column.wanted == "varied":
+            return len(self.values(place)) > 1
+        if column.wanted == "ambiguous":
+            pairs = {(framework(row.record), row.cells[place].raw) for row in self.rows}
+            return len(pairs) > len({name for name, _ in pairs})
+        return any(row.cells[place].text for row in self.rows)
+
+
+def table_of(records: Iterable[Record]) -> Table:
+    """Build the table of some records, every column in it."""
+    return Table(COLUMNS, tuple(_row(record) for record in in_order(records)))
+
+
+def in_order(records: Iterable[Record]) -> list[Record]:
+    """Return the records in reading order."""
+    records = list(records)
+    operators = _places(record.trial.case.operator for record in records)
+    cases = _places(record.trial.case.id for record in records)
+    frameworks = _places(record.trial.side.framework for record in records)
+    sides = _places(record.trial.side.key for record in records)
+    directions = {name: place for place, name in enumerate(DIRECTIONS)}
+
+    def place(record: Record) -> tuple[int, ...]:
+        trial = record.trial
+        return (
+            operators[trial.case.operator],
+            cases[trial.case.id],
+            frameworks[trial.side.framework],
+            sides[trial.side.key],
+            directions.get(trial.direction, len(directions)),
+        )
+
+    return sorted(records, key=place)
+
+
+def merge(runs: Sequence[Run]) -> Run:
+    """Join runs into one: a trial that a later run has too is the later run's.
+
+    The result has the header of the last run, but holds as labels and environment only what all runs agree on; the
+    headers of all stand under `environment["merged"]`. A run by itself is returned unchanged.
+    """
+    if not runs:
+        raise ValueError("no runs to merge")
+    last = runs[-1]
+    if len(runs) == 1:
+        return last
+    latest = {record.trial.key: record for run in runs for record in run.records}
+    return replace(
+        last,
+        id="+".join(run.id for run in runs),
+        started=min(run.started for run in runs),
+        labels=_agreed([dict(run.labels) for run in runs]),
+        environment={
+            **_agreed([dict(run.environment) for run in runs]),
+            "merged": [run.header() for run in runs],
+        },
+        records=tuple(latest.values()),
+    )
+
+
+def _row(record: Record) -> Row:
+    raws = [(column, column.read(record)) for column in COLUMNS]
+    return Row(record, tuple(Cell(raw, one_line(column.show(raw))) for column, raw in raws))
+
+
+def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:
+    return {value: place for place, value in enumerate(dict.fromkeys(values))}
+
+
+def _agreed(mappings: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    first, *others = mappings
+    return {
+        name: value
+        for name, value in first.items()
+        if all(name in other and other[name] == value for other in others)
+    }

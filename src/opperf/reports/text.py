@@ -1,0 +1,102 @@
+"""Names, arguments and messages as text that fits in one cell.
+
+Names come from files and from other people's frameworks. So whatever is printed has no control characters (a line break
+splits no row, an escape sequence reaches no terminal), and two cases that differ are written differently.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from opperf.case import Device, DType, ListOf
+from opperf.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.case import Argument, Case
+    from opperf.plan import Trial
+
+#: From so many on, equal items of a list are written once: `[32x32]*200`.
+REPEATED = 4
+
+
+def one_line(text: str) -> str:
+    r"""Return the text with everything that does not print as itself escaped.
+
+    >>> one_line("add\n\x1b[31m")
+    'add\\n\\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def first_line(text: str) -> str:
+    """Return the first line that says something.
+
+    >>> first_line("\\n  shapes do not match\\n  at add.cc:12")
+    'shapes do not match'
+    """
+    return next((one_line(line.strip()) for line in text.splitlines() if line.strip()), "")
+
+
+def case_text(case: Case) -> str:
+    """Write the inputs and attributes of a case.
+
+    >>> from opperf.case import Case
+    >>> case_text(Case("take", {"data": TensorSpec((8, 4)), "indices": TensorSpec((3,), "int64")}, {"axis": 0}))
+    'data=8x4 indices=3:int64 axis=0'
+    """
+    arguments = {**case.inputs, **case.attributes}
+    return one_line(" ".join(f"{name}={argument_text(value)}" for name, value in arguments.items()))
+
+
+def argument_text(argument: Argument) -> str:
+    """Write one argument without spaces; what has its default value is left out."""
+    if isinstance(argument, TensorSpec):
+        return _tensor(argument)
+    if isinstance(argument, ListOf):
+        return _items(argument.items, "[", "]")
+    if isinstance(argument, tuple):
+        return _items(argument, "(", ")")
+    if isinstance(argument, (DType, Device)):
+        return argument.name
+    if isinstance(argument, str):
+        return argument if argument.isidentifier() else repr(argument)
+    return repr(argument)
+
+
+def trial_text(trial: Trial) -> str:
+    """Name a trial in a list of trials.
+
+    >>> from opperf.case import Case
+    >>> from opperf.plan import Side, Trial
+    >>> trial_text(Trial(Case("add", {"lhs": TensorSpec((2,))}), Side("torch", device="cuda:0"), "forward"))
+    'add torch cuda:0 forward lhs=2'
+    """
+    side = trial.side
+    usual = ((side.environment, ("current", side.framework)), (side.device, ("cpu",)), (side.mode, ("eager",)))
+    unusual = [text for text, known in usual if text not in known]
+    words = [trial.case.operator, side.framework, *unusual, trial.direction, case_text(trial.case)]
+    return one_line(" ".join(word for word in words if word))
+
+
+def _tensor(tensor: TensorSpec) -> str:
+    parts = ["x".join(str(size) for size in tensor.shape) if tensor.shape else "scalar"]
+    if tensor.dtype != "float32":
+        parts.append(tensor.dtype)
+    if tensor.strides is not None:
+        parts.append(f"strides={','.join(str(stride) for stride in tensor.strides)}")
+    if tensor.values != "uniform":
+        parts.append(tensor.values)
+    if tensor.range is not None:
+        parts.append(f"range={tensor.range[0]:g}..{tensor.range[1]:g}")
+    if tensor.requires_grad is not None:
+        parts.append(f"requires_grad={tensor.requires_grad}")
+    return ":".join(parts)
+
+
+def _items(items: tuple[Argument, ...], opening: str, closing: str) -> str:
+    texts = [argument_text(item) for item in items]
+    if len(texts) >= REPEATED and len(set(texts)) == 1:
+        return f"{opening}{texts[0]}{closing}*{len(texts)}"
+    return f"{opening}{','.join(texts)}{closing}"

@@ -1,0 +1,137 @@
+"""What `opperf.run` returns, and `opperf.run` itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from opperf.plan import Settings
+from opperf.planning.selection import Selection
+from opperf.record import Record, Run
+from opperf.reports import render
+from opperf.session import Options, Session
+from opperf.store.run_file import write_text
+
+if TYPE_CHECKING:
+    import pandas
+
+Names = Union[str, Sequence[str], None]
+
+
+class Results:
+    """The records of a run, with every form that they can be written in.
+
+    >>> results = run("null:steady", runs=5)
+    >>> results[0].time.median
+    0.0001
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def __len__(self) -> int:
+        return len(self.run.records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.run.records)
+
+    def __getitem__(self, place: int) -> Record:
+        return self.run.records[place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of a result file; times are seconds, memory is bytes."""
+        return self.run.to_json()
+
+    def to_json(self) -> str:
+        """Return the document as text."""
+        return render(self.run, "json")
+
+    def to_csv(self) -> str:
+        """Return one row for each record, in full precision."""
+        return render(self.run, "csv")
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return render(self.run, "md")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows of `to_csv` as a data frame; raises `ImportError` where pandas is not installed."""
+        import io
+
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self.to_csv()))
+
+    def save(self, path: str | Path) -> None:
+        """Write a result file, which `opperf show` and `--resume` read."""
+        write_text(Path(path), self.to_json())
+
+    def __str__(self) -> str:
+        return render(self.run, "console")
+
+    def _repr_html_(self) -> str:
+        return render(self.run, "html")
+
+
+def run(
+    operators: Names = None,
+    *,
+    framework: Names = None,
+    inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    category: Names = None,
+    all: bool = False,
+    skip: Names = None,
+    suite: str | Path | None = None,
+    environment: Names = None,
+    device: Names = None,
+    dtype: Names = None,
+    size: Names = None,
+    direction: Names = None,
+    mode: Names = None,
+    threads: int = 1,
+    engine: str = "naive",
+    allocator: str = "fixed",
+    labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
+    **settings: Any,
+) -> Results:
+    """Measure operators and return their records.
+
+    `operators` are neutral names (`add`) or a framework's own (`mxnet:nd.broadcast_mod`). Each entry of `inputs` makes
+    one case: tensor arguments by shape, attributes by value. `settings` are fields of `opperf.plan.Settings`: `warmup`,
+    `runs`, `precision`, `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`. Durations are seconds.
+    Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
+
+    >>> print(run("null:steady", runs=5)[0].status)
+    ok
+    """
+    given = [inputs] if isinstance(inputs, Mapping) else list(inputs or ())
+    selection = Selection(
+        operators=_names(operators),
+        categories=_names(category),
+        every=all,
+        skip=_names(skip),
+        suite=None if suite is None else Path(suite),
+        frameworks=_names(framework),
+        environments=_names(environment),
+        devices=_names(device),
+        modes=_names(mode),
+        dtypes=_names(dtype),
+        sizes=_names(size),
+        directions=_names(direction),
+        inputs=given,
+        attributes=attributes or {},
+        threads=threads,
+        engine=engine,
+        allocator=allocator,
+    )
+    with Session(selection, Settings(**settings)) as session:
+        return Results(session.run(session.plan(), Options(labels=labels or {}, keep_samples=keep_samples)))
+
+
+def _names(given: Names) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,274 @@
+"""The Python API that joins the stages: selection, plan, children, journal, records.
+
+What a run must survive decides its shape. Each outcome is in the journal, on the disk, before the next trial begins;
+records are made from outcomes at the end, or when the run is interrupted; the document replaces the journal only when
+it stands whole.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Protocol
+
+from opperf.analysis.summary import record
+from opperf.environment import EnvironmentSpec
+from opperf.errors import InputError
+from opperf.outcome import Outcome
+from opperf.plan import Plan, Settings, Side, Trial
+from opperf.planning.expand import expand
+from opperf.planning.selection import Selection
+from opperf.planning.sides import frameworks, sides
+from opperf.reason import Reason
+from opperf.record import Record, Run
+from opperf.store.journal import JournalWriter, journal_of, read_journal
+from opperf.store.run_file import read_run
+from opperf.workers import machine
+from opperf.workers.interpreters import importable, settled
+from opperf.workers.pool import Pool
+
+
+class Progress(Protocol):
+    """Who is told how a run goes. Nothing is told while a sample is taken."""
+
+    def note(self, text: str) -> None:
+        """Take one line of news."""
+
+    def begin(self, total: int) -> None:
+        """Take the number of measurements to come."""
+
+    def next(self, trial: Trial) -> None:
+        """Take the trial that is measured now."""
+
+    def done(self, outcome: Outcome) -> None:
+        """Take what became of it."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def note(self, text: str) -> None:
+        """Drop it."""
+
+    def begin(self, total: int) -> None:
+        """Drop it."""
+
+    def next(self, trial: Trial) -> None:
+        """Drop it."""
+
+    def done(self, outcome: Outcome) -> None:
+        """Drop it."""
+
+
+@dataclass
+class Found:
+    """What an earlier command measured already: outcomes by trial, and records that are whole."""
+
+    run: Run | None = None
+    outcomes: dict[tuple[object, ...], list[Outcome]] = field(default_factory=dict)
+    records: dict[tuple[object, ...], Record] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a command asks of a run beside its selection and settings."""
+
+    output: Path | None = None
+    resume: Path | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    keep_samples: bool = True
+    command: Sequence[str] = ()
+
+
+class Interrupted(Exception):
+    """A run that was stopped from outside; `run` holds every finished record."""
+
+    def __init__(self, run: Run, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.run = run
+        self.cause = cause
+
+
+class Session:
+    """One run, from its selection to its records. Use it as a context: its children end with it."""
+
+    def __init__(self, selection: Selection, settings: Settings, progress: Progress | None = None) -> None:
+        self._selection = selection
+        self._settings = settings
+        self._progress: Progress = progress or Silent()
+        self._pool = Pool(settings, self._progress.note)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *trouble: Any) -> None:
+        self._pool.__exit__(*trouble)
+
+    def plan(self) -> Plan:
+        """Return the trials; raises `InputError` for what cannot be understood."""
+        names = frameworks(self._selection, importable())
+        chosen = [_settled(side) for side in sides(self._selection, names)]
+        if not self._selection.devices and machine.has_gpu():
+            chosen = [replace(side, device=self._best_device(side)) for side in chosen]
+        return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool.describe)
+
+    def _best_device(self, side: Side) -> str:
+        return self._pool.worker(side).devices[0]
+
+    def run(self, plan: Plan, options: Options) -> Run:
+        """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
+        found = _found(options.resume, plan.settings)
+        run = _header(plan, options, found)
+        journal = None if options.output is None else self._journal(options.output, run, found)
+        try:
+            self._measure(plan, found, journal)
+        except (KeyboardInterrupt, SystemExit) as stop:
+            raise Interrupted(self._finish(run, plan, found, options), stop) from stop
+        finally:
+            if journal is not None:
+                journal.close()
+        return self._finish(run, plan, found, options)
+
+    def _journal(self, output: Path, run: Run, found: Found) -> JournalWriter:
+        """Open the journal, with what was found in it already; one that nobody asked to resume is set aside."""
+        path = journal_of(output)
+        if path.exists() and found.run is None:
+            aside = path.with_name(f"{path.name}.{time.time_ns()}")
+            path.rename(aside)
+            self._progress.note(f"an earlier run did not finish; its journal is kept as {aside.name}")
+        outcomes = [outcome for several in found.outcomes.values() for outcome in several]
+        return JournalWriter(path, run, outcomes, found.records.values())
+
+    def _measure(self, plan: Plan, found: Found, journal: JournalWriter | None) -> None:
+        """Measure what is missing: all trials in one process of each side, then all in the next."""
+        ahead = [
+            (trial, process)
+            for process in range(plan.settings.processes)
+            for trial in plan.trials
+            if trial.key not in found.records
+            and not any(known.process == process for known in found.outcomes.get(trial.key, ()))
+        ]
+        self._progress.begin(len(ahead))
+        started = time.monotonic()
+        current = 0
+        for trial, process in ahead:
+            if process != current:
+                self._pool.close()
+                current = process
+            self._progress.next(trial)
+            outcome = self._outcome(trial, process, found, time.monotonic() - started)
+            found.outcomes.setdefault(trial.key, []).append(outcome)
+            if journal is not None:
+                journal.add(outcome)
+            self._progress.done(outcome)
+        self._pool.close()
+
+    def _outcome(self, trial: Trial, process: int, found: Found, elapsed: float) -> Outcome:
+        """Measure one trial, unless its fate is known or the command's time is up."""
+        earlier = found.outcomes.get(trial.key, [])
+        if any(outcome.status != "ok" for outcome in earlier):
+            return replace(earlier[0], process=process, measurement=None)
+        budget = self._settings.budget
+        if budget is not None and elapsed > budget:
+            reason = Reason("budget", f"the budget of {budget:g} s was spent before it", "give more `--budget`, or `--resume`")
+            return Outcome(trial, process, "skipped", reason=reason)
+        return self._pool.measure(trial, process)
+
+    def _finish(self, run: Run, plan: Plan, found: Found, options: Options) -> Run:
+        """Return the run with a record for each trial that has an outcome; of the plan first, then what was there."""
+        keys = dict.fromkeys([*(trial.key for trial in plan.trials), *found.records, *found.outcomes])
+        records = []
+        for key in keys:
+            if key in found.records:
+                records.append(found.records[key])
+            elif key in found.outcomes:
+                outcomes = sorted(found.outcomes[key], key=lambda outcome: outcome.process)
+                records.append(
+                    record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
+                )
+        environment = {
+            "machine": run.environment.get("machine"),
+            "frameworks": [
+                {"framework": facts.framework, "environment": facts.environment, "python": facts.python, **facts.said}
+                for facts in self._pool.facts.values()
+            ]
+            or run.environment.get("frameworks", []),
+        }
+        return replace(run, records=tuple(records), environment=environment)
+
+
+def _settled(side: Side) -> Side:
+    """Return the side with the environment that is really used: a preset where the framework does not import here."""
+    spec = settled(EnvironmentSpec.parse(side.environment), side.framework)
+    return replace(side, environment=spec.text)
+
+
+def _header(plan: Plan, options: Options, found: Found) -> Run:
+    """Return the run without its records; a run that is resumed keeps its id and its start."""
+    earlier = found.run
+    return Run(
+        id=earlier.id if earlier else uuid.uuid4().hex[:12],
+        started=earlier.started if earlier else datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        command=tuple(options.command or sys.argv),
+        settings=plan.settings,
+        labels={**(earlier.labels if earlier else {}), **options.labels},
+        environment={"machine": machine.facts()},
+    )
+
+
+def _found(resume: Path | None, settings: Settings) -> Found:
+    """Read what a result file and its journal hold; raises `InputError` when it was measured by other settings."""
+    if resume is None:
+        return Found()
+    found = Found()
+    journal = journal_of(resume)
+    if not resume.exists() and not journal.exists():
+        raise InputError(f"`{resume}` and its journal do not exist", hint="leave `--resume` out to begin a run")
+    if resume.exists():
+        found.run = read_run(resume)
+        found.records = {known.trial.key: known for known in found.run.records if not _is_open(known)}
+        _same_settings(found.run.settings, settings, resume)
+    if journal.exists():
+        kept = read_journal(journal)
+        _same_settings(kept.run.settings, settings, journal)
+        found.run = kept.run
+        found.records |= {known.trial.key: known for known in kept.records}
+        for outcome in kept.outcomes:
+            if not (outcome.reason is not None and outcome.reason.slug == "budget"):
+                found.outcomes.setdefault(outcome.trial.key, []).append(outcome)
+                found.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
+    return found
+
+
+def _is_open(known: Record) -> bool:
+    """Whether a record stands for a trial that was not reached, and is to be measured now."""
+    return known.reason is not None and known.reason.slug in ("budget", "not_run")
+
+
+def _same_settings(then: Settings, now: Settings, path: Path) -> None:
+    differing = then.differences(now)
+    if differing:
+        told = ", ".join(f"{name} was {getattr(then, name)} and is {getattr(now, name)}" for name in differing)
+        raise InputError(
+            f"{path}: measured with other settings: {told}",
+            hint="resume with the same settings, or write to another file",
+            slug="other_settings",
+        )
+
+
+
+def read_results(path: Path) -> Run:
+    """Return what a result file holds, or what the journal of a run that ended early amounts to."""
+    if path.suffix != ".journal":
+        return read_run(path)
+    kept = read_journal(path)
+    grouped: dict[tuple[object, ...], list[Outcome]] = {}
+    for outcome in kept.outcomes:
+        grouped.setdefault(outcome.trial.key, []).append(outcome)
+    made = tuple(record(several[0].trial, several, kept.run.settings) for several in grouped.values())
+    return replace(kept.run, records=(*kept.records, *made))

@@ -1,0 +1,109 @@
+"""Inputs that a user gives by name: shapes for tensors, values for attributes, as text or as Python values.
+
+The operator's definition decides how a value is read: `axis=1` is a number because `axis` is an attribute, and
+`data=1` the shape of a vector because `data` is an input. What is not given keeps its default.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from opperf.case import Argument, Case, DType, ListOf
+from opperf.errors import InputError, unknown
+from opperf.operators import Operator
+from opperf.tensor import TensorSpec, dtype_named
+
+SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
+
+
+def pairs(given: Sequence[str], option: str) -> dict[str, str]:
+    """Read `NAME=VALUE` words.
+
+    >>> pairs(["lhs=3x4"], "--input")
+    {'lhs': '3x4'}
+    """
+    found = {}
+    for word in given:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"{option} lhs=1024x1024")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def shape(text: str, where: str) -> tuple[int, ...]:
+    """Read a shape.
+
+    >>> shape("1024x1024", "lhs"), shape("(3, 4)", "lhs"), shape("7", "lhs"), shape("()", "lhs")
+    ((1024, 1024), (3, 4), (7,), ())
+    """
+    plain = text.strip().strip("()[] ")
+    words = [word for word in re.split(r"\s*[x,×]\s*", plain) if word]  # noqa: RUF001 - people paste the sign
+    if not all(word.isdecimal() for word in words):
+        raise InputError(f"{where}: `{text}` is no shape", hint=SHAPE_HINT, slug="bad_shape")
+    return tuple(int(word) for word in words)
+
+
+def case_with(definition: Operator, given: Mapping[str, Any], size: str = "common") -> Case:
+    """Return the default case of an operator with the given inputs and attributes in it."""
+    default = definition.case(size)
+    arguments: dict[str, Argument] = {**default.inputs, **default.attributes}
+    for name, value in given.items():
+        if name not in arguments:
+            raise unknown(
+                f"input of `{definition.name}`", name, arguments, hint=f"it takes {', '.join(arguments)}"
+            )
+        if name in definition.inputs:
+            arguments[name] = _tensor(value, arguments[name], name)
+        else:
+            arguments[name] = _attribute(value, arguments[name])
+    return definition.case_of(arguments)
+
+
+def foreign_case(name: str, inputs: Mapping[str, Any], attributes: Mapping[str, Any]) -> Case:
+    """Return a case of a function that opperf has no definition of: every input is a float32 tensor."""
+    return Case(
+        name,
+        {key: _tensor(value, None, key) for key, value in inputs.items()},
+        {key: _attribute(value, None) for key, value in attributes.items()},
+    )
+
+
+def _tensor(value: Any, default: Argument, name: str) -> Argument:
+    """Read a tensor or a list of them; what is not said is as in the default."""
+    if isinstance(value, (TensorSpec, ListOf)):
+        return value
+    if isinstance(value, Mapping):
+        return TensorSpec.from_json(value, name)
+    if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
+        items = re.split(r"[;+]", value) if isinstance(value, str) else value
+        first = default.items[0] if isinstance(default, ListOf) else default
+        return ListOf(tuple(_tensor(item, first, name) for item in items))
+    sizes = shape(value, f"input `{name}`") if isinstance(value, str) else _sizes(value, name)
+    return replace(default, shape=sizes, strides=None) if isinstance(default, TensorSpec) else TensorSpec(sizes)
+
+
+def _sizes(value: Any, name: str) -> tuple[int, ...]:
+    if isinstance(value, (tuple, list)) and all(isinstance(n, int) for n in value):
+        return tuple(value)
+    raise InputError(f"input `{name}`: found {value!r}, expected a shape", hint="a tuple of whole numbers")
+
+
+def _attribute(value: Any, default: Argument) -> Argument:
+    """Read an attribute: a Python literal, a dtype where the default is one, else the text itself."""
+    if isinstance(value, str):
+        if isinstance(default, DType):
+            return DType(dtype_named(value))
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            return value
+    if isinstance(value, list):
+        return tuple(value)
+    if value is None or isinstance(value, (bool, int, float, str, tuple, DType)):
+        return value
+    raise InputError(f"attribute value {value!r}: expected a number, a string, a tuple or None")

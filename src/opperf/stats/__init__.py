@@ -1,0 +1,1 @@
+"""Statistics in the standard library alone, so that parent and child compute alike."""

@@ -1,0 +1,84 @@
+"""The journal of a run: one JSON line for each outcome, on the disk before the next trial begins.
+
+It survives Ctrl-C, SIGTERM, SIGKILL and a loss of power. The last line may be torn by any of them, and is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opperf.errors import InputError
+from opperf.outcome import Outcome
+from opperf.record import SCHEMA_VERSION, Record, Run
+
+
+def journal_of(output: Path) -> Path:
+    """Return where the journal of a result file lies."""
+    return output.with_name(output.name + ".journal")
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What a journal holds: the run's header, as a run without records; outcomes; records of a run that was resumed."""
+
+    run: Run
+    outcomes: tuple[Outcome, ...]
+    records: tuple[Record, ...] = ()
+
+
+class JournalWriter:
+    """Writes a journal, line by line."""
+
+    def __init__(
+        self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()
+    ) -> None:
+        self.path = path
+        try:
+            self._file = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
+        self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
+        for record in records:
+            self._write({"record": record.to_json()})
+        for outcome in outcomes:
+            self.add(outcome)
+
+    def add(self, outcome: Outcome) -> None:
+        """Append one outcome and wait until it is on the disk."""
+        self._write({"outcome": outcome.to_json()})
+
+    def _write(self, content: dict[str, Any]) -> None:
+        self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file; the journal stays."""
+        self._file.close()
+
+
+def read_journal(path: Path) -> Journal:
+    """Read a journal; raises `InputError` for anything but a torn last line."""
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    parsed: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            if line:
+                parsed.append(json.loads(line))
+        except ValueError as error:
+            if number == len(lines):  # no newline after it: it was being written when the run ended
+                break
+            raise InputError(f"{path}: line {number} is not JSON", slug="bad_journal") from error
+    if not parsed or parsed[0].get("schema_version") != SCHEMA_VERSION:
+        raise InputError(f"{path}: not a journal of this opperf", slug="bad_journal")
+    try:
+        outcomes = tuple(Outcome.from_json(line["outcome"]) for line in parsed[1:] if "outcome" in line)
+        records = tuple(Record.from_json(line["record"], str(path)) for line in parsed[1:] if "record" in line)
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: not a journal of this opperf ({error})", slug="bad_journal") from error
+    return Journal(Run.from_header(parsed[0]["run"], str(path)), outcomes, records)

@@ -1,0 +1,68 @@
+"""A suite: an ordered set of cases, each with how often it occurs and where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from opperf.case import Case
+from opperf.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class SuiteCase:
+    """A case of a suite. `count` is how often it occurs in its source."""
+
+    case: Case
+    count: int = 1
+    origin: str = "user"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What a suite file holds."""
+
+    name: str
+    source: str
+    cases: tuple[SuiteCase, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "name": self.name,
+            "source": self.source,
+            "cases": [
+                {"case": entry.case.to_json(), "count": entry.count, "origin": entry.origin} for entry in self.cases
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], where: str) -> Suite:
+        """Read a document; raises `InputError` that names the place."""
+        if not isinstance(data, dict) or data.get("schema_version") != SCHEMA_VERSION:
+            raise InputError(
+                f"{where}: not a suite that this opperf reads", hint=f"expected `schema_version` {SCHEMA_VERSION}"
+            )
+        entries = data.get("cases")
+        if not isinstance(entries, list):
+            raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list")
+        return cls(
+            str(data.get("name", "")),
+            str(data.get("source", "")),
+            tuple(_entry(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
+        )
+
+
+def _entry(data: Any, where: str) -> SuiteCase:
+    if not isinstance(data, dict) or "case" not in data:
+        raise InputError(f"{where}: expected an object with a `case`")
+    count = data.get("count", 1)
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise InputError(f"{where}.count: found {count!r}, expected a whole number >= 1")
+    return SuiteCase(Case.from_json(data["case"], f"{where}.case"), count, str(data.get("origin", "user")))

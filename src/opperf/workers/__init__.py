@@ -1,0 +1,1 @@
+"""Child processes, and the interpreters that they run in."""

@@ -1,0 +1,97 @@
+"""Run uv, which builds environments, in surroundings that do not mislead it.
+
+uv is not pip: it reads UV_FIND_LINKS, UV_INDEX and its own files of settings, and nothing of pip's. The folders of
+wheels that pip was told of (PIP_FIND_LINKS) are passed on: those who set them expect every installer to look there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+
+from opperf.environment import EnvironmentSpec, requirement_name
+from opperf.errors import EnvironmentFailure, near
+from opperf.registry import FRAMEWORKS
+
+#: How long an environment may take to build. Seconds: gigabytes of CUDA over a slow line take most of it.
+BUILD_LIMIT = 3600.0
+#: How much of uv's complaint is shown.
+LAST_LINES = 20
+# These point uv or Python at an environment that is not the one being built.
+_MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PYTHON", "UV_SYSTEM_PYTHON")
+
+
+def uv(spec: EnvironmentSpec, *arguments: str) -> str:
+    """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
+    try:
+        done = subprocess.run(
+            [_uv_executable(), "--quiet", "--color=never", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=BUILD_LIMIT,
+            env=surroundings(),
+        )
+    except subprocess.TimeoutExpired as problem:
+        raise EnvironmentFailure(
+            f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
+            hint="try again: uv goes on with what it has downloaded",
+            slug="environment_build",
+        ) from problem
+    if done.returncode != 0:
+        raise EnvironmentFailure(
+            f"environment `{spec.text}` cannot be built; uv says:\n\n{last_lines(done.stderr)}",
+            hint=_remedy(spec, done.stderr),
+            slug="environment_build",
+        )
+    return done.stdout
+
+
+def _uv_executable() -> str:
+    # Imported here, as everything but a build does without it.
+    from uv import find_uv_bin
+
+    try:
+        return find_uv_bin()
+    except FileNotFoundError as problem:
+        found = shutil.which("uv")
+        if found is not None:
+            return found
+        raise EnvironmentFailure(
+            "cannot find uv, which builds environments", hint="install it: `pip install uv`", slug="no_uv"
+        ) from problem
+
+
+def find_links() -> list[str]:
+    """Return the options that give uv the folders of wheels that pip would look in.
+
+    uv reads UV_FIND_LINKS (separated by commas) and nothing of pip's; given as an option, ours would hide that.
+    """
+    own = [place.strip() for place in os.environ.get("UV_FIND_LINKS", "").split(",") if place.strip()]
+    pips = [os.path.expanduser(place) for place in os.environ.get("PIP_FIND_LINKS", "").split()]
+    # pip passes over a folder that is not there, and uv stops.
+    there = [place for place in pips if "://" in place or os.path.exists(place)]
+    return [option for place in dict.fromkeys([*own, *there]) for option in ("--find-links", place)]
+
+
+def surroundings() -> dict[str, str]:
+    """Return the variables of this process less those that speak of its own environment."""
+    return {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+
+
+def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
+    known = [distribution for framework in FRAMEWORKS.values() for distribution in framework.distributions]
+    close = near(requirement_name(spec.requirements[0]), known) if spec.framework is None else []
+    if close:
+        return f"did you mean {', '.join(f'`{name}`' for name in close)}?"
+    if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):
+        return "uv needs the network; for wheels on this machine, set UV_FIND_LINKS to their folder"
+    return "correct the requirement, or build the environment yourself and give it as `python=PATH`"
+
+
+def last_lines(text: str) -> str:
+    """Return the end of what a program said."""
+    return "\n".join(text.strip().splitlines()[-LAST_LINES:])

@@ -1,0 +1,165 @@
+"""The children of a run: one at a time on a device, started when a trial needs it, replaced when it is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import psutil
+
+from opperf.environment import EnvironmentSpec
+from opperf.errors import OpperfError, WorkerFailure
+from opperf.measurement import Measurement
+from opperf.outcome import Outcome
+from opperf.plan import Settings, Side, Trial
+from opperf.reason import Reason
+from opperf.workers.interpreters import interpreter
+from opperf.workers.package import package_folder
+from opperf.workers.process import OperatorFailure, Worker
+
+#: Share of the memory that is free when a child starts that it may take beyond what its framework holds.
+MEMORY_SHARE = 0.8
+#: Names and arguments of functions are looked up within this many seconds.
+DESCRIBE_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a side's environment said of itself when its first child started."""
+
+    framework: str
+    environment: str
+    python: str
+    said: Mapping[str, Any]
+
+
+class Pool:
+    """Holds the child that is in use; another side's trial ends it and starts its own."""
+
+    def __init__(self, settings: Settings, progress: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._progress = progress
+        self._worker: Worker | None = None
+        self._broken: dict[tuple[object, ...], Reason] = {}
+        self.facts: dict[tuple[object, ...], Facts] = {}
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        elif self._worker is not None:
+            self._worker.kill()
+
+    def close(self) -> None:
+        """End the child, so that the next trial gets a fresh one."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def worker(self, side: Side) -> Worker:
+        """Return a child that serves this side; raises what keeps it from starting."""
+        if self._worker is not None:
+            if self._worker.side.process == side.process:
+                return self._worker
+            self.close()
+        spec = EnvironmentSpec.parse(side.environment)
+        python = interpreter(spec, framework=side.framework, progress=self._progress)
+        worker = Worker(
+            python,
+            package_folder(),
+            side,
+            cpus=self._settings.cpus,
+            memory=int(psutil.virtual_memory().available * MEMORY_SHARE),
+            own_path=spec.kind == "current",
+            bytecode=spec.kind in ("preset", "requirement"),
+        )
+        try:
+            worker.greet()
+        except BaseException:
+            worker.kill()
+            raise
+        self._worker = worker
+        self.facts.setdefault(
+            side.process, Facts(side.framework, side.environment, str(python), worker.facts)
+        )
+        return worker
+
+    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
+        """Ask what an implementation name means; raises when the environment is of no use."""
+        try:
+            return self.worker(side).ask("describe", {"name": name}, DESCRIBE_TIMEOUT)
+        except OperatorFailure as failed:
+            raise WorkerFailure(
+                f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
+            ) from failed
+
+    def measure(self, trial: Trial, process: int) -> Outcome:
+        """Measure one trial; whatever goes wrong is the outcome."""
+        broken = self._broken.get(trial.side.process)
+        if broken is not None:
+            return Outcome(trial, process, "failed", reason=broken)
+        try:
+            worker = self.worker(trial.side)
+        except (OpperfError, OperatorFailure) as error:
+            reason = _start_failure(trial.side, error)
+            self._broken[trial.side.process] = reason
+            return Outcome(trial, process, "failed", reason=reason)
+        version = str(worker.facts.get("version"))
+        try:
+            measurement = self._ask(worker, trial)
+        except OperatorFailure as failed:
+            status = "skipped" if failed.failure.get("skipped") else "failed"
+            return Outcome(trial, process, status, reason=Reason.from_json(failed.failure), version=version)
+        except WorkerFailure as lost:
+            self._worker = None
+            return Outcome(trial, process, "failed", reason=_lost(lost), version=version)
+        return Outcome(trial, process, "ok", measurement, version=version)
+
+    def _ask(self, worker: Worker, trial: Trial) -> Measurement:
+        """Prepare, measure and release a trial, all within its timeout."""
+        settings = self._settings
+        deadline = time.monotonic() + settings.timeout
+
+        def ask(verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+            try:
+                return worker.ask(verb, arguments, max(0.0, deadline - time.monotonic()))
+            except WorkerFailure as lost:
+                if lost.slug == "timeout":
+                    lost.message = f"not done within {settings.timeout:g} s; the child was ended"
+                raise
+
+        prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed})
+        handle = {"handle": prepared["handle"]}
+        try:
+            return Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))
+        finally:
+            if self._worker is worker and worker.alive:
+                ask("release", handle)
+
+
+def _lost(error: WorkerFailure) -> Reason:
+    return Reason(error.slug, error.message, error.hint, signal=error.signal, stderr=error.stderr)
+
+
+def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
+    """Say why no child of this side can be had; every trial of the side gets this reason."""
+    place = f"`{side.framework}` in environment `{side.environment}`"
+    if isinstance(error, OperatorFailure):
+        said = error.failure
+        return Reason(
+            "import_failed",
+            f"{place} cannot be used: {said.get('message')}",
+            f"try `--environment {side.framework}`, which opperf builds",
+            exception=said.get("exception"),
+            traceback=said.get("traceback"),
+        )
+    if isinstance(error, WorkerFailure):
+        return Reason(error.slug, f"{place} did not start: {error.message}", error.hint, error.signal, stderr=error.stderr)
+    return Reason(error.slug, error.message, error.hint)
