@@ -14,7 +14,6 @@ from opperf.measurement import Memory
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
 
-
 #: A tensor outside its framework: elements in row-major order, shape, dtype.
 HostValue: TypeAlias = tuple[bytes, tuple[int, ...], str]
 

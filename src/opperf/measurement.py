@@ -46,10 +46,7 @@ class Samples:
     def seconds(self, *, clean_only: bool = True) -> list[float]:
         """Return the time of one call in each sample, in seconds, harness cost subtracted, never below zero."""
         return [
-            max(0.0, (sample.wall_ns if sample.device_ns is None else sample.device_ns) / sample.calls - self.cost(sample))
-            / 1e9
-            for sample in self.samples
-            if sample.clean or not clean_only
+            max(0.0, self._nanoseconds(sample)) / 1e9 for sample in self.samples if sample.clean or not clean_only
         ]
 
     def cpu_seconds(self, *, clean_only: bool = True) -> list[float]:
@@ -60,9 +57,11 @@ class Samples:
             if sample.clean or not clean_only
         ]
 
-    def cost(self, sample: Sample) -> float:
-        """Return the harness cost in one sample: none where a device's clock was read."""
-        return self.overhead_ns if sample.device_ns is None else 0.0
+    def _nanoseconds(self, sample: Sample) -> float:
+        """Return the time of one call; a device's clock does not see what the harness costs."""
+        if sample.device_ns is not None:
+            return sample.device_ns / sample.calls
+        return sample.wall_ns / sample.calls - self.overhead_ns
 
     def to_json(self) -> dict[str, Any]:
         """Return the columns."""

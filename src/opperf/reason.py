@@ -36,7 +36,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Warning:  # noqa: A001 - the word of the field, and of the record
+class Warning:  # noqa: A001
     """A doubt about a number, with a remedy."""
 
     slug: str

@@ -25,8 +25,9 @@ class Statistics:
     """The summary of a metric that was sampled.
 
     `interval` is the 95 % interval of the median over processes; with fewer than three it is None and
-    `interval_reason` says so. `precision` is the relative half-width within one process. `discarded` counts samples
-    that the machine disturbed. `clock` is `wall`, or `cpu` where too few undisturbed samples remained.
+    `interval_reason` says so. `precision` is the relative half-width within one process. `samples` counts those that
+    are summarised, `discarded` those left out because the machine disturbed them. `clock` is `wall`, or `cpu` where
+    too few undisturbed samples remained.
     """
 
     mean: float
@@ -71,6 +72,11 @@ class Quantity:
         """Return the JSON form."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Quantity:
+        """Read the JSON form."""
+        return cls(data["value"], data.get("source"))
+
 
 Value: TypeAlias = Union[Statistics, Quantity]
 
@@ -112,7 +118,7 @@ class Record:
         """Read the JSON form; raises `InputError` that names the place."""
         try:
             metrics: dict[str, Value] = {
-                name: Statistics.from_json(value) if "median" in value else Quantity(value["value"], value.get("source"))
+                name: Statistics.from_json(value) if "median" in value else Quantity.from_json(value)
                 for name, value in data["metrics"].items()
                 if name in METRICS
             }

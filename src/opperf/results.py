@@ -101,8 +101,8 @@ def run(
 
     `operators` are neutral names (`add`) or a framework's own (`mxnet:nd.broadcast_mod`). Each entry of `inputs` makes
     one case: tensor arguments by shape, attributes by value. `settings` are fields of `opperf.plan.Settings`: `warmup`,
-    `runs`, `precision`, `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`. Durations are seconds.
-    Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
+    `runs`, `precision`, `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`; durations are
+    seconds. Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok

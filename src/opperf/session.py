@@ -175,7 +175,8 @@ class Session:
             return replace(earlier[0], process=process, measurement=None)
         budget = self._settings.budget
         if budget is not None and elapsed > budget:
-            reason = Reason("budget", f"the budget of {budget:g} s was spent before it", "give more `--budget`, or `--resume`")
+            spent = f"the budget of {budget:g} s was spent before it"
+            reason = Reason("budget", spent, "give more `--budget`, or `--resume`")
             return Outcome(trial, process, "skipped", reason=reason)
         return self._pool.measure(trial, process)
 

@@ -46,8 +46,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     latencies = [found.latency for found in measured if found.latency is not None]
     if latencies:
         metrics["latency"] = _statistics(_Kept.of(latencies, trial.side.threads), None, settings)
-    cpu = _Kept([found.time.cpu_seconds() or found.time.cpu_seconds(clean_only=False) for found in measured], 0, 1, "cpu")
-    metrics["cpu_time"] = _statistics(cpu, measured[0], settings)
+    metrics["cpu_time"] = _statistics(_Kept.of_cpu([found.time for found in measured]), measured[0], settings)
     metrics |= _memory(measured) | _compile_time(measured)
     metrics |= _rates(trial, median(time.pooled))
     return Record(
@@ -86,6 +85,12 @@ class _Kept:
         if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
             return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", True)
         return cls(every, 0, calls, "wall", True)
+
+    @classmethod
+    def of_cpu(cls, measured: Sequence[Samples]) -> _Kept:
+        times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in measured]
+        taken = sum(len(samples.samples) for samples in measured)
+        return cls(times, taken - sum(map(len, times)), measured[0].samples[0].calls, "cpu")
 
 
 def _statistics(kept: _Kept, facts: Measurement | None, settings: Settings) -> Statistics:

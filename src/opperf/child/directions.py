@@ -88,7 +88,8 @@ def _restoring(backend: Backend, bound: Bound, work: Work, operator: Operator | 
         return work
     names = ", ".join(operator.mutates)
     if not operator.restore:
-        return replace(work, notes={**work.notes, "mutates": f"{names}: left to change, the time does not depend on them"})
+        changing = f"{names}: left to change, the time does not depend on them"
+        return replace(work, notes={**work.notes, "mutates": changing})
     restore = backend.snapshot(bound.mutated)
     arguments = work.arguments
 

@@ -90,12 +90,11 @@ class Jobs:
             if bound is not None and definition is not None:
                 return bound
             return arguments.call_of(trial.case, path)
-        binding = bindings.get(trial.case.operator, Missing("there is no binding for it yet"))
-        if isinstance(binding, Missing):
-            raise Unsupported(
-                f"{self._backend.name} has no `{trial.case.operator}`: {binding.reason}", slug="no_such_operator"
-            )
-        return binding
+        binding = bindings.get(trial.case.operator)
+        if isinstance(binding, Call):
+            return binding
+        why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
+        raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
     def _measure(self, handle: int, settings: Settings) -> dict[str, Any]:
         prepared = self._prepared[handle]

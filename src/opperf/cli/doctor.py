@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
 import typer
+
+from opperf.cli import options
 
 #: Facts of an environment that fit on a line; the whole of them is in every result file.
 TOLD = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")
@@ -12,9 +12,9 @@ TOLD = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocato
 
 def doctor(
     *,
-    framework: Annotated[Optional[list[str]], typer.Option(help="Frameworks to start; default: those that import here.")] = None,
-    environment: Annotated[Optional[list[str]], typer.Option(metavar="E", help="Environments to start.")] = None,
-    threads: Annotated[int, typer.Option(metavar="N", help="Threads to ask each framework for.")] = 1,
+    framework: options.Framework = None,
+    environment: options.Environment = None,
+    threads: options.Threads = 1,
 ) -> None:
     """Say what each environment is, and what makes this machine noisy, with remedies."""
     from opperf.cli.progress import Bar

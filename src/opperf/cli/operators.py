@@ -6,6 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from opperf.cli import options
 from opperf.errors import unknown
 from opperf.operators import catalog, categories
 
@@ -13,7 +14,7 @@ from opperf.operators import catalog, categories
 def operators(
     pattern: Annotated[Optional[str], typer.Argument(help="Only names that match, as in `conv*`.")] = None,
     *,
-    category: Annotated[Optional[list[str]], typer.Option(help="Only these categories.")] = None,
+    category: options.Category = None,
 ) -> None:
     """List the neutral operators: category, directions, arguments, meaning. No framework is imported."""
     from fnmatch import fnmatchcase

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
+from opperf.cli import options
+
 
 def show(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files, or journals of runs that ended early.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files or journals.")],
     *,
-    format: Annotated[Optional[str], typer.Option(metavar="F", help="console, json, csv or md.")] = None,
-    output: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write there instead of printing.")] = None,
+    format: options.Format = None,
+    output: options.Output = None,
 ) -> None:
     """Print result files again, in any format. Several are merged; of one trial the last file's record counts."""
     from opperf.cli.output import check_format, deliver

@@ -1,4 +1,4 @@
-"""What the machine did to this process while a sample was taken, and when a sample says more of that than of the operator.
+"""What the machine did to this process during a sample, and when a sample tells more of that than of the operator.
 
 Everything is read for the whole process: MXNet and JAX work in other threads, and counters of the calling thread see
 nothing of it. Reading costs a few microseconds and stands outside the pair of wall clock readings.

@@ -37,8 +37,8 @@ class Operator:
     inputs that a gradient flows to. `flops` follows the convention that one elementwise function of one element is one
     operation, and one multiply-add is two. `mutates` names inputs that a call changes; with `restore` they are put back
     before each call, untimed, which is needed where the values that pile up would change the time or stop being finite.
-    `random` marks operators whose result differs from call to call by design. `backward_flops` is how many times the forward's operations a backward
-    needs, None where the convention gives no number.
+    `random` marks operators whose result differs from call to call by design. `backward_flops` is how many times the
+    forward's operations a backward needs, None where the convention gives no number.
     """
 
     name: str

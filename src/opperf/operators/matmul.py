@@ -36,7 +36,7 @@ def _matmul(case: Case) -> tuple[TensorSpec, ...]:
 def _transposed(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs = case.tensor("lhs"), case.tensor("rhs")
     _meet(case, lhs.shape[-1], rhs.shape[-1])
-    return (like(lhs, broadcast(lhs.shape[:-2], rhs.shape[:-2]) + (lhs.shape[-2], rhs.shape[-2])),)
+    return (like(lhs, (*broadcast(lhs.shape[:-2], rhs.shape[:-2]), lhs.shape[-2], rhs.shape[-2])),)
 
 
 def _linear(case: Case) -> tuple[TensorSpec, ...]:

@@ -41,14 +41,11 @@ class Wanted:
 def expand(selection: Selection, settings: Settings, sides: Sequence[Side], describe: Describe) -> Plan:
     """Return the plan; raises `InputError` for names that nobody knows and for a selection of nothing."""
     _check(selection)
-    trials = [
-        trial
-        for side in sides
-        for trial in (
-            *_suite_trials(selection, side),
-            *(trial for wanted in _wanted(selection, side, describe) for trial in _trials(selection, wanted, side, describe)),
-        )
-    ]
+    trials: list[Trial] = []
+    for side in sides:
+        trials += _suite_trials(selection, side)
+        for wanted in _wanted(selection, side, describe):
+            trials += _trials(selection, wanted, side, describe)
     if not trials:
         raise InputError(
             "nothing to measure", hint="name operators, or give `--category`, `--all` or `--suite`", slug="empty_plan"

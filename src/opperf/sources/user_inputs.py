@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from opperf.case import Argument, Case, DType, ListOf
 from opperf.errors import InputError, unknown
@@ -105,5 +105,5 @@ def _attribute(value: Any, default: Argument) -> Argument:
     if isinstance(value, list):
         return tuple(value)
     if value is None or isinstance(value, (bool, int, float, str, tuple, DType)):
-        return value
+        return cast("Argument", value)
     raise InputError(f"attribute value {value!r}: expected a number, a string, a tuple or None")

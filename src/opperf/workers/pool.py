@@ -161,5 +161,6 @@ def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
             traceback=said.get("traceback"),
         )
     if isinstance(error, WorkerFailure):
-        return Reason(error.slug, f"{place} did not start: {error.message}", error.hint, error.signal, stderr=error.stderr)
+        message = f"{place} did not start: {error.message}"
+        return Reason(error.slug, message, error.hint, error.signal, stderr=error.stderr)
     return Reason(error.slug, error.message, error.hint)
