@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
 Adapt: TypeAlias = Callable[[Any], Any]
+#: Makes an argument of all those that the case gives, by neutral name; once too.
+Derive: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,10 @@ class Call:
     """A function of the framework, with the neutral arguments it takes.
 
     `function` is None when `path` is looked up in the framework; a composition brings its own. `adapt` holds functions
-    by neutral name that change an argument before anything is timed. `note` is kept on the record, and so are
-    `unsupported` directions with their reasons.
+    by neutral name that change an argument before anything is timed, and `derive` functions that make one which the
+    framework wants and the case does not give, such as the shape of another. `note` is kept on the record, and so are
+    `unsupported` directions with their reasons. `also` lists further paths of the framework that take the same
+    arguments in the same places: whoever names one gets it, with this operator's inputs.
     """
 
     path: str
@@ -46,13 +50,25 @@ class Call:
     function: Callable[..., Any] | None = None
     note: str | None = None
     adapt: Mapping[str, Adapt] = field(default_factory=dict)
+    derive: Mapping[str, Derive] = field(default_factory=dict)
     unsupported: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
     @property
     def own_names(self) -> dict[str, str]:
         """The neutral name of each of the framework's own argument names."""
         parameters = (*self.positional, *self.keywords)
-        return {parameter.own: parameter.neutral for parameter in parameters if parameter.neutral is not None}
+        return {
+            parameter.own: parameter.neutral
+            for parameter in parameters
+            if parameter.neutral is not None and parameter.neutral not in self.derive
+        }
+
+    def at(self, path: str) -> Call | None:
+        """Return the call of another path that takes the same arguments; None where that is not known."""
+        if path == self.path:
+            return self
+        return replace(self, path=path, function=None, note=None) if path in self.also else None
 
 
 @dataclass(frozen=True)

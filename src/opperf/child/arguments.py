@@ -50,6 +50,7 @@ def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, se
     for name, adapt in call.adapt.items():
         if name in made:
             made[name] = adapt(made[name])
+    made |= {name: derive(made) for name, derive in call.derive.items()}
     positional: list[Any] = []
     for parameter in call.positional:
         value = _value(parameter, made)
@@ -64,7 +65,7 @@ def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, se
         keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
         differentiable=tuple(_differentiable(case, operator, backend, made)),
         mutated=_mutated(case, operator, made),
-        training=bool(case.get("training", False)),
+        training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
     )
 
 

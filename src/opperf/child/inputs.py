@@ -7,6 +7,7 @@ remains are a few elementwise operations, each correctly rounded in every framew
 from __future__ import annotations
 
 import random
+import struct
 from typing import TYPE_CHECKING, Any
 
 from opperf.tensor import ITEM_SIZES, TensorSpec
@@ -42,8 +43,7 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 
 def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     if spec.values != "uniform":
-        fill = 0 if spec.values == "zeros" else 1
-        return backend.host(bytearray(8 * spec.elements), "float64") + fill
+        return backend.host(bytearray(_filling(spec) * spec.elements), "float64")
     generator = random.Random(seed)
     low, high = spec.range or spec.default_range
     if spec.is_float:
@@ -53,6 +53,12 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
         return (unit - 1.0) * (high - low) + low
     drawn = backend.host(_raw_integers(generator, spec.elements), "int64")
     return drawn % max(1, int(high) - int(low)) + int(low)
+
+
+def _filling(spec: TensorSpec) -> bytes:
+    """Return the bytes of one element: a float64, and a second one of zero for the imaginary part."""
+    real = struct.pack("<d", 1.0 if spec.values == "ones" else 0.0)
+    return real + bytes(8) if spec.dtype.startswith("complex") else real
 
 
 def _raw_integers(generator: random.Random, count: int) -> bytearray:

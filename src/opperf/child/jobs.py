@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -32,6 +33,7 @@ class Prepared:
     work: Work
     output_bytes: int
     facts: Mapping[str, Any]
+    input_seconds: float
     block: Block | None = None
 
 
@@ -67,30 +69,30 @@ class Jobs:
         prepared = self._ready(trial, seed)
         self._handles += 1
         self._prepared[self._handles] = prepared
-        return {"handle": self._handles, "facts": dict(prepared.facts)}
+        return {"handle": self._handles, "facts": dict(prepared.facts), "spent": {"inputs": prepared.input_seconds}}
 
     def _ready(self, trial: Trial, seed: int) -> Prepared:
         definition = catalog().get(trial.case.operator)
         call = self._call(trial, definition)
         if trial.direction in call.unsupported:
             raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
+        start = time.perf_counter()
         bound = arguments.bind(trial.case, call, definition, self._backend, seed)
+        input_seconds = time.perf_counter() - start
         sound = ready(self._backend, bound, trial.direction, definition, f"{seed}/{trial.case.id}")
         facts = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
-        return Prepared(sound.work, sound.output_bytes, facts)
+        return Prepared(sound.work, sound.output_bytes, facts, input_seconds)
 
     def _call(self, trial: Trial, definition: Operator | None) -> Call:
         """Return how to call the operator of a trial: by its binding, or by the path that the user named."""
         bindings = self._backend.bindings()
         path = trial.side.implementation
-        if path is not None:
-            bound = next((c for c in bindings.values() if isinstance(c, Call) and c.path == path), None)
-            if bound is not None and definition is not None:
-                return bound
-            return arguments.call_of(trial.case, path)
         binding = bindings.get(trial.case.operator)
+        if path is not None:
+            named = binding.at(path) if isinstance(binding, Call) else None
+            return named or arguments.call_of(trial.case, path)
         if isinstance(binding, Call):
             return binding
         why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
@@ -120,18 +122,29 @@ class Jobs:
             if isinstance(binding, Missing):
                 return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
             return {"path": binding.path, "operator": name, "arguments": binding.own_names}
-        for operator, binding in bindings.items():
-            if isinstance(binding, Call) and binding.path == name:
-                return {"path": name, "operator": operator, "arguments": binding.own_names}
         try:
-            self._backend.resolve(name)
+            function = self._backend.resolve(name)
         except LookupError:
             known = [*self._backend.names(), *(c.path for c in bindings.values() if isinstance(c, Call))]
             last = name.rpartition(".")[2]
             close = [path for path in known if path.rpartition(".")[2] == last]
             close += get_close_matches(name, known, n=5, cutoff=0.6)
             return {"path": None, "operator": None, "arguments": {}, "near": list(dict.fromkeys(close))[:5]}
+        for operator, binding in bindings.items():
+            if not isinstance(binding, Call):
+                continue
+            # One function has several paths (`np.add`, `numpy.add`); composed functions have none.
+            paths = binding.also if binding.function is not None else (binding.path, *binding.also)
+            path = next((path for path in paths if self._is_at(function, path)), None)
+            if path is not None:
+                return {"path": path, "operator": operator, "arguments": binding.own_names}
         return {"path": name, "operator": None, "arguments": {}}
+
+    def _is_at(self, function: Callable[..., Any], path: str) -> bool:
+        try:
+            return self._backend.resolve(path) is function
+        except LookupError:  # an older version of the framework may lack what a binding names
+            return False
 
     def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
         """Run a trial once and write each tensor of its result to a file of raw elements."""

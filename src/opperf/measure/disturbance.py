@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from opperf.measure import host
+from opperf.measure.host import HostReading
 from opperf.measurement import Sample
 
 #: Share of a sample's wall time that its threads may stand in the run queue. Blocks on a quiet machine stay below 1 %.
@@ -30,10 +32,16 @@ class Reading:
 
 
 class Counters(Protocol):
-    """What is read around each sample."""
+    """What is read around each sample, and around all of them."""
 
     def read(self) -> Reading:
-        """Return the counters now."""
+        """Return the counters of this process now."""
+
+    def watch(self) -> None:
+        """Look for threads anew; called once for each trial, after its warm-up has started them."""
+
+    def host(self) -> HostReading:
+        """Return the counters of the machine now."""
 
 
 class ProcessCounters:
@@ -53,6 +61,10 @@ class ProcessCounters:
             for task in os.listdir("/proc/self/task"):
                 with suppress(OSError):  # a thread may end between the listing and the opening
                     self._files.append(os.open(f"/proc/self/task/{task}/schedstat", os.O_RDONLY))
+
+    def host(self) -> HostReading:
+        """Return the counters of the machine now."""
+        return host.read()
 
     def close(self) -> None:
         """Give the files back."""
@@ -79,6 +91,13 @@ class NoCounters:
     def read(self) -> Reading:
         """Return zeros."""
         return Reading(0, 0, None)
+
+    def watch(self) -> None:
+        """There are no threads to look for."""
+
+    def host(self) -> HostReading:
+        """Return zeros."""
+        return HostReading(0.0, 0, 0.0)
 
 
 def clean(sample: Sample, threads: int) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from opperf.backend import Backend, Work
+from opperf.measure import host
 from opperf.measure.block import Block
 from opperf.measure.cache import Sweep
 from opperf.measure.calibrate import probe, warm_up
@@ -40,9 +41,11 @@ class Engine:
         )
         with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
             calls, warmed = self._warm(block, settings, output_bytes)
-        self._watch()
+        self._counters.watch()
+        before = self._counters.host()
         with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
             time = Samples(self._sample(block, calls, stopping(settings)), block.overhead_ns)
+        taken = host.doubts(before, self._counters.host(), spent["samples"])
         latency = None
         if settings.latency:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
@@ -63,7 +66,7 @@ class Engine:
                 "warmup_calls": warmed,
                 "calls_per_sample": calls,
             },
-            warnings=tuple(doubts(time, output_bytes)),
+            warnings=(*doubts(time, output_bytes), *taken),
             spent=spent,
         )
 
@@ -79,12 +82,6 @@ class Engine:
         if settings.warmup is not None:
             return calls, settings.warmup
         return calls, warm_up(block, calls, settings.trial_budget)
-
-    def _watch(self) -> None:
-        """Look for threads that the warm-up started."""
-        watch = getattr(self._counters, "watch", None)
-        if watch is not None:
-            watch()
 
     def _sample(self, block: Block, calls: int, rule: Stopping) -> tuple[Sample, ...]:
         taken: list[Sample] = []

@@ -7,7 +7,7 @@ its gradient is a sum, and MXNet has separate operators for them.
 from __future__ import annotations
 
 from opperf.case import Case
-from opperf.operators.definition import EVERY_DIRECTION, FORWARD_ONLY, Operator
+from opperf.operators.definition import DIRECTIONS, EVERY_DIRECTION, FORWARD_ONLY, Operator
 from opperf.operators.formulas import broadcast_outputs, each_output, like, none, wholes
 from opperf.tensor import TensorSpec
 
@@ -27,6 +27,7 @@ def _broadcast(
     left: tuple[float, float] = (-1.0, 1.0),
     right: tuple[float, float] = (-1.0, 1.0),
     result: str | None = None,
+    aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     outputs = broadcast_outputs(result)
@@ -43,6 +44,7 @@ def _broadcast(
         flops=each_output(1, outputs),
         directions=FORWARD_ONLY if result else EVERY_DIRECTION,
         differentiable=() if result else ("lhs", "rhs"),
+        aliasing=aliasing,
         aliases=aliases,
     )
 
@@ -52,8 +54,13 @@ def _to_shape(case: Case) -> tuple[TensorSpec, ...]:
 
 
 OPERATORS = (
-    _broadcast("broadcast_add", "the sum, broadcasting", aliases=("broadcast_plus",)),
-    _broadcast("broadcast_subtract", "the difference, broadcasting", aliases=("broadcast_sub", "broadcast_minus")),
+    _broadcast("broadcast_add", "the sum, broadcasting", aliasing=("backward",), aliases=("broadcast_plus",)),
+    _broadcast(
+        "broadcast_subtract",
+        "the difference, broadcasting",
+        aliasing=("backward",),
+        aliases=("broadcast_sub", "broadcast_minus"),
+    ),
     _broadcast("broadcast_multiply", "the product, broadcasting", aliases=("broadcast_mul",)),
     _broadcast("broadcast_divide", "the quotient, broadcasting", right=(0.5, 2.0), aliases=("broadcast_div",)),
     _broadcast("broadcast_power", "the power, broadcasting", left=(0.1, 2.0)),
@@ -75,6 +82,7 @@ OPERATORS = (
         outputs=_to_shape,
         flops=none,
         differentiable=("data",),
+        aliasing=DIRECTIONS,
         aliases=("expand",),
     ),
 )

@@ -38,7 +38,10 @@ class Operator:
     operation, and one multiply-add is two. `mutates` names inputs that a call changes; with `restore` they are put back
     before each call, untimed, which is needed where the values that pile up would change the time or stop being finite.
     `random` marks operators whose result differs from call to call by design. `backward_flops` is how many times the
-    forward's operations a backward needs, None where the convention gives no number.
+    forward's operations a backward needs, None where the convention gives no number. `aliasing` names the directions in
+    which a framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no
+    byte count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding
+    reads its indices, and of the table only the rows that they pick.
     """
 
     name: str
@@ -54,6 +57,8 @@ class Operator:
     restore: bool = True
     random: bool = False
     backward_flops: int | None = None
+    aliasing: tuple[str, ...] = ()
+    reads: tuple[str, ...] | None = None
     aliases: tuple[str, ...] = field(default=())
 
     @property
@@ -83,21 +88,25 @@ class Operator:
         backward = forward * self.backward_flops
         return backward if direction == "backward" else forward + backward
 
-    def byte_count(self, case: Case, direction: str) -> int:
-        """Return the bytes that one call must move at least: each tensor read or written once.
+    def byte_count(self, case: Case, direction: str) -> int | None:
+        """Return the bytes that one call must move at least, each tensor read or written once; None where none must.
 
         Forward reads the inputs and writes the outputs. Backward reads the inputs and the cotangents (as large as the
         outputs) and writes one gradient for each differentiable input.
         """
+        if direction in self.aliasing or (direction == "forward_backward" and self.aliasing):
+            return None
         outputs = sum(tensor.nbytes for tensor in self.outputs(case))
-        forward = case.input_bytes + outputs
-        gradients = sum(
-            tensor.nbytes
-            for name in self.differentiable
-            for tensor in Case(self.name, {name: case.get(name)}).tensors()
-        )
-        backward = forward + gradients
+        read = case.input_bytes if self.reads is None else self._nbytes(case, self.reads)
+        picked = 0 if self.reads is None else outputs
+        forward = read + picked + outputs
+        backward = read + outputs + self._nbytes(case, self.differentiable)
         return {"forward": forward, "backward": backward}.get(direction, forward + backward)
+
+    def _nbytes(self, case: Case, names: tuple[str, ...]) -> int:
+        """Return the bytes of some inputs of a case."""
+        given = {name: case.inputs[name] for name in names if name in case.inputs}
+        return Case(self.name, given).input_bytes
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ def _binary(
     smooth: bool = True,
     dtype: str = "float32",
     result: str | None = None,
+    aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     """Declare `name`; `left` and `right` bound the values, `smooth` operators have a gradient worth measuring."""
@@ -36,6 +37,7 @@ def _binary(
         flops=each_output(1, outputs),
         directions=EVERY_DIRECTION if smooth else FORWARD_ONLY,
         differentiable=("lhs", "rhs") if smooth else (),
+        aliasing=aliasing,
         aliases=aliases,
     )
 
@@ -51,8 +53,8 @@ def _logical(name: str, summary: str) -> Operator:
 
 
 OPERATORS = (
-    _binary("add", "the sum", aliases=("plus",)),
-    _binary("subtract", "the difference", aliases=("sub", "minus")),
+    _binary("add", "the sum", aliasing=("backward",), aliases=("plus",)),
+    _binary("subtract", "the difference", aliasing=("backward",), aliases=("sub", "minus")),
     _binary("multiply", "the product", aliases=("mul",)),
     _binary("divide", "the quotient", right=(0.5, 2.0), aliases=("div", "true_divide")),
     _binary(

@@ -41,6 +41,7 @@ OPERATORS = (
         outputs=_rows,
         flops=none,
         differentiable=("weight",),
+        reads=("indices",),
     ),
     Operator(
         name="one_hot",

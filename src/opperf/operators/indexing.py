@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from opperf.case import Argument, Case, tensors_of
 from opperf.errors import InputError
-from opperf.operators.definition import Arguments, Formula, Operator, Outputs, broadcast
+from opperf.operators.definition import DIRECTIONS, Arguments, Formula, Operator, Outputs, broadcast
 from opperf.operators.formulas import ELEMENTWISE, axis_of, each, indices, like, none, same
 from opperf.tensor import TensorSpec
 
@@ -70,6 +70,8 @@ def _indexing(
     inputs: tuple[str, ...],
     differentiable: tuple[str, ...] = ("data",),
     flops: Formula = none,
+    reads: tuple[str, ...] | None = None,
+    aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     return Operator(
@@ -81,6 +83,8 @@ def _indexing(
         outputs=outputs,
         flops=flops,
         differentiable=differentiable,
+        aliasing=aliasing,
+        reads=reads,
         aliases=aliases,
     )
 
@@ -120,6 +124,7 @@ OPERATORS = (
         _rows(),
         _taken,
         inputs=("data", "indices"),
+        reads=("indices",),
     ),
     _indexing(
         "index_select",
@@ -127,6 +132,7 @@ OPERATORS = (
         _rows(),
         _taken,
         inputs=("data", "indices"),
+        reads=("indices",),
     ),
     _indexing(
         "gather",
@@ -137,6 +143,7 @@ OPERATORS = (
         },
         _gathered,
         inputs=("data", "indices"),
+        reads=("indices",),
         aliases=("take_along_axis",),
     ),
     _indexing(
@@ -145,6 +152,7 @@ OPERATORS = (
         {size: _points(shape) for size, shape in ELEMENTWISE.items()},
         _gathered_nd,
         inputs=("data", "indices"),
+        reads=("indices",),
     ),
     _indexing(
         "scatter_add",
@@ -190,5 +198,6 @@ OPERATORS = (
         {size: _part(shape) for size, shape in ELEMENTWISE.items()},
         _sliced,
         inputs=("data",),
+        aliasing=DIRECTIONS,
     ),
 )

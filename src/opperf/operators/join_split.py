@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from opperf.case import Case, ListOf
 from opperf.errors import InputError
-from opperf.operators.definition import Arguments, Operator
+from opperf.operators.definition import DIRECTIONS, Arguments, Operator
 from opperf.operators.formulas import axis_of, like, none, whole
 from opperf.tensor import TensorSpec
 
@@ -58,6 +58,7 @@ def _move(
     arguments: Callable[[int, tuple[int, int]], Arguments],
     outputs: Callable[[Case], tuple[TensorSpec, ...]],
     *aliases: str,
+    aliasing: tuple[str, ...] = ("backward",),
 ) -> Operator:
     return Operator(
         name=name,
@@ -68,6 +69,7 @@ def _move(
         outputs=outputs,
         flops=none,
         differentiable=("data",),
+        aliasing=aliasing,
         aliases=aliases,
     )
 
@@ -75,5 +77,11 @@ def _move(
 OPERATORS = (
     _move("concatenate", "a list of tensors joined along an axis they have", _several, _concatenated, "cat", "concat"),
     _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stacked),
-    _move("split", "`sections` equal parts along an axis (views in some frameworks)", _one, _split),
+    _move(
+        "split",
+        "`sections` equal parts along an axis (views in some frameworks)",
+        _one,
+        _split,
+        aliasing=DIRECTIONS,
+    ),
 )

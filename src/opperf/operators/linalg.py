@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opperf.case import Argument, Case
 from opperf.errors import InputError
-from opperf.operators.definition import Formula, Operator, Outputs, elements
+from opperf.operators.definition import DIRECTIONS, Formula, Operator, Outputs, elements
 from opperf.operators.formulas import ELEMENTWISE, like, none, same, whole
 from opperf.tensor import TensorSpec
 
@@ -22,7 +22,9 @@ def _trace(case: Case) -> tuple[TensorSpec, ...]:
     return (like(case.tensor("data"), ()),)
 
 
-def _matrix(name: str, summary: str, outputs: Outputs, flops: Formula = none, **attributes: Argument) -> Operator:
+def _matrix(
+    name: str, summary: str, outputs: Outputs, flops: Formula = none, *, view: bool = False, **attributes: Argument
+) -> Operator:
     return Operator(
         name=name,
         category="linalg",
@@ -32,12 +34,15 @@ def _matrix(name: str, summary: str, outputs: Outputs, flops: Formula = none, **
         outputs=outputs,
         flops=flops,
         differentiable=("data",),
+        aliasing=DIRECTIONS if view else (),
     )
 
 
 OPERATORS = (
     _matrix("trace", "the sum of the diagonal of a matrix", _trace, flops=lambda case: elements(_diagonal(case))),
-    _matrix("diagonal", "the diagonal of a matrix (a view in some frameworks)", _diagonal, offset=0),
+    _matrix(
+        "diagonal", "the diagonal of a matrix (a view in some frameworks)", _diagonal, view=True, offset=0
+    ),
     _matrix("triu", "the matrix with zeros below its diagonal", same(), offset=0),
     _matrix("tril", "the matrix with zeros above its diagonal", same(), offset=0),
 )

@@ -37,6 +37,7 @@ def _reduction(
     operations: int = 1,
     data: TensorSpec = PLAIN,
     result: str | None = None,
+    aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     """Declare `name`; with a `result` dtype of its own it has no gradient."""
@@ -55,6 +56,7 @@ def _reduction(
         flops=each(operations),
         directions=FORWARD_ONLY if result else EVERY_DIRECTION,
         differentiable=() if result else ("data",),
+        aliasing=aliasing,
         aliases=aliases,
     )
 
@@ -73,7 +75,7 @@ def _running(name: str, summary: str, data: TensorSpec) -> Operator:
 
 
 OPERATORS = (
-    _reduction("sum", "the sum"),
+    _reduction("sum", "the sum", aliasing=("backward",)),
     _reduction("mean", "the mean", aliases=("average",)),
     _reduction("max", "the largest value", aliases=("amax",)),
     _reduction("min", "the smallest value", aliases=("amin",)),

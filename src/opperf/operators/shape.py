@@ -1,7 +1,7 @@
 """Operators that lay out the elements of a tensor anew: zero operations, for moving data is no arithmetic.
 
 Several of them are views in some frameworks (`transpose`, `reshape`, `expand_dims`, `squeeze`, `swap_axes`): then no
-byte moves, and the byte count is what a copy would need.
+byte moves, and there is no byte count.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from opperf.case import Argument, Case, DType
 from opperf.errors import InputError
-from opperf.operators.definition import Arguments, Operator, Outputs
+from opperf.operators.definition import DIRECTIONS, Arguments, Operator, Outputs
 from opperf.operators.formulas import (
     ELEMENTWISE,
     axes_of,
@@ -101,6 +101,7 @@ def _layout(
     new_shape: _NewShape | None = None,
     *,
     outputs: Outputs | None = None,
+    aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     """Declare `name`; `arguments` makes a case of a number of rows and columns; without a `new_shape` it stays."""
@@ -118,6 +119,7 @@ def _layout(
         outputs=outputs or changed,
         flops=none,
         differentiable=("data",),
+        aliasing=aliasing,
         aliases=aliases,
     )
 
@@ -133,6 +135,7 @@ OPERATORS = (
         "the dimensions in another order; `axes` None reverses them",
         _table(axes=(1, 0)),
         _transposed,
+        aliasing=DIRECTIONS,
         aliases=("permute",),
     ),
     _layout(
@@ -140,6 +143,7 @@ OPERATORS = (
         "two dimensions exchanged",
         lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns)), "axis1": 0, "axis2": 1},
         _swapped,
+        aliasing=DIRECTIONS,
         aliases=("swapaxes",),
     ),
     _layout(
@@ -147,6 +151,7 @@ OPERATORS = (
         "the same elements in another shape; -1 stands for what is left",
         lambda rows, columns: {"data": TensorSpec((rows, columns)), "shape": (rows // 2, columns * 2)},
         _reshaped,
+        aliasing=DIRECTIONS,
         aliases=("view",),
     ),
     _layout(
@@ -154,6 +159,7 @@ OPERATORS = (
         "a dimension of size one put in at `axis`",
         _table(axis=1),
         _expanded,
+        aliasing=DIRECTIONS,
         aliases=("unsqueeze",),
     ),
     _layout(
@@ -161,6 +167,7 @@ OPERATORS = (
         "dimensions of size one taken out: those of `axis`, or all for None",
         lambda rows, columns: {"data": TensorSpec((rows, 1, columns)), "axis": 1},
         _squeezed,
+        aliasing=DIRECTIONS,
     ),
     _layout("flip", "the elements in reverse order along `axis`", _table(axis=0), aliases=("reverse",)),
     _layout("roll", "the elements moved by `shift` along `axis`, around the end", _table(shift=3, axis=0)),
@@ -187,7 +194,14 @@ OPERATORS = (
         },
         _padded,
     ),
-    _layout("copy", "the same elements in a tensor of their own", _table(), outputs=same(), aliases=("clone",)),
+    _layout(
+        "copy",
+        "the same elements in a tensor of their own",
+        _table(),
+        outputs=same(),
+        aliasing=("backward",),
+        aliases=("clone",),
+    ),
     _layout(
         "cast",
         "the elements in another dtype",

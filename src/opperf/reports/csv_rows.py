@@ -1,7 +1,7 @@
-"""Records as comma-separated values: one row a record, one line a row.
+r"""Records as comma-separated values: one row a record, one line a row.
 
 Numbers have the precision of the machine, units stand in the names of the columns, a missing value is an empty field.
-Control characters in names and messages are escaped (`\\n`), so that line-oriented tools count rows rightly; the exact
+Control characters in names and messages are escaped (`\n`), so that line-oriented tools count rows rightly; the exact
 text is in the JSON document. Every column is always there, in the same order, whatever the run holds.
 """
 

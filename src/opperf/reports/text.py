@@ -31,9 +31,9 @@ def one_line(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line that says something.
+    r"""Return the first line that says something.
 
-    >>> first_line("\\n  shapes do not match\\n  at add.cc:12")
+    >>> first_line("\n  shapes do not match\n  at add.cc:12")
     'shapes do not match'
     """
     return next((one_line(line.strip()) for line in text.splitlines() if line.strip()), "")

@@ -98,12 +98,17 @@ def _attribute(value: Any, default: Argument) -> Argument:
     if isinstance(value, str):
         if isinstance(default, DType):
             return DType(dtype_named(value))
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            return value
+        value = _literal(value)
     if isinstance(value, list):
         return tuple(value)
     if value is None or isinstance(value, (bool, int, float, str, tuple, DType)):
         return cast("Argument", value)
     raise InputError(f"attribute value {value!r}: expected a number, a string, a tuple or None")
+
+
+def _literal(text: str) -> Any:
+    """Read a Python literal; text that is none stands for itself, as in `approximate=tanh`."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

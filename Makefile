@@ -1,0 +1,36 @@
+# Five commands, the same here and in CI. Each makes its own .venv when it is missing.
+PYTHON ?= python3
+BIN := .venv/bin
+# uv does not read pip's settings: wheels that pip finds in a folder are handed on.
+export PIP_FIND_LINKS ?= $(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null)
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+
+.PHONY: demo test lint docs check clean
+
+demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
+	$(BIN)/opperf run --framework torch --framework mxnet --framework numpy --trial-budget 0.2 --output demo.json \
+		add multiply divide exp tanh relu gelu sigmoid softmax log_softmax sum mean argmax matmul batch_matmul linear \
+		conv2d max_pool2d layer_norm batch_norm embedding concatenate transpose cross_entropy
+
+test: $(BIN)/.ready  ## every test, real frameworks included
+	$(BIN)/pytest
+
+lint: $(BIN)/.ready  ## style, types, and what may import what
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(BIN)/.ready  ## run the examples in docs and docstrings
+	$(BIN)/pytest -q tests/docs
+
+check: lint docs
+
+clean:
+	rm -rf .venv demo.json
+
+$(BIN)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group test --group lint --editable .
+	touch $@

@@ -1,0 +1,42 @@
+"""A torch worker for benchmarks, asked one trial at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opperf.environment import EnvironmentSpec
+from opperf.measurement import Measurement
+from opperf.operators import operator
+from opperf.plan import Settings, Side, Trial
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+from opperf.workers.process import Worker
+
+
+def torch_side(allocator: str = "fixed") -> Side:
+    """Return torch where it imports, or in the environment that opperf builds."""
+    return Side("torch", environment=settled(EnvironmentSpec.parse("current"), "torch").text, allocator=allocator)
+
+
+@contextmanager
+def started(side: Side) -> Iterator[Worker]:
+    """Return a worker that has said hello, and end it afterwards."""
+    python = interpreter(EnvironmentSpec.parse(side.environment), framework=side.framework)
+    worker = Worker(python, package_folder(), side)
+    try:
+        worker.greet()
+        yield worker
+    finally:
+        worker.close()
+
+
+def measured(worker: Worker, name: str, size: str, settings: Settings) -> Measurement:
+    """Measure an operator of the catalog forward."""
+    trial = Trial(operator(name).case(size), worker.side, "forward")
+    prepared = worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 120)
+    handle = {"handle": prepared["handle"]}
+    try:
+        return Measurement.from_json(worker.ask("measure", {**handle, "settings": settings.to_json()}, 120))
+    finally:
+        worker.ask("release", handle, 120)

@@ -1,0 +1,1 @@
+"""How JAX spells the neutral operators, one file for each family."""

@@ -1,0 +1,45 @@
+"""Activations in JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from opperf.backends.call import Binding, call, composed
+
+
+def prelu(data: Any, weight: Any) -> Any:
+    """Return the data where positive, else times the weight of its channel."""
+    shaped = weight.reshape(1, -1, *(1,) * (data.ndim - 2)) if data.ndim > 1 else weight
+    return jnp.where(data > 0, data, shaped * data)
+
+
+BINDINGS: dict[str, Binding] = {
+    **{
+        name: call(f"jax.nn.{own}", "data")
+        for name, own in {
+            "relu": "relu",
+            "relu6": "relu6",
+            "sigmoid": "sigmoid",
+            "silu": "silu",
+            "mish": "mish",
+            "selu": "selu",
+            "softplus": "softplus",
+            "softsign": "soft_sign",
+            "log_sigmoid": "log_sigmoid",
+            "hard_sigmoid": "hard_sigmoid",
+            "hard_swish": "hard_swish",
+        }.items()
+    },
+    "tanh": call("jax.numpy.tanh", "data"),
+    "gelu": call(
+        "jax.nn.gelu",
+        "data",
+        "approximate=approximate",
+        adapt={"approximate": lambda value: value in (True, "tanh")},
+    ),
+    "leaky_relu": call("jax.nn.leaky_relu", "data", "negative_slope=slope"),
+    "elu": call("jax.nn.elu", "data", "alpha=alpha"),
+    "prelu": composed(prelu, "data, weight", note="jax.numpy.where and a product"),
+}

@@ -1,0 +1,100 @@
+"""Convolutions in JAX: all of them are `jax.lax.conv_general_dilated`, whose default layout is the catalog's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import jax.numpy as jnp
+from jax import lax
+
+from opperf.backends.call import Binding, Call, call, composed
+
+#: One number, or one for each space dimension.
+Widths: TypeAlias = int | tuple[int, ...] | None
+
+
+def spread(value: Widths, dimensions: int, default: int) -> tuple[int, ...]:
+    """Return one number for each space dimension."""
+    value = default if value is None else value
+    return (value,) * dimensions if isinstance(value, int) else tuple(value)
+
+
+def both_ends(value: Widths, dimensions: int) -> list[tuple[int, int]]:
+    """Return the padding (before, after) of each space dimension."""
+    return [(width, width) for width in spread(value, dimensions, 0)]
+
+
+def depthwise_conv2d(data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths) -> Any:
+    """Return the convolution with one group for each channel."""
+    return lax.conv_general_dilated(
+        data,
+        weight,
+        spread(stride, 2, 1),
+        both_ends(padding, 2),
+        rhs_dilation=spread(dilation, 2, 1),
+        feature_group_count=data.shape[1],
+    )
+
+
+def conv_transpose2d(
+    data: Any,
+    weight: Any,
+    stride: Widths,
+    padding: Widths,
+    dilation: Widths,
+    output_padding: Widths,
+    groups: int | None,
+) -> Any:
+    """Return the convolution of the data, spread by the stride, with the flipped weight (lax's own has no groups)."""
+    channels, out, *kernel = weight.shape
+    parts = groups or 1
+    parted = weight.reshape(parts, channels // parts, out, *kernel)
+    flipped = jnp.flip(parted.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel), (2, 3))
+    widths = zip(
+        kernel, spread(padding, 2, 0), spread(dilation, 2, 1), spread(output_padding, 2, 0), strict=True
+    )
+    ends = [(step * (size - 1) - pad, step * (size - 1) - pad + more) for size, pad, step, more in widths]
+    return lax.conv_general_dilated(
+        data,
+        flipped,
+        (1, 1),
+        ends,
+        lhs_dilation=spread(stride, 2, 1),
+        rhs_dilation=spread(dilation, 2, 1),
+        feature_group_count=parts,
+    )
+
+
+def _steps(dimensions: int) -> Callable[[Widths], tuple[int, ...]]:
+    return lambda value: spread(value, dimensions, 1)
+
+
+def _convolution(dimensions: int) -> Call:
+    return call(
+        "jax.lax.conv_general_dilated",
+        "lhs=data, rhs=weight",
+        "window_strides=stride, padding=padding, rhs_dilation=dilation, feature_group_count=groups",
+        adapt={
+            "stride": _steps(dimensions),
+            "dilation": _steps(dimensions),
+            "padding": lambda value: both_ends(value, dimensions),
+        },
+    )
+
+
+BINDINGS: dict[str, Binding] = {
+    "conv1d": _convolution(1),
+    "conv2d": _convolution(2),
+    "conv3d": _convolution(3),
+    "depthwise_conv2d": composed(
+        depthwise_conv2d,
+        "data, weight, stride, padding, dilation",
+        note="jax.lax.conv_general_dilated with a group for each channel",
+    ),
+    "conv_transpose2d": composed(
+        conv_transpose2d,
+        "data, weight, stride, padding, dilation, output_padding, groups",
+        note="jax.lax.conv_general_dilated over dilated data, the weight flipped",
+    ),
+}

@@ -1,0 +1,28 @@
+"""Reductions and running sums in JAX."""
+
+from __future__ import annotations
+
+from opperf.backends.call import Binding, call
+
+BINDINGS: dict[str, Binding] = {
+    **{
+        name: call(f"jax.numpy.{own}", "data", "axis=axis, keepdims=keepdims")
+        for name, own in {
+            "sum": "sum",
+            "mean": "mean",
+            "max": "max",
+            "min": "min",
+            "prod": "prod",
+            "norm": "linalg.vector_norm",  # linalg.norm takes at most two axes
+            "variance": "var",
+            "std": "std",
+            "argmax": "argmax",
+            "argmin": "argmin",
+            "all": "all",
+            "any": "any",
+        }.items()
+    },
+    "logsumexp": call("jax.scipy.special.logsumexp", "data", "axis=axis, keepdims=keepdims"),
+    "cumsum": call("jax.numpy.cumsum", "data", "axis=axis"),
+    "cumprod": call("jax.numpy.cumprod", "data", "axis=axis"),
+}

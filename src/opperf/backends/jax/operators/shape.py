@@ -1,0 +1,20 @@
+"""Laying out elements anew in JAX. Under jit each of these is a copy: a result has memory of its own."""
+
+from __future__ import annotations
+
+from opperf.backends.call import Binding, call
+
+BINDINGS: dict[str, Binding] = {
+    "transpose": call("jax.numpy.transpose", "data", "axes=axes"),
+    "swap_axes": call("jax.numpy.swapaxes", "data, axis1, axis2"),
+    "reshape": call("jax.numpy.reshape", "data, shape"),
+    "expand_dims": call("jax.numpy.expand_dims", "data, axis"),
+    "squeeze": call("jax.numpy.squeeze", "data", "axis=axis"),
+    "flip": call("jax.numpy.flip", "data", "axis=axis"),
+    "roll": call("jax.numpy.roll", "data, shift", "axis=axis"),
+    "tile": call("jax.numpy.tile", "data, repeats"),
+    "repeat": call("jax.numpy.repeat", "data, repeats", "axis=axis"),
+    "pad": call("jax.numpy.pad", "data, widths", "constant_values=value"),
+    "copy": call("jax.numpy.copy", "data"),
+    "cast": call("jax.numpy.astype", "data, dtype"),
+}

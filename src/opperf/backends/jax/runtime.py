@@ -1,0 +1,234 @@
+"""JAX: tensors, functions and waiting.
+
+`compiled` is the mode that JAX is used in: `jax.jit` around the whole operator. `eager` calls the framework's function
+directly, which dispatches operator by operator.
+
+On a CPU with the `naive` engine, calls run in the calling thread and are done when they return (measured: every output
+of 20 products of 512 x 512 was ready at once, and 99.9 % of the CPU time was the calling thread's). Otherwise they run
+behind the caller's back, nothing but their outputs can be waited for, and so those are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+from math import prod
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.special
+import jaxlib
+import numpy as np
+
+from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backends import threads
+from opperf.backends.bindings import bindings
+from opperf.backends.call import Binding
+from opperf.backends.jax import gradients, memory
+from opperf.backends.jax.programs import Program, over_tensors, program
+from opperf.backends.paths import function_at, listing
+from opperf.measure.clock import ProcessClock
+from opperf.measurement import Memory
+from opperf.plan import Side
+from opperf.tensor import ITEM_SIZES, TensorSpec
+
+ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
+#: Where operators are; the rest of JAX sets up profilers, servers and transformations.
+SPACES = ("numpy", "nn", "lax", "random", "scipy", "image", "ops")
+#: Functions of files and of memory that is somebody else's: no operators.
+REFUSED = frozenset({"load", "save", "savez", "fromfile", "frombuffer", "from_dlpack"})
+DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES}
+#: How far two calls of one program may differ, relative and absolute.
+RTOL, ATOL = 1e-3, 1e-5
+
+
+def start(side: Side) -> JaxBackend:
+    """Return the backend of a side."""
+    return JaxBackend(side)
+
+
+class JaxBackend:
+    """JAX on a CPU or an accelerator."""
+
+    name = "jax"
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        in_place = side.device == "cpu" and side.engine == "naive"
+        jax.config.update("jax_cpu_enable_async_dispatch", not in_place)  # read when the CPU's client is made
+        self.device = _device(side.device)
+        jax.config.update("jax_default_device", self.device)
+        self.collects = not in_place
+        #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
+        self.plans: WeakKeyDictionary[Callable[..., Any], Memory | None] = WeakKeyDictionary()
+        square, product = jnp.ones((384, 384), jnp.float32), jax.jit(jnp.matmul)
+        self.threads_seen: float | None = threads.seen(lambda: product(square, square).block_until_ready())
+
+    def facts(self) -> dict[str, Any]:
+        """Return versions, device and threads."""
+        return {
+            "version": jax.__version__,
+            "jaxlib": jaxlib.__version__,
+            "numpy": np.__version__,
+            "platform": self.device.platform,
+            "platform_version": self.device.client.platform_version,
+            "device": self.device.device_kind,
+            "x64": jax.config.jax_enable_x64,
+            "dispatch": "asynchronous" if self.collects else "in the calling thread",
+            "random_generator": jax.config.jax_default_prng_impl,
+            "matmul_precision": jax.config.jax_default_matmul_precision,
+            "threads": self.side.threads,
+            "threads_seen": self.threads_seen,
+        }
+
+    def devices(self) -> list[str]:
+        """Return accelerators first; a side on the CPU does not look for them."""
+        found = [f"{_spelled(device)}:{device.id}" for device in jax.devices() if device.platform != "cpu"]
+        return [*found, "cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D NumPy array over the bytes."""
+        return np.frombuffer(raw, DTYPES[dtype])
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return an array on the device, in memory of XLA's own: NumPy's may lie at any address."""
+        if strides is not None and tuple(strides) != _row_major(shape):
+            raise Unsupported(
+                f"strides {list(strides)} are asked for, and arrays of JAX are row-major",
+                slug="no_strides",
+                hint="leave `strides` out",
+            )
+        if dtype.startswith("complex") and host.size == 2 * prod(shape):
+            host = host.view(f"complex{16 * host.itemsize}")
+        return jax.device_put(host.astype(self.dtype(dtype)).reshape(tuple(shape)), self.device, may_alias=False)
+
+    def dtype(self, name: str) -> Any:
+        """Return the NumPy dtype that JAX uses, `bfloat16` among them."""
+        return DTYPES[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of an array."""
+        values = np.asarray(tensor)
+        return values.tobytes(), values.shape, _named(values.dtype)
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the arrays in a result."""
+        return [leaf for leaf in jax.tree_util.tree_leaves(value) if isinstance(leaf, jax.Array)]
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        return TensorSpec(tuple(tensor.shape), _named(tensor.dtype))
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator."""
+        return bindings("jax")
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, ..."""
+        words = path.split(".")
+        if REFUSED.intersection(words) or (words[0] == "jax" and words[1:2] not in [[space] for space in SPACES]):
+            raise LookupError(path)
+        return function_at(path, ROOTS, "jax")
+
+    @cache  # noqa: B019 - one backend lives in a process, as long as the process
+    def names(self) -> list[str]:
+        """Return the functions of the usual places."""
+        places = {
+            "jax.numpy": jnp,
+            "jax.numpy.linalg": jnp.linalg,
+            "jax.nn": jax.nn,
+            "jax.lax": jax.lax,
+            "jax.random": jax.random,
+            "jax.scipy.special": jax.scipy.special,
+        }
+        return [path for path in listing(places) if path.rpartition(".")[2] not in REFUSED]
+
+    def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
+        """Compile a function of arrays and keep its plan of memory."""
+        made = program(function, arguments)
+        self.plans[made.function] = made.memory
+        return made
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call itself, or the program of it."""
+        if self.side.mode == "eager":
+            return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+        call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
+        made = self.program(call, tensors)
+        return Work(made.function, tensors, {}, nullcontext, compile_seconds=made.compile_seconds)
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradients alone."""
+        return gradients.backward(self, bound, cotangents, fresh=fresh)
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return a forward and its gradients as one program."""
+        return gradients.forward_backward(self, bound, cotangents)
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Return what does nothing: arrays of JAX never change."""
+        return _nothing
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return len(left) == len(right) and all(map(_close, left, right))
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for every output, where calls are not done when they return."""
+        if self.collects:
+            jax.block_until_ready(outputs)
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return None: JAX hands out no events of a device."""
+        return None
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what XLA plans for one call."""
+        if work.function in self.plans:
+            return self.plans[work.function]
+        return memory.of_eager_call(work)
+
+
+def _device(name: str) -> Any:
+    platform, _, index = name.partition(":")
+    try:
+        return jax.devices(platform)[int(index or 0)]
+    except (RuntimeError, IndexError) as error:
+        raise Unsupported(f"JAX has no device `{name}`", slug="no_device", hint=str(error).splitlines()[0]) from error
+
+
+def _spelled(device: Any) -> str:
+    """Return the platform as users write it: JAX calls a CUDA device `gpu`."""
+    return "cuda" if device.platform == "gpu" else str(device.platform)
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _named(dtype: Any) -> str:
+    name = str(dtype)
+    if name not in ITEM_SIZES:
+        raise Unsupported(f"opperf has no name for arrays of {name}", slug="unknown_dtype")
+    return name
+
+
+def _nothing() -> None:
+    return None
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    if left == right:
+        return True
+    if left[1:] != right[1:]:
+        return False
+    dtype = DTYPES[left[2]]
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return False
+    wide = np.complex128 if jnp.issubdtype(dtype, jnp.complexfloating) else np.float64
+    ours, theirs = (np.frombuffer(value[0], dtype).astype(wide) for value in (left, right))
+    return bool(np.allclose(ours, theirs, rtol=RTOL, atol=ATOL, equal_nan=True))

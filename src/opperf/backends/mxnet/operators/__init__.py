@@ -1,0 +1,1 @@
+"""How MXNet spells the neutral operators, family by family."""

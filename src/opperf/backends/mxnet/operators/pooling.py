@@ -1,0 +1,35 @@
+"""MXNet's pooling: one operator for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from opperf.backends.call import Binding, Call, call
+from opperf.backends.mxnet.spelling import Settled, settled
+
+
+def _windows(kind: str) -> Callable[..., Settled]:
+    def settle(data: Any, kernel: Any, stride: Any = None, pad: Any = 0) -> Settled:
+        count = data.ndim - 2
+        kernel, stride, pad = (
+            (value,) * count if isinstance(value, int) else value
+            for value in (kernel, kernel if stride is None else stride, pad or 0)
+        )
+        return "nd.Pooling", (data,), {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": kind}
+
+    return settle
+
+
+def _pool(kind: str) -> Call:
+    return settled("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind))
+
+
+BINDINGS: dict[str, Binding] = {
+    "max_pool1d": _pool("max"),
+    "avg_pool1d": _pool("avg"),
+    "max_pool2d": _pool("max"),
+    "avg_pool2d": _pool("avg"),
+    "global_avg_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='avg'"),
+    "global_max_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='max'"),
+}

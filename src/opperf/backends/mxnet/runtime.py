@@ -1,0 +1,200 @@
+"""MXNet 1.x: arrays, functions and waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+from typing import Any
+
+import mxnet as mx
+import numpy
+from mxnet import autograd
+
+from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backends import threads
+from opperf.backends.bindings import bindings
+from opperf.backends.call import Binding
+from opperf.backends.mxnet import gradients, memory, paths
+from opperf.backends.mxnet.compiled import compiled
+from opperf.backends.mxnet.target import Target, target_of
+from opperf.measure.clock import ProcessClock
+from opperf.measurement import Memory
+from opperf.plan import Side
+from opperf.tensor import TensorSpec
+
+DTYPES = frozenset({"bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64"})
+BLAS = {"BLAS_OPEN": "openblas", "BLAS_MKL": "mkl", "BLAS_ATLAS": "atlas", "BLAS_APPLE": "accelerate"}
+
+
+def start(side: Side) -> MxnetBackend:
+    """Return the backend of a side."""
+    return MxnetBackend(side)
+
+
+class MxnetBackend:
+    """MXNet on a CPU or a CUDA device."""
+
+    name = "mxnet"
+    collects = False  # `waitall` waits for everything, held or not
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        kind, _, index = side.device.partition(":")
+        self.context = mx.cpu() if kind == "cpu" else mx.gpu(int(index or 0))
+        self.threads_seen: float | None = threads.seen(_product())
+
+    def facts(self) -> dict[str, Any]:
+        """Return version, build, engine and threads."""
+        features = sorted(feature.name for feature in mx.runtime.feature_list() if feature.enabled)
+        return {
+            "version": mx.__version__,
+            "build": features,
+            "isa": [name.removeprefix("CPU_") for name in features if name.startswith("CPU_")],
+            "blas": next((blas for feature, blas in BLAS.items() if feature in features), "other"),
+            "engine": self.side.engine,
+            "numpy": numpy.__version__,
+            "threads": self.side.threads,
+            "threads_seen": self.threads_seen,
+        }
+
+    def devices(self) -> list[str]:
+        """Return CUDA devices first."""
+        return [*(f"cuda:{i}" for i in range(mx.context.num_gpus())), "cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a NumPy array over the bytes; MXNet requires NumPy."""
+        return numpy.frombuffer(raw, dtype=dtype)
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return an `NDArray` on the device."""
+        if strides is not None:
+            raise Unsupported(
+                "MXNet has no tensors with strides of their own", slug="no_strides", hint="leave `strides` out"
+            )
+        value = host.astype(dtype).reshape(tuple(shape))
+        if shape and 0 not in shape:
+            return mx.nd.array(value, ctx=self.context, dtype=dtype)
+        # `nd` has no such shapes: it reads them as not yet known.
+        with mx.util.np_shape(True):
+            return mx.np.array(value, ctx=self.context, dtype=dtype).as_nd_ndarray()
+
+    def dtype(self, name: str) -> Any:
+        """Return the name, which all of MXNet's functions take; `Unsupported` where its operators do not compute."""
+        if name not in DTYPES:
+            raise Unsupported(
+                f"MXNet's operators do not take `{name}`",
+                slug="no_such_dtype",
+                hint=f"it has {', '.join(sorted(DTYPES))}",
+            )
+        return name
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of an array."""
+        value = tensor.asnumpy()
+        return value.tobytes(), tuple(value.shape), value.dtype.name
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the arrays in a result."""
+        if isinstance(value, mx.nd.NDArray):
+            return [value]
+        if isinstance(value, (tuple, list)):
+            return [leaf for item in value for leaf in self.leaves(item)]
+        return []
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        return TensorSpec(tuple(tensor.shape), numpy.dtype(tensor.dtype).name)
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator."""
+        return bindings("mxnet")
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `nd.FullyConnected`, `nd.contrib.isnan`, `np.add`, `npx.softmax`, ..."""
+        return paths.function_at(path)
+
+    @cache  # noqa: B019 - one backend lives in a process, as long as the process
+    def names(self) -> list[str]:
+        """Return the functions of `nd`, `np`, `npx` and the modules below that users know."""
+        return paths.listing()
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call without a graph; operators that train run as in training."""
+        scope = autograd.train_mode if bound.training else nullcontext
+        with scope():
+            target = self._target(bound)
+        return Work(
+            target.function,
+            target.arguments,
+            target.keywords,
+            scope,
+            compile_seconds=target.compile_seconds,
+            notes=target.notes,
+        )
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradients alone."""
+        gradients.attach(bound)
+        return gradients.backward(self._target(bound), self.leaves, bound, cotangents, fresh=fresh)
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return a forward that records a graph, and its gradients."""
+        gradients.attach(bound)
+        return gradients.forward_backward(self._target(bound), self.leaves, bound, cotangents)
+
+    def _target(self, bound: Bound) -> Target:
+        target = target_of(bound)
+        return compiled(target) if self.side.mode == "compiled" else target.eager()
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Remember arrays and return what puts them back."""
+        kept = [tensor.copy() for tensor in tensors]
+
+        def restore() -> None:
+            for tensor, value in zip(tensors, kept, strict=True):
+                value.copyto(tensor)
+
+        return restore
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return len(left) == len(right) and all(map(_close, left, right))
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for every call that any engine thread or device still has."""
+        mx.nd.waitall()
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return nothing: MXNet gives no access to its CUDA streams, and waiting after a block does for them."""
+        return None
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call allocates."""
+        return memory.of_call(work, self.context)
+
+
+def _product() -> Callable[[], None]:
+    """Return a matrix product that is done when it returns, whatever the engine."""
+    square = mx.nd.ones((384, 384))
+
+    def product() -> None:
+        mx.nd.dot(square, square)
+        mx.nd.waitall()
+
+    return product
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    if left == right:
+        return True
+    if left[1:] != right[1:]:
+        return False
+    return numpy.allclose(
+        numpy.frombuffer(left[0], dtype=left[2]),
+        numpy.frombuffer(right[0], dtype=right[2]),
+        rtol=1e-3,
+        atol=1e-5,
+        equal_nan=True,
+    )

@@ -1,0 +1,60 @@
+"""How NumPy was built: the BLAS it calls and the vector instructions it uses on this machine.
+
+NumPy tells since 1.25 by `show_config(mode="dicts")`; before, the names stand in its `__config__` module.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+
+def facts() -> dict[str, Any]:
+    """Return build facts as JSON values; what a version does not tell is None."""
+    told = _told()
+    blas = told.get("Build Dependencies", {}).get("blas", {})
+    compiler = told.get("Compilers", {}).get("c", {})
+    return {
+        "build": _joined(compiler.get("name"), compiler.get("version")),
+        "blas": _joined(blas.get("name"), blas.get("version")) or _linked(),
+        "blas_configuration": blas.get("openblas configuration"),
+        "isa": _instructions(),
+        "commit": getattr(np.version, "git_revision", None),
+    }
+
+
+def _told() -> dict[str, Any]:
+    show: Any = np.show_config
+    try:
+        told: dict[str, Any] = show(mode="dicts")
+    except TypeError:  # before 1.25 it takes no argument
+        return {}
+    return told
+
+
+def _joined(*words: str | None) -> str | None:
+    return " ".join(word for word in words if word) or None
+
+
+def _linked() -> str | None:
+    """Return the libraries that an older NumPy was linked to as its BLAS."""
+    config: Any = import_module("numpy.__config__")
+    for name in ("blas_ilp64_opt_info", "blas_opt_info"):
+        libraries = getattr(config, name, {}).get("libraries", ())
+        if libraries:
+            return " ".join(dict.fromkeys(libraries))
+    return None
+
+
+def _instructions() -> str | None:
+    """Return the instruction sets that every loop may use, and those of this CPU that some loops have versions for."""
+    for name in ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath"):
+        try:
+            compiled: Any = import_module(name)
+        except ImportError:  # the package was renamed in 2.0
+            continue
+        found = [feature for feature in compiled.__cpu_dispatch__ if compiled.__cpu_features__.get(feature)]
+        return " ".join([*compiled.__cpu_baseline__, *found])
+    return None

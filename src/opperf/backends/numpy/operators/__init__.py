@@ -1,0 +1,1 @@
+"""How NumPy spells the neutral operators, family by family."""

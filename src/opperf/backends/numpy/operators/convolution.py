@@ -1,0 +1,15 @@
+"""Convolutions in NumPy: there are none."""
+
+from __future__ import annotations
+
+from opperf.backends.call import Binding, Missing
+
+IMAGES = Missing("NumPy has no convolution over images")
+
+BINDINGS: dict[str, Binding] = {
+    "conv1d": Missing("`numpy.convolve` takes two plain sequences, with neither channels nor batches"),
+    "conv2d": IMAGES,
+    "conv3d": Missing("NumPy has no convolution over volumes"),
+    "depthwise_conv2d": IMAGES,
+    "conv_transpose2d": Missing("NumPy has no convolution over images, and so no transposed one"),
+}

@@ -1,0 +1,23 @@
+"""Elements laid out anew in NumPy.
+
+`transpose`, `swapaxes`, `reshape`, `expand_dims`, `squeeze` and `flip` return views: that is what users get.
+"""
+
+from __future__ import annotations
+
+from opperf.backends.call import Binding, call
+
+BINDINGS: dict[str, Binding] = {
+    "transpose": call("numpy.transpose", "a=data, axes=axes"),
+    "swap_axes": call("numpy.swapaxes", "a=data, axis1=axis1, axis2=axis2"),
+    "reshape": call("numpy.reshape", "a=data, shape=shape"),
+    "expand_dims": call("numpy.expand_dims", "a=data, axis=axis"),
+    "squeeze": call("numpy.squeeze", "a=data", "axis=axis"),
+    "flip": call("numpy.flip", "m=data", "axis=axis"),
+    "roll": call("numpy.roll", "a=data, shift=shift", "axis=axis"),
+    "tile": call("numpy.tile", "A=data, reps=repeats"),
+    "repeat": call("numpy.repeat", "a=data, repeats=repeats", "axis=axis"),
+    "pad": call("numpy.pad", "array=data, pad_width=widths", "constant_values=value"),
+    "copy": call("numpy.copy", "a=data"),
+    "cast": call("numpy.ndarray.astype", "self=data, dtype=dtype"),
+}

@@ -1,0 +1,81 @@
+"""Which of PyTorch's functions are operators, and where a path finds them.
+
+A path may come from a file, so it reaches what computes on tensors and nothing else: `torch.load` unpickles,
+`torch.hub.load` downloads and runs code, `torch.ops.load_library` loads machine code, `torch.from_file` writes files.
+Hence only these are found:
+
+* `torch.add`: what PyTorch generates from its list of operators, and what `torch.functional` composes of them;
+* `torch.nn.functional.relu`, `torch.linalg.norm` and functions right below the other modules of `HOMES`;
+* `torch.Tensor.add`: methods of a tensor;
+* `aten::add.Tensor`, `torch.ops.aten.add`: registered operators, with or without an overload.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from opperf.backends.paths import function_at
+
+#: Each holds operators right below it, and a few imports that `_operator` leaves out.
+HOMES = {
+    "torch.Tensor": torch.Tensor,
+    "torch.fft": torch.fft,
+    "torch.functional": torch.functional,
+    "torch.linalg": torch.linalg,
+    "torch.nn.functional": torch.nn.functional,
+    "torch.signal.windows": torch.signal.windows,
+    "torch.sparse": torch.sparse,
+    "torch.special": torch.special,
+}
+#: Where `HOMES` import what helps their Python code from.
+FOREIGN = ("typing", "torch._C", "torch._jit_internal", "torch.overrides")
+GENERATED = torch._C._VariableFunctions
+REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+#: Registered operators that open the file they are given the name of; with `shared`, the first makes it.
+REFUSED = ("from_file", "load_tensor")
+
+
+def resolve(path: str) -> Callable[..., Any]:
+    """Return the operator at a path that users write; raises `LookupError`."""
+    namespace, registered, name = path.partition("::")
+    found = _registered(namespace, name) if registered else function_at(path, {"torch": torch}, "torch")
+    if not _operator(path, found):
+        raise LookupError(path)
+    function: Callable[..., Any] = found
+    return function
+
+
+def names() -> list[str]:
+    """Return the paths of functions and of registered operators; methods of tensors are the same once more."""
+    functions = [
+        f"{home}.{name}"
+        for home, module in {"torch": torch, **HOMES}.items()
+        if home != "torch.Tensor"
+        for name in dir(module)
+        if not name.startswith("_") and _operator(f"{home}.{name}", getattr(module, name))
+    ]
+    registered = {name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
+    aten = {name for name in registered if name.startswith("aten::") and name.removeprefix("aten::") not in REFUSED}
+    return sorted(functions) + sorted(aten)
+
+
+def _registered(namespace: str, name: str) -> Any:
+    packet, _, overload = name.partition(".")
+    found = getattr(getattr(torch.ops, namespace, None), packet, None)
+    return getattr(found, overload, None) if overload else found
+
+
+def _operator(path: str, found: Any) -> bool:
+    """Whether what stands at a path computes on tensors."""
+    home, _, name = path.rpartition(".")
+    if not callable(found) or inspect.isclass(found) or any(refused in path for refused in REFUSED):
+        return False
+    if isinstance(found, REGISTERED):
+        return True
+    if home == "torch":
+        return hasattr(GENERATED, name) or getattr(found, "__module__", None) == "torch.functional"
+    return home in HOMES and getattr(found, "__module__", None) not in FOREIGN

@@ -1,0 +1,1 @@
+"""How PyTorch spells the neutral operators, family by family."""

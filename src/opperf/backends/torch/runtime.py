@@ -1,0 +1,218 @@
+"""PyTorch: tensors, functions and waiting."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backends import threads
+from opperf.backends.bindings import bindings
+from opperf.backends.call import Binding, Missing, Parameter
+from opperf.backends.torch import functions, gradients, memory
+from opperf.backends.torch.device import EventTimer
+from opperf.measure.clock import ProcessClock
+from opperf.measurement import Memory
+from opperf.operators import catalog
+from opperf.plan import Side
+from opperf.tensor import TensorSpec
+
+DTYPES = {
+    name: getattr(torch, name)
+    for name in (
+        "bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
+        "complex128",
+    )
+}  # fmt: skip
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+#: Operators that no tensor goes into.
+MAKERS = frozenset(name for name, operator in catalog().items() if not operator.inputs)
+
+
+def start(side: Side) -> TorchBackend:
+    """Return the backend of a side."""
+    return TorchBackend(side)
+
+
+class TorchBackend:
+    """PyTorch on a CPU or a CUDA device."""
+
+    name = "torch"
+    collects = False  # calls on a CPU are done when they return; a CUDA stream is waited for as a whole
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        torch.set_num_threads(side.threads)
+        self.device = torch.device(side.device)
+        square = torch.ones(384, 384)
+        self.threads_seen: float | None = threads.seen(lambda: torch.mm(square, square))
+
+    def facts(self) -> dict[str, Any]:
+        """Return version, build and threads."""
+        found = {
+            "version": torch.__version__,
+            "build": torch.__config__.show(),
+            "isa": torch.backends.cpu.get_cpu_capability(),
+            "blas": "mkl" if torch.backends.mkl.is_available() else "other",
+            "commit": torch.version.git_version,
+            "cuda": torch.version.cuda,
+            "threads": torch.get_num_threads(),
+            "threads_seen": self.threads_seen,
+        }
+        if self.device.type == "cuda":
+            found["device"] = torch.cuda.get_device_name(self.device)
+        return found
+
+    def devices(self) -> list[str]:
+        """Return CUDA devices first."""
+        cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+        return [*cuda, "cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D tensor over the bytes."""
+        return torch.frombuffer(raw, dtype=DTYPES[dtype]) if raw else torch.empty(0, dtype=DTYPES[dtype])
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return a tensor on the device."""
+        if dtype.startswith("complex"):
+            host = torch.view_as_complex(host.reshape(-1, 2))
+        made = host.to(DTYPES[dtype]).reshape(tuple(shape)).to(self.device)
+        if strides is None:
+            return made
+        return torch.empty_strided(tuple(shape), tuple(strides), dtype=made.dtype, device=self.device).copy_(made)
+
+    def dtype(self, name: str) -> Any:
+        """Return `torch.float32` and the like."""
+        return DTYPES[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of a tensor."""
+        plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+        raw = ctypes.string_at(plain.data_ptr(), plain.nbytes) if plain.nbytes else b""
+        return raw, tuple(plain.shape), NAMES[plain.dtype]
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the tensors in a result."""
+        if isinstance(value, torch.Tensor):
+            return [value]
+        if isinstance(value, (tuple, list)):
+            return [leaf for item in value for leaf in self.leaves(item)]
+        return []
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        return TensorSpec(tuple(tensor.shape), NAMES[tensor.dtype])
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator.
+
+        Functions that make tensors of nothing follow no tensor to its device: they are told which, but on a CPU, where
+        users do not tell them either.
+        """
+        spelled = bindings("torch")
+        if self.device.type == "cpu":
+            return spelled
+        return {name: self._placed(binding) if name in MAKERS else binding for name, binding in spelled.items()}
+
+    def _placed(self, binding: Binding) -> Binding:
+        if isinstance(binding, Missing):
+            return binding
+        return replace(binding, keywords=(*binding.keywords, Parameter("device", constant=self.device)))
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `torch.add`, `torch.nn.functional.relu`, `aten::add.Tensor`, ..."""
+        return functions.resolve(path)
+
+    def names(self) -> list[str]:
+        """Return the paths of functions, and ATen's operators."""
+        return functions.names()
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call without a graph."""
+        function, compile_seconds = bound.function, None
+        if self.side.mode == "compiled":
+            function, compile_seconds = self._compiled(bound)
+        return Work(function, bound.arguments, bound.keywords, torch.no_grad, compile_seconds=compile_seconds)
+
+    def _compiled(self, bound: Bound) -> tuple[Callable[..., Any], float]:
+        eager = bound.function
+        compiled = torch.compile(lambda *arguments, **keywords: eager(*arguments, **keywords))
+        start = perf_counter()
+        try:
+            with torch.no_grad():
+                compiled(*bound.arguments, **bound.keywords)
+        except Exception as error:
+            raise Unsupported(
+                f"torch.compile failed: {str(error).strip().splitlines()[0][:300]}",
+                slug="no_compiler",
+                hint="it needs a C++ compiler on a CPU",
+            ) from error
+        return compiled, perf_counter() - start
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradients alone."""
+        self._eager_only("backward")
+        return gradients.backward(self, bound, cotangents, fresh=fresh)
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return a forward that records a graph, and its gradients."""
+        self._eager_only("forward_backward")
+        return gradients.forward_backward(self, bound, cotangents)
+
+    def _eager_only(self, direction: str) -> None:
+        if self.side.mode == "compiled":
+            raise Unsupported(
+                f"{direction} of a compiled function is not measured apart",
+                slug="compiled_gradient",
+                hint="`--mode eager`, or `--direction forward`",
+            )
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Remember tensors and return what puts them back."""
+        kept = [tensor.detach().clone() for tensor in tensors]
+
+        def restore() -> None:
+            with torch.no_grad():
+                for tensor, value in zip(tensors, kept, strict=True):
+                    tensor.copy_(value)
+
+        return restore
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return len(left) == len(right) and all(map(_close, left, right))
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for the CUDA device; a CPU call is done when it returns."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return CUDA events."""
+        return EventTimer(self.device) if self.device.type == "cuda" else None
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call allocates."""
+        return memory.of_call(work, self.device)
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    if left == right:
+        return True
+    if left[1:] != right[1:]:
+        return False
+    dtype = DTYPES[left[2]]
+    close: bool = torch.allclose(
+        torch.frombuffer(bytearray(left[0]), dtype=dtype),
+        torch.frombuffer(bytearray(right[0]), dtype=dtype),
+        rtol=1e-3,
+        atol=1e-5,
+        equal_nan=True,
+    )
+    return close
