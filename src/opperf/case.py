@@ -83,7 +83,7 @@ def argument_from_json(data: Any, where: str) -> Argument:
                 )
                 return ListOf(items) if kind == "list" else items
             if kind == "dtype":
-                return DType(dtype_named(str(value)))
+                return DType(_dtype(value, where))
             if kind == "device":
                 return Device(str(value))
             if kind == "float" and value in ("inf", "-inf", "nan"):
@@ -93,6 +93,13 @@ def argument_from_json(data: Any, where: str) -> Argument:
         hint="a tensor {shape, dtype}, a scalar, {list: [...]}, {tuple: [...]}, {dtype: ...}, {device: ...} or null",
         slug="bad_argument",
     )
+
+
+def _dtype(value: Any, where: str) -> str:
+    try:
+        return dtype_named(str(value))
+    except InputError as error:
+        raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
 
 
 def tensors_of(argument: Argument) -> Iterator[TensorSpec]:
@@ -124,7 +131,7 @@ class Case:
 
     >>> case = Case("add", {"lhs": TensorSpec((2,)), "rhs": TensorSpec((2,))})
     >>> case.id
-    'c1-20e8f6bbaa29f3b0'
+    'c1-e7a9aedb9762e366'
     """
 
     operator: str
@@ -136,6 +143,10 @@ class Case:
         """The content id: `c1-` and 16 hexadecimal digits."""
         canonical = json.dumps(self.content(), sort_keys=True, separators=(",", ":"))
         return ID_PREFIX + hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        # By content, as the id has it: to Python 1 == True == 1.0, to a framework they are three arguments.
+        return isinstance(other, Case) and self.id == other.id
 
     def __hash__(self) -> int:
         return hash(self.id)

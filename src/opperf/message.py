@@ -65,7 +65,7 @@ def _line(content: Mapping[str, Any]) -> bytes:
 def _object(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MessageError(f"not JSON: {line[:80]!r}", slug="protocol") from error
     if not isinstance(found, dict) or not isinstance(found.get("id"), int):
         raise MessageError(f"not a message: {line[:80]!r}", slug="protocol")

@@ -175,14 +175,16 @@ class Run:
     @classmethod
     def from_json(cls, data: Mapping[str, Any], where: str = "file") -> Run:
         """Read a document; raises `InputError` for what opperf did not write or cannot read."""
-        if not isinstance(data, dict) or "schema_version" not in data or "records" not in data:
-            raise InputError(f"{where}: not a result file of opperf", hint="expected `schema_version` and `records`")
+        if not isinstance(data, dict) or not {"schema_version", "run", "records"} <= set(data):
+            raise InputError(f"{where}: not a result file of opperf", hint="expected `schema_version`, `run` and `records`")
         if data["schema_version"] != SCHEMA_VERSION:
             raise InputError(
                 f"{where}: schema_version is {data['schema_version']!r}, this opperf reads {SCHEMA_VERSION}",
                 hint="read it with the opperf that wrote it, or a newer one",
                 slug="schema_version",
             )
+        if not isinstance(data["records"], list):
+            raise InputError(f"{where}: `records` is {type(data['records']).__name__}, expected a list")
         records = tuple(
             Record.from_json(record, f"{where}: records[{i}]") for i, record in enumerate(data["records"])
         )
@@ -202,7 +204,11 @@ class Run:
                 records=records,
             )
         except (KeyError, TypeError) as error:
-            raise InputError(f"{where}: the run's header lacks {error}", slug="bad_record") from error
+            raise InputError(
+                f"{where}: not a run that opperf wrote ({type(error).__name__}: {error})", slug="bad_record"
+            ) from error
+        except InputError as error:
+            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from opperf.analysis.summary import record
 from opperf.environment import EnvironmentSpec
-from opperf.errors import InputError
+from opperf.errors import InputError, OpperfError
 from opperf.outcome import Outcome
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.expand import expand
@@ -31,6 +31,7 @@ from opperf.store.run_file import read_run
 from opperf.workers import machine
 from opperf.workers.interpreters import importable, settled
 from opperf.workers.pool import Pool
+from opperf.workers.process import OperatorFailure
 
 
 class Progress(Protocol):
@@ -118,7 +119,10 @@ class Session:
         return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool.describe)
 
     def _best_device(self, side: Side) -> str:
-        return self._pool.worker(side).devices[0]
+        try:
+            return self._pool.worker(side).devices[0]
+        except (OpperfError, OperatorFailure):  # its trials will fail, each with the reason
+            return side.device
 
     def run(self, plan: Plan, options: Options) -> Run:
         """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
@@ -223,26 +227,30 @@ def _header(plan: Plan, options: Options, found: Found) -> Run:
 
 
 def _found(resume: Path | None, settings: Settings) -> Found:
-    """Read what a result file and its journal hold; raises `InputError` when it was measured by other settings."""
+    """Read what a result file or its journal holds; raises `InputError` when it was measured by other settings.
+
+    A journal lies there only when the run has not finished, and then it holds all that the file can: the file may be
+    of an earlier run, or in a format that cannot be read again.
+    """
     if resume is None:
         return Found()
     found = Found()
     journal = journal_of(resume)
     if not resume.exists() and not journal.exists():
         raise InputError(f"`{resume}` and its journal do not exist", hint="leave `--resume` out to begin a run")
-    if resume.exists():
+    if not journal.exists():
         found.run = read_run(resume)
         found.records = {known.trial.key: known for known in found.run.records if not _is_open(known)}
         _same_settings(found.run.settings, settings, resume)
-    if journal.exists():
-        kept = read_journal(journal)
-        _same_settings(kept.run.settings, settings, journal)
-        found.run = kept.run
-        found.records |= {known.trial.key: known for known in kept.records}
-        for outcome in kept.outcomes:
-            if not (outcome.reason is not None and outcome.reason.slug == "budget"):
-                found.outcomes.setdefault(outcome.trial.key, []).append(outcome)
-                found.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
+        return found
+    kept = read_journal(journal)
+    _same_settings(kept.run.settings, settings, journal)
+    found.run = kept.run
+    found.records = {known.trial.key: known for known in kept.records}
+    for outcome in kept.outcomes:
+        if not (outcome.reason is not None and outcome.reason.slug == "budget"):
+            found.outcomes.setdefault(outcome.trial.key, []).append(outcome)
+            found.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
     return found
 
 

@@ -83,6 +83,11 @@ class TensorSpec:
             raise InputError(f"no dtype `{self.dtype}`", hint=f"known: {', '.join(ITEM_SIZES)}")
         if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in self.shape):
             raise InputError(f"shape {list(self.shape)} must hold whole numbers >= 0")
+        if self.strides is not None and (
+            len(self.strides) != len(self.shape)
+            or any(not isinstance(n, int) or isinstance(n, bool) for n in self.strides)
+        ):
+            raise InputError(f"strides {list(self.strides)} must hold a whole number for each dimension")
         if self.values not in DISTRIBUTIONS:
             raise InputError(
                 f"no value distribution `{self.values}`", hint=f"known: {', '.join(DISTRIBUTIONS)}"
@@ -134,9 +139,13 @@ class TensorSpec:
         shape = data.get("shape")
         if not isinstance(shape, list):
             raise InputError(f"{where}: `shape` is {shape!r}, expected a list of whole numbers")
-        strides, bounds = data.get("strides"), data.get("range")
-        if bounds is not None and (not isinstance(bounds, list) or len(bounds) != 2):
+        strides, bounds, gradient = data.get("strides"), data.get("range"), data.get("requires_grad")
+        if strides is not None and not isinstance(strides, list):
+            raise InputError(f"{where}: `strides` is {strides!r}, expected a list of whole numbers")
+        if bounds is not None and not (isinstance(bounds, list) and list(map(_is_number, bounds)) == [True, True]):
             raise InputError(f"{where}: `range` is {bounds!r}, expected [low, high]")
+        if gradient is not None and not isinstance(gradient, bool):
+            raise InputError(f"{where}: `requires_grad` is {gradient!r}, expected true or false")
         try:
             return cls(
                 shape=tuple(shape),
@@ -144,7 +153,7 @@ class TensorSpec:
                 strides=None if strides is None else tuple(strides),
                 values=str(data.get("values", "uniform")),
                 range=None if bounds is None else (float(bounds[0]), float(bounds[1])),
-                requires_grad=data.get("requires_grad"),
+                requires_grad=gradient,
             )
         except InputError as error:
             raise InputError(f"{where}: {error.message}", hint=error.hint) from error
@@ -152,3 +161,7 @@ class TensorSpec:
     def __str__(self) -> str:
         shape = "x".join(str(n) for n in self.shape) if self.shape else "scalar"
         return shape if self.dtype == "float32" else f"{shape} {self.dtype}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

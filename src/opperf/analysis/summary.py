@@ -99,7 +99,7 @@ def _statistics(kept: _Kept, facts: Measurement | None, settings: Settings) -> S
     interval = log_interval(centres) if len(centres) >= PROCESSES else None
     reason = None
     if interval is None:
-        reason = f"{len(centres)} process(es); an interval needs {PROCESSES}: `--processes 5`"
+        reason = f"{len(centres)} of the {PROCESSES} processes that an interval needs"
     return Statistics(
         mean=fmean(times),
         median=quantile(times, 0.5),

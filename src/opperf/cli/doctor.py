@@ -25,7 +25,12 @@ def doctor(
     from opperf.workers import machine
     from opperf.workers.interpreters import importable
     from opperf.workers.pool import Pool
+    from opperf.workers.process import OperatorFailure
 
+    here = importable()
+    selection = Selection(frameworks=framework or (), environments=environment or (), threads=threads)
+    named = framework or environment or here
+    chosen = sides(selection, frameworks(selection, here)) if named else ()
     typer.echo("machine")
     for name, value in machine.facts().items():
         if value is not None and not isinstance(value, (dict, list)):
@@ -38,19 +43,17 @@ def doctor(
             typer.echo(f"    hint: {doubt.hint}")
     if not found:
         typer.echo("  nothing found")
-    here = importable()
     typer.echo("\nenvironments")
-    selection = Selection(frameworks=framework or (), environments=environment or (), threads=threads)
-    if not (framework or environment or here):
+    if not chosen:
         typer.echo("  no framework imports here; `opperf doctor --framework torch` looks at a built one")
         return
     with Pool(Settings(), Bar().note) as pool:
-        for side in sides(selection, frameworks(selection, here)):
+        for side in chosen:
             typer.echo(f"  {side.framework} in `{side.environment}`")
             try:
                 worker = pool.worker(side)
-            except OpperfError as error:
-                typer.echo(f"    cannot be used: {error.message}")
+            except (OpperfError, OperatorFailure) as error:
+                typer.echo(f"    cannot be used: {error}".replace("\n\nhint:", "\n    hint:"))
                 continue
             typer.echo(f"    devices: {', '.join(worker.devices)}")
             for name in TOLD:

@@ -48,9 +48,11 @@ def main() -> None:
     except OpperfError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # `opperf operators | head`
-        sys.stderr.close()
-        sys.exit(0)
+    except SystemExit as leaving:
+        # `opperf operators | head`: typer leaves with 1, which is the word of `opperf gate`.
+        if isinstance(leaving.__context__, BrokenPipeError):
+            sys.exit(0)
+        raise
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -62,7 +64,6 @@ def run(
     from opperf.session import Options
     from opperf.sources.user_inputs import pairs
     from opperf.units import parse_duration, parse_percent
-    from opperf.workers.machine import cpu_list
 
     given = pairs(inputs or (), "--input")
     selection = Selection(
@@ -94,7 +95,7 @@ def run(
         processes=processes,
         cache=cache,
         seed=seed,
-        cpus=None if cpus is None else tuple(cpu_list(cpus)),
+        cpus=None if cpus is None else _cpus(cpus),
     )
     wanted = Options(
         output=output,
@@ -134,6 +135,24 @@ def _run(
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
     _leave(measured, strict=strict)
+
+
+def _cpus(text: str) -> tuple[int, ...]:
+    """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
+    from opperf.errors import InputError
+    from opperf.workers.machine import cpu_list
+
+    # `cpu_list` passes over what it cannot read, as a fact may; a wish may not.
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text.strip()) or not (chosen := cpu_list(text)):
+        raise InputError(f"`--cpus` is `{text}`, expected a list of CPUs", hint="write for example `0-3,6`")
+    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(chosen)
+    missing = sorted(set(chosen) - known)
+    if missing:
+        raise InputError(
+            f"`--cpus` names CPU {missing[0]}, which this process may not use",
+            hint=f"it may use {', '.join(str(cpu) for cpu in sorted(known))}",
+        )
+    return tuple(chosen)
 
 
 def _print_plan(plan: Plan) -> None:

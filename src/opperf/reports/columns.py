@@ -169,7 +169,11 @@ def notes(record: Record) -> str:
     if time is not None:
         usual = {"clock": ("wall",), "sync": ("block", None), "cache": ("hot", None)}
         unusual = [f"{name}={getattr(time, name)}" for name, known in usual.items() if getattr(time, name) not in known]
-    return " ".join([*unusual, *_slugs(record)])
+    return " ".join([*unusual, *(slug for slug in _slugs(record) if slug not in ABOUT_THE_UNSEEN)])
+
+
+#: Warnings about numbers that the tables for people do not show; CSV and JSON have both.
+ABOUT_THE_UNSEEN = ("p99_of_few",)
 
 
 def _slugs(record: Record) -> Iterable[str]:

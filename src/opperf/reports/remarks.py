@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from opperf.reports.columns import ABOUT_THE_UNSEEN
 from opperf.reports.text import first_line, one_line, trial_text
 
 if TYPE_CHECKING:
@@ -138,9 +139,10 @@ def _doubts(records: Iterable[Record]) -> tuple[Remark, ...]:
     hints: dict[str, dict[str, None]] = {}
     trials: dict[str, list[str]] = {}
     for record in records:
-        for slug in dict.fromkeys(warning.slug for warning in record.warnings):
+        shown = [warning for warning in record.warnings if warning.slug not in ABOUT_THE_UNSEEN]
+        for slug in dict.fromkeys(warning.slug for warning in shown):
             trials.setdefault(slug, []).append(trial_text(record.trial))
-        for warning in record.warnings:
+        for warning in shown:
             messages.setdefault(warning.slug, {})[first_line(warning.message)] = None
             if warning.hint:
                 hints.setdefault(warning.slug, {})[first_line(warning.hint)] = None

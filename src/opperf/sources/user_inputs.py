@@ -18,6 +18,7 @@ from opperf.operators import Operator
 from opperf.tensor import TensorSpec, dtype_named
 
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
+_EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
 
 
 def pairs(given: Sequence[str], option: str) -> dict[str, str]:
@@ -30,7 +31,7 @@ def pairs(given: Sequence[str], option: str) -> dict[str, str]:
     for word in given:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"{option} lhs=1024x1024")
+            raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"write `{option} {_EXAMPLES.get(option, "NAME=VALUE")}`")
         found[name.strip()] = value.strip()
     return found
 

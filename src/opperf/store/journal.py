@@ -34,26 +34,36 @@ class Journal:
 class JournalWriter:
     """Writes a journal, line by line."""
 
-    def __init__(
-        self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()
-    ) -> None:
+    def __init__(self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()) -> None:
         self.path = path
+        # A journal of the same name holds what this one begins with: it is replaced when this one holds that too.
+        unfinished = path.with_name(f"{path.name}.new")
         try:
-            self._file = path.open("w", encoding="utf-8")
+            self._file = unfinished.open("w", encoding="utf-8")
         except OSError as error:
             raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
-        self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
-        for record in records:
-            self._write({"record": record.to_json()})
-        for outcome in outcomes:
-            self.add(outcome)
+        try:
+            self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
+            for record in records:
+                self._write({"record": record.to_json()})
+            for outcome in outcomes:
+                self._write({"outcome": outcome.to_json()})
+            self._settle()
+            unfinished.replace(path)
+        except BaseException:
+            self._file.close()
+            unfinished.unlink(missing_ok=True)
+            raise
 
     def add(self, outcome: Outcome) -> None:
         """Append one outcome and wait until it is on the disk."""
         self._write({"outcome": outcome.to_json()})
+        self._settle()
 
     def _write(self, content: dict[str, Any]) -> None:
         self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
+
+    def _settle(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
 

@@ -133,6 +133,7 @@ class Pool:
             except WorkerFailure as lost:
                 if lost.slug == "timeout":
                     lost.message = f"not done within {settings.timeout:g} s; the child was ended"
+                    lost.hint = "give it longer with `--timeout`"
                 raise
 
         prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed})

@@ -126,6 +126,7 @@ class Worker:
             os.close(child_reads)
             os.close(child_writes)
         process.stderr, process.stdout = process.stdout, None
+        os.set_blocking(requests, False)  # a child that stops reading must not hold the parent in a write
         return process, requests, answers
 
     @property
@@ -140,7 +141,7 @@ class Worker:
 
     def greet(self, timeout: float = START_TIMEOUT) -> None:
         """Wait for the child's hello and take its facts; raises `WorkerFailure` or `OperatorFailure`."""
-        reply = self._read(time.monotonic() + timeout, "start")
+        reply = self._read(time.monotonic() + timeout, "start", timeout)
         spoken = (reply.result or reply.failure or {}).get("protocol")
         if spoken != PROTOCOL:
             raise self._fail(
@@ -150,8 +151,10 @@ class Worker:
             )
         if reply.failure is not None:
             raise OperatorFailure(reply.failure)
-        self.facts = (reply.result or {})["facts"]
-        self.devices = tuple((reply.result or {})["devices"])
+        try:
+            self.facts, self.devices = dict((reply.result or {})["facts"]), tuple((reply.result or {})["devices"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._fail("the child's hello lacks its facts or its devices", "protocol") from error
 
     def ask(self, verb: str, arguments: Mapping[str, Any], timeout: float) -> Mapping[str, Any]:
         """Send a request and return its result.
@@ -177,19 +180,16 @@ class Worker:
             _, ready, _ = select.select([], [self._requests], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 raise self._fail("the child does not read its requests", "timeout")
-            view = view[os.write(self._requests, view[:65536]) :]
+            with suppress(BlockingIOError):  # less room than the kernel promised
+                view = view[os.write(self._requests, view[:65536]) :]
 
-    def _read(self, deadline: float, verb: str, timeout: float = START_TIMEOUT) -> Reply:
+    def _read(self, deadline: float, verb: str, timeout: float) -> Reply:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
             ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise self._fail(
-                    f"no answer to `{verb}` within {timeout:g} s; the child was ended",
-                    "timeout",
-                    hint="give it longer with `--timeout`",
-                )
+                raise self._fail(f"no answer to `{verb}` within {timeout:g} s; the child was ended", "timeout")
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
                 raise self._died()

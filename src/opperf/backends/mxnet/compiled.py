@@ -7,13 +7,14 @@ that; here only the cached graph is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import mxnet as mx
 
 from opperf.backend import Unsupported
-from opperf.backends.mxnet.spelling import Composition, takes_numpy
+from opperf.backends.mxnet.spelling import Composition
 from opperf.backends.mxnet.target import Target
 
 FLAGS = (("static_alloc", True), ("static_shape", True))
@@ -50,14 +51,13 @@ def compiled(target: Target) -> Target:
     """Return a target that calls the cached graph of this one; raises `Unsupported` where there is no symbolic form."""
     start = perf_counter()
     arrays: list[Any] = []
-    numpy = takes_numpy(target.function)
 
     def variable(value: Any) -> Any:
         if not isinstance(value, mx.nd.NDArray):
             return value
         arrays.append(value)
         made = mx.sym.var(f"input_{len(arrays)}")
-        return made.as_np_ndarray() if numpy else made
+        return made.as_np_ndarray() if target.numpy else made
 
     arguments = [variable(value) for value in target.arguments]
     if any(isinstance(value, mx.nd.NDArray) for value in target.keywords.values()):
@@ -75,7 +75,7 @@ def compiled(target: Target) -> Target:
     inputs = tuple(by_name[name] for name in graph.list_inputs())
     call(*inputs)
     mx.nd.waitall()
-    return Target(call, inputs, {}, target.notes, perf_counter() - start)
+    return replace(target, function=call, arguments=inputs, keywords={}, compile_seconds=perf_counter() - start)
 
 
 def _symbolic(function: Any) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy
@@ -21,6 +21,21 @@ from opperf.backends.mxnet.target import Target
 
 #: Finds the arrays in a result.
 Leaves: TypeAlias = Callable[[Any], list[Any]]
+
+
+@dataclass(frozen=True)
+class Attached:
+    """The gradients that a backward wrote, found only when they are looked at.
+
+    MXNet may put another array in the place of the one attached: the head gradient itself, where that is the gradient.
+    """
+
+    tensors: tuple[Any, ...]
+
+    @property
+    def arrays(self) -> list[Any]:
+        """Return the gradient of each tensor."""
+        return [tensor.grad for tensor in self.tensors]
 
 
 def attach(bound: Bound) -> None:
@@ -36,29 +51,33 @@ def backward(target: Target, leaves: Leaves, bound: Bound, cotangents: Callable[
         outputs = _record(target, leaves)
         return c_handle_array(outputs), outputs  # the handles do not keep the arrays
 
-    heads, outputs = graph()
+    with target.scope()():
+        heads, outputs = graph()
     walk = _walk(bound, [cotangents(output) for output in outputs], keep=not fresh)
     method = "a fresh forward before each call" if fresh else "one graph kept"
     return Work(
         walk,
         (heads, outputs),
         {},
-        nullcontext,
+        target.scope(),
         before=graph if fresh else None,
+        compile_seconds=target.compile_seconds,
         notes={**target.notes, "backward_method": f"MXAutogradBackwardEx, {method}"},
     )
 
 
 def forward_backward(target: Target, leaves: Leaves, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one forward that records a graph and the gradients of it, as one call."""
-    walk = _walk(bound, [cotangents(output) for output in _record(target, leaves)], keep=False)
+    with target.scope()():
+        outputs = _record(target, leaves)
+    walk = _walk(bound, [cotangents(output) for output in outputs], keep=False)
 
     def both() -> Any:
         outputs = _record(target, leaves)
         return walk(c_handle_array(outputs), outputs)
 
     notes = {**target.notes, "backward_method": "MXAutogradBackwardEx, within the call"}
-    return Work(both, (), {}, nullcontext, notes=notes)
+    return Work(both, (), {}, target.scope(), compile_seconds=target.compile_seconds, notes=notes)
 
 
 def _record(target: Target, leaves: Leaves) -> list[Any]:
@@ -71,14 +90,14 @@ def _record(target: Target, leaves: Leaves) -> list[Any]:
     return outputs
 
 
-def _walk(bound: Bound, cotangents: list[Any], *, keep: bool) -> Callable[..., list[Any]]:
-    """Return the function that is timed: it has MXNet fill the attached arrays and returns these."""
-    gradients = [tensor.grad for tensor in bound.differentiable]
+def _walk(bound: Bound, cotangents: list[Any], *, keep: bool) -> Callable[..., Attached]:
+    """Return the function that is timed: it has MXNet write the gradients, and returns where they are."""
+    gradients = Attached(bound.differentiable)
     count, given, nothing = len(cotangents), c_handle_array(cotangents), ctypes.c_void_p(0)
     retain, create, training = ctypes.c_int(keep), ctypes.c_int(0), ctypes.c_int(1)
     walk_graph = _LIB.MXAutogradBackwardEx
 
-    def walk(heads: Any, outputs: Any, alive: Any = cotangents) -> list[Any]:
+    def walk(heads: Any, outputs: Any, alive: Any = cotangents) -> Attached:
         status = walk_graph(count, heads, given, 0, nothing, retain, create, training, nothing, nothing)
         if status:
             check_call(status)

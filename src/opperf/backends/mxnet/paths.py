@@ -13,6 +13,8 @@ from typing import Any
 
 import mxnet as mx
 
+from opperf.backend import Unsupported
+
 ROOTS = {"nd": mx.nd, "np": mx.np, "npx": mx.npx}
 #: Where `listing` looks, below the roots.
 LISTED = ("nd", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "np", "np.random", "np.linalg", "npx")
@@ -23,23 +25,30 @@ OWN_MODULES = ("mxnet", "ndarray")
 FILE_FUNCTIONS = frozenset({"load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "imdecode"})
 
 
+class NoSuchFunction(Unsupported, LookupError):
+    """This MXNet has nothing at a path; a trial that needs it is skipped."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"MXNet {mx.__version__} has no function `{path}`", slug="no_such_function")
+
+
 def function_at(path: str) -> Callable[..., Any]:
-    """Return the function at `path`; raises `LookupError` where MXNet has none."""
+    """Return the function at `path`; raises `NoSuchFunction`, a `LookupError`, where MXNet has none."""
     first, *rest = path.split(".")
     if first not in ROOTS or not rest:
-        raise LookupError(path)
+        raise NoSuchFunction(path)
     found = ROOTS[first]
     parent = first
     for word in rest:
         hidden = word.startswith("__") or (word.startswith("_") and parent != INTERNAL)
         parent = f"{parent}.{word}"
         if (hidden and parent != INTERNAL) or word in FILE_FUNCTIONS or not hasattr(found, word):
-            raise LookupError(path)
+            raise NoSuchFunction(path)
         found = getattr(found, word)
         if not _own(found):
-            raise LookupError(path)
+            raise NoSuchFunction(path)
     if isinstance(found, (ModuleType, type)) or not callable(found):
-        raise LookupError(path)
+        raise NoSuchFunction(path)
     function: Callable[..., Any] = found
     return function
 

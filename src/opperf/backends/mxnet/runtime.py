@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 import mxnet as mx
 import numpy
-from mxnet import autograd
 
 from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
@@ -101,6 +99,8 @@ class MxnetBackend:
             return [value]
         if isinstance(value, (tuple, list)):
             return [leaf for item in value for leaf in self.leaves(item)]
+        if isinstance(value, gradients.Attached):
+            return value.arrays
         return []
 
     def spec(self, tensor: Any) -> TensorSpec:
@@ -122,14 +122,12 @@ class MxnetBackend:
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph; operators that train run as in training."""
-        scope = autograd.train_mode if bound.training else nullcontext
-        with scope():
-            target = self._target(bound)
+        target = self._target(bound)
         return Work(
             target.function,
             target.arguments,
             target.keywords,
-            scope,
+            target.scope(training=bound.training),
             compile_seconds=target.compile_seconds,
             notes=target.notes,
         )
@@ -146,7 +144,10 @@ class MxnetBackend:
 
     def _target(self, bound: Bound) -> Target:
         target = target_of(bound)
-        return compiled(target) if self.side.mode == "compiled" else target.eager()
+        if self.side.mode != "compiled":
+            return target.eager()
+        with target.scope(training=bound.training)():
+            return compiled(target)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember arrays and return what puts them back."""

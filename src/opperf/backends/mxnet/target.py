@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mxnet as mx
@@ -17,12 +18,14 @@ from opperf.backends.mxnet.spelling import Composition, Settling, as_numpy, take
 class Target:
     """A function of MXNet (or a composition) and its arguments; `notes` become facts of the record.
 
-    `compile_seconds` is what the first call of a compiled function took.
+    `numpy` says that it is of the functions with NumPy's names. `compile_seconds` is what the first call of a compiled
+    function took.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any]
+    numpy: bool
     notes: Mapping[str, Any] = field(default_factory=dict)
     compile_seconds: float | None = None
 
@@ -30,7 +33,23 @@ class Target:
         """Return the target that is timed where operators run at once: compositions with their face as an argument."""
         if not isinstance(self.function, Composition):
             return self
-        return Target(self.function.function, (mx.nd, *self.arguments), self.keywords, self.notes)
+        return replace(self, function=self.function.function, arguments=(mx.nd, *self.arguments))
+
+    def scope(self, *, training: bool = False) -> Callable[[], AbstractContextManager[Any]]:
+        """Return what must be open around calls.
+
+        Tensors without dimensions, which NumPy's names return, want to be called known; `nd` takes them for unknown.
+        """
+
+        def opened() -> AbstractContextManager[Any]:
+            stack = ExitStack()
+            if self.numpy:
+                stack.enter_context(mx.util.np_shape(True))
+            if training:
+                stack.enter_context(mx.autograd.train_mode())
+            return stack
+
+        return opened
 
 
 def target_of(bound: Bound) -> Target:
@@ -44,7 +63,8 @@ def target_of(bound: Bound) -> Target:
         else:
             function = function_at(named)
             notes["implementation"] = f"mxnet:{named}"
-    if takes_numpy(function):
+    numpy = takes_numpy(function)
+    if numpy:
         arguments = as_numpy(arguments)
         keywords = {name: as_numpy(value) for name, value in keywords.items()}
-    return Target(function, arguments, keywords, notes)
+    return Target(function, arguments, keywords, numpy, notes)

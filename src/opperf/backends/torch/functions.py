@@ -39,6 +39,11 @@ REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 REFUSED = ("from_file", "load_tensor")
 
 
+def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
+    """Return where else an operator of this name is found: as a method, and as what it sends on to in ATen."""
+    return (f"torch.Tensor.{name}", f"aten::{name}", f"aten::{name}.{overload}")
+
+
 def resolve(path: str) -> Callable[..., Any]:
     """Return the operator at a path that users write; raises `LookupError`."""
     namespace, registered, name = path.partition("::")

@@ -37,9 +37,10 @@ def _deconvolution(data: Any, weight: Any, **settings: Any) -> Settled:
 
 
 BINDINGS: dict[str, Binding] = {
-    name: settled("nd.Convolution", "data, weight", SETTINGS, settle=_convolution)
-    for name in ("conv1d", "conv2d", "conv3d", "depthwise_conv2d")
-} | {
+    **{
+        name: settled("nd.Convolution", "data, weight", SETTINGS, settle=_convolution)
+        for name in ("conv1d", "conv2d", "conv3d", "depthwise_conv2d")
+    },
     "conv_transpose2d": settled(
         "nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=output_padding", settle=_deconvolution
     ),

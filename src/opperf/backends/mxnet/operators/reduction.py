@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import mxnet as mx
+
+from opperf.backend import Unsupported
 from opperf.backends.call import Binding, Missing, call
 from opperf.backends.mxnet.spelling import Composition, Settled, composed
 
@@ -22,6 +25,8 @@ def logsumexp(F: Any, data: Any, axis: Any = None, keepdims: bool = False) -> An
 
 def variance(F: Any, data: Any, *, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Take the second of the moments."""
+    if F is mx.sym:
+        raise Unsupported("compiled, MXNet leaves out the mean that the variance needs", slug="no_compiled_form")
     return F.moments(data, axes=axes, keepdims=keepdims)[1]
 
 
@@ -45,9 +50,10 @@ def _all_or(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 BINDINGS: dict[str, Binding] = {
-    name: call(f"nd.{name}", "data", "axis, keepdims") for name in ("sum", "mean", "max", "min", "prod")
-} | {
-    "norm": call("nd.norm", "data", "axis, keepdims"),
+    **{
+        name: call(f"nd.{name}", "data", "axis, keepdims")
+        for name in ("sum", "mean", "max", "min", "prod", "norm")
+    },
     # np.var and np.std say that their gradients are zero.
     "variance": composed(variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance),
     "std": composed(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),

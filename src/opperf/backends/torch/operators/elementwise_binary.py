@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opperf.backends.call import Binding, call
+from opperf.backends.torch.functions import elsewhere
 
 #: PyTorch's names, of those whose second argument is `other`.
 NAMES = {
@@ -29,6 +30,9 @@ NAMES = {
 }
 
 BINDINGS: dict[str, Binding] = {
-    **{neutral: call(f"torch.{own}", "input=lhs, other=rhs") for neutral, own in NAMES.items()},
+    **{
+        neutral: call(f"torch.{own}", "input=lhs, other=rhs", also=elsewhere(own, "Tensor"))
+        for neutral, own in NAMES.items()
+    },
     "power": call("torch.pow", "input=lhs, exponent=rhs"),
 }

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from opperf.backends.call import Binding, call, composed
+from opperf.backends.torch.functions import elsewhere
 
 
 def matmul_transposed(lhs: Any, rhs: Any) -> Any:
@@ -15,9 +16,9 @@ def matmul_transposed(lhs: Any, rhs: Any) -> Any:
 
 
 BINDINGS: dict[str, Binding] = {
-    "matmul": call("torch.matmul", "input=lhs, other=rhs"),
+    "matmul": call("torch.matmul", "input=lhs, other=rhs", also=("torch.mm", *elsewhere("matmul"), *elsewhere("mm"))),
     "matmul_transposed": composed(matmul_transposed, "lhs, rhs", note="torch.matmul of a transposed view"),
-    "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs"),
+    "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs", also=elsewhere("bmm")),
     "linear": call("torch.nn.functional.linear", "input=data, weight=weight, bias=bias"),
     "matrix_vector": call("torch.mv", "input=lhs, vec=rhs"),
     "outer": call("torch.outer", "input=lhs, vec2=rhs"),

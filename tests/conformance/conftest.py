@@ -1,0 +1,137 @@
+"""Workers of every backend, started once, and what they compute."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.case import Case
+from opperf.environment import EnvironmentSpec
+from opperf.measurement import Measurement
+from opperf.operators import catalog
+from opperf.plan import Settings, Side, Trial
+from opperf.registry import FRAMEWORKS
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+from opperf.workers.process import OperatorFailure, Worker
+
+REAL = ("numpy", "torch", "mxnet", "jax")
+TIMEOUT = 120.0
+#: How `struct` reads an element; two letters are a real and an imaginary part.
+LETTERS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "int64": "q", "float16": "e", "float32": "f",
+    "float64": "d",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor that a worker computed: its elements in row-major order, as Python numbers."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    raw: bytes
+
+    @property
+    def values(self) -> list[float]:
+        """Return the elements."""
+        letter = LETTERS[self.dtype]
+        count = len(self.raw) // struct.calcsize(letter)
+        return [float(value) for value in struct.unpack(f"<{count}{letter}", self.raw)]
+
+
+class Bench:
+    """One backend in its worker, asked for whole things."""
+
+    def __init__(self, framework: str, folder: Path) -> None:
+        self.name = framework
+        self._folder = folder
+        self._worker: Worker | None = None
+
+    def side(self, **changes: Any) -> Side:
+        """Return the side on which the backend is looked at."""
+        environment = settled(EnvironmentSpec.parse("current"), self.name).text
+        return Side(self.name, environment=environment, mode=FRAMEWORKS[self.name].mode, **changes)
+
+    @property
+    def worker(self) -> Worker:
+        """The worker, started when it is first asked for, and again when it was lost."""
+        if self._worker is None or not self._worker.alive:
+            side = self.side()
+            python = interpreter(EnvironmentSpec.parse(side.environment), framework=self.name)
+            self._worker = Worker(python, package_folder(), side)
+            self._worker.greet()
+        return self._worker
+
+    def trial(self, case: Case, direction: str, **changes: Any) -> dict[str, Any]:
+        """Return the JSON form of a trial on this backend."""
+        return Trial(case, replace(self.side(), **changes), direction).to_json()
+
+    def evaluate(self, case: Case, direction: str = "forward", *, seed: int = 0, **changes: Any) -> list[Tensor]:
+        """Return what one call computes; raises `OperatorFailure`."""
+        request = {"trial": self.trial(case, direction, **changes), "seed": seed, "folder": str(self._folder)}
+        outputs = self.worker.ask("evaluate", request, TIMEOUT)["outputs"]
+        return [Tensor(tuple(one["shape"]), one["dtype"], Path(one["file"]).read_bytes()) for one in outputs]
+
+    def measure(self, case: Case, direction: str = "forward", *, settings: Settings, **changes: Any) -> Measurement:
+        """Return the measurement of a trial; raises `OperatorFailure`."""
+        prepared = self.worker.ask("prepare", {"trial": self.trial(case, direction, **changes), "seed": 0}, TIMEOUT)
+        handle = {"handle": prepared["handle"]}
+        found = self.worker.ask("measure", {**handle, "settings": settings.to_json()}, TIMEOUT)
+        self.worker.ask("release", handle, TIMEOUT)
+        return Measurement.from_json(found)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.close()
+
+
+@pytest.fixture(scope="session")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
+    """Every backend by name."""
+    found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, "null")}
+    yield found
+    for bench in found.values():
+        bench.close()
+
+
+@pytest.fixture(params=REAL)
+def backend(request: pytest.FixtureRequest, benches: dict[str, Bench]) -> Bench:
+    """Each real framework in turn."""
+    return benches[request.param]
+
+
+@pytest.fixture(params=(*REAL, "null"))
+def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench]) -> Bench:
+    """Each backend in turn, the null one too."""
+    return benches[request.param]
+
+
+@pytest.fixture(scope="session")
+def computed(benches: dict[str, Bench]) -> Any:
+    """Return what a backend computes of an operator's small case, or the failure; each is computed once."""
+
+    @cache
+    def compute(framework: str, name: str, direction: str) -> tuple[Tensor, ...] | OperatorFailure:
+        try:
+            return tuple(benches[framework].evaluate(catalog()[name].case("small"), direction))
+        except OperatorFailure as failure:
+            return failure
+
+    return compute
+
+
+def close(left: Sequence[float], right: Sequence[float], *, relative: float = 1e-3, absolute: float = 1e-4) -> bool:
+    """Whether numbers agree pairwise; two not-a-numbers do."""
+    return len(left) == len(right) and all(
+        a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= absolute + relative * max(abs(a), abs(b))
+        for a, b in zip(left, right)
+    )

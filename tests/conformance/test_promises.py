@@ -1,0 +1,163 @@
+"""What every backend promises beside right results: honest time, threads, seeds, memory, failures that end nothing."""
+
+from __future__ import annotations
+
+import pytest
+from tests.conformance.conftest import REAL, Bench
+
+from opperf.backend import Unsupported
+from opperf.case import Case
+from opperf.operators import FAMILIES, catalog, operator
+from opperf.plan import Settings
+from opperf.tensor import TensorSpec
+from opperf.workers.process import OperatorFailure
+
+QUICK = Settings(warmup=2, runs=5, latency=False, memory=False)
+DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
+
+
+def product(size: int) -> Case:
+    """Return a matrix product of that size."""
+    square = TensorSpec((size, size))
+    return Case("matmul", {"lhs": square, "rhs": square})
+
+
+def best(bench: Bench, case: Case, direction: str = "forward") -> float:
+    """Return the least time of a call, which no neighbour can lower."""
+    return min(bench.measure(case, direction, settings=QUICK).time.seconds(clean_only=False))
+
+
+def test_time_grows_with_the_work(any_backend: Bench) -> None:
+    # Eight times the operations; the null backend counts bytes, of which there are four times as many. Work that is
+    # folded away, cached or not waited for takes the same time whatever its size.
+    assert best(any_backend, product(512)) > 2.5 * best(any_backend, product(256))
+
+
+@pytest.mark.parametrize("framework", ("torch", "mxnet", "jax"))
+def test_time_of_a_backward_grows_with_the_work(framework: str, benches: dict[str, Bench]) -> None:
+    bench = benches[framework]
+    assert best(bench, product(512), "backward") > 2.5 * best(bench, product(256), "backward")
+
+
+def test_a_pipelined_block_leaves_no_call_outstanding(backend: Bench) -> None:
+    measured = backend.measure(product(384), settings=Settings(warmup=3, runs=10, memory=False))
+    assert measured.latency is not None
+    assert min(measured.time.seconds(clean_only=False)) > 0.5 * min(measured.latency.seconds(clean_only=False))
+
+
+def test_one_thread_is_one_thread(backend: Bench) -> None:
+    assert backend.worker.facts["threads_seen"] <= 1.3
+
+
+def test_facts_name_the_version(any_backend: Bench) -> None:
+    assert any_backend.worker.facts["version"]
+
+
+def test_a_seed_gives_the_same_inputs_again(backend: Bench) -> None:
+    case = Case("negative", {"data": TensorSpec((5, 7))})
+    assert backend.evaluate(case, seed=3)[0].raw == backend.evaluate(case, seed=3)[0].raw
+    assert backend.evaluate(case, seed=3)[0].raw != backend.evaluate(case, seed=4)[0].raw
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_inputs_are_the_same_bits_in_every_framework(dtype: str, benches: dict[str, Bench]) -> None:
+    case = Case("reshape", {"data": TensorSpec((40, 25), dtype)}, {"shape": (25, 40)})
+    seen = {name: benches[name].evaluate(case)[0].raw for name in REAL}
+    assert len(set(seen.values())) == 1
+    assert len(set(seen["numpy"])) > 1  # not all alike
+
+
+def test_inputs_stay_within_their_range(backend: Bench) -> None:
+    case = Case("reshape", {"data": TensorSpec((50, 50), range=(0.25, 0.75))}, {"shape": (2500,)})
+    values = backend.evaluate(case)[0].values
+    assert 0.25 <= min(values) < 0.27
+    assert 0.73 < max(values) < 0.75
+
+
+def test_gradients_are_the_same_at_every_call(backend: Bench) -> None:
+    case = operator("softmax").case("small")
+    try:
+        first, second = (backend.evaluate(case, "backward")[0].raw for _ in range(2))
+    except OperatorFailure as failure:
+        assert failure.failure["skipped"]
+        assert backend.name == "numpy"
+        return
+    assert first == second
+
+
+def test_dropout_in_training_has_the_gradient_of_its_own_mask(backend: Bench) -> None:
+    # MXNet loses the mask after the first backward on a graph that is kept: every gradient would be nonzero.
+    case = Case("dropout", {"data": TensorSpec((100, 100))}, {"rate": 0.5, "training": True})
+    try:
+        gradient = backend.evaluate(case, "backward")[0].values
+        backend.measure(case, "backward", settings=QUICK)
+    except OperatorFailure as failure:
+        assert failure.failure["skipped"]
+        assert backend.name == "numpy"
+        return
+    dropped = sum(value == 0 for value in gradient) / len(gradient)
+    assert 0.4 < dropped < 0.6
+
+
+def test_an_add_takes_the_memory_of_its_output(backend: Bench) -> None:
+    square = TensorSpec((1024, 1024))
+    found = backend.measure(
+        Case("add", {"lhs": square, "rhs": square}), settings=Settings(warmup=2, runs=3, latency=False)
+    )
+    assert found.memory is not None
+    # tracemalloc counts the Python object beside the buffer
+    assert square.nbytes <= found.memory.peak <= square.nbytes + (1000 if backend.name == "numpy" else 0)
+
+
+def test_shapes_that_do_not_fit_fail_alone(backend: Bench) -> None:
+    wrong = Case("matmul", {"lhs": TensorSpec((3, 4)), "rhs": TensorSpec((5, 6))})
+    with pytest.raises(OperatorFailure) as caught:
+        backend.evaluate(wrong)
+    assert caught.value.failure["exception"]
+    assert backend.evaluate(operator("add").case("small"))
+
+
+def test_a_tensor_that_no_memory_can_hold_fails_alone(backend: Bench) -> None:
+    pid = backend.worker.pid
+    huge = Case("random_uniform", {}, operator("random_uniform").case("small").attributes | {"shape": (1 << 20, 1 << 20)})
+    with pytest.raises(OperatorFailure):
+        backend.evaluate(huge)
+    assert backend.evaluate(operator("add").case("small"))
+    assert backend.worker.pid == pid
+
+
+@pytest.mark.parametrize("path", ("os.system", "torch.os.system", "numpy.os.system", "nd.os.system", "jax.os.system"))
+def test_a_path_leads_nowhere_outside_the_framework(path: str, any_backend: Bench) -> None:
+    assert any_backend.worker.ask("describe", {"name": path}, 60)["path"] is None
+
+
+def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
+    path = {"torch": "torch.sofmax", "mxnet": "nd.sofmax", "jax": "jax.nn.sofmax", "numpy": "numpy.maximun"}[backend.name]
+    meaning = backend.worker.ask("describe", {"name": path}, 60)
+    assert meaning["path"] is None
+    assert any("max" in name for name in meaning["near"])
+
+
+def test_the_null_backend_refuses_a_dtype_that_does_not_exist() -> None:
+    from opperf.backends.null.runtime import start
+    from opperf.plan import Side
+
+    with pytest.raises(Unsupported):
+        start(Side("null")).dtype("float8")
+
+
+@pytest.mark.parametrize("framework", REAL)
+def test_operator_files_stand_parallel_to_the_catalog(framework: str) -> None:
+    from pathlib import Path
+
+    import opperf
+
+    folder = Path(opperf.__file__).parent / "backends" / framework / "operators"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} >= set(FAMILIES)
+
+
+def test_every_operator_is_bound_or_missing_with_a_reason(backend: Bench) -> None:
+    for name in catalog():
+        meaning = backend.worker.ask("describe", {"name": name}, 60)
+        assert meaning["operator"] == name
+        assert meaning["path"] or len(meaning["reason"]) > 15
