@@ -37,11 +37,9 @@ def call_cost() -> float:
 def trial_cost() -> dict[str, float]:
     """Return where the time of a 1x1 add in torch goes, in milliseconds: median of 100 trials in one warm worker."""
     tiny = TensorSpec((1, 1))
-    seen: list[dict[str, float]] = []
     with started(torch_side()) as worker:
         trial = Trial(Case("add", {"lhs": tiny, "rhs": tiny}), worker.side, "forward").to_json()
-        for _ in range(TRIALS + 3):
-            seen.append(_one(worker, trial))
+        seen = [_one(worker, trial) for _ in range(TRIALS + 3)]
     kept = seen[3:]  # the first trials import what the profiler needs
     return {name: 1e3 * median([each[name] for each in kept]) for name in kept[0]}
 
@@ -78,7 +76,10 @@ def main() -> None:
     listing = command_cost("-m", "opperf", "operators")
     rows: list[dict[str, Any]] = [
         {"what": "call of a C function that does nothing, before subtraction", "value": call, "unit": "ns"},
-        *({"what": f"trial of a 1x1 add in torch: {name}", "value": value, "unit": "ms"} for name, value in trial.items()),
+        *(
+            {"what": f"a trial of 1x1 add, torch: {name}", "value": value, "unit": "ms"}
+            for name, value in trial.items()
+        ),
         {"what": "import opperf, over Python's start", "value": 1e3 * loading, "unit": "ms"},
         {"what": "opperf --help", "value": helping, "unit": "s"},
         {"what": "opperf operators", "value": listing, "unit": "s"},

@@ -43,7 +43,7 @@ class Side:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two sides equal."""
-        return (*self.process, self.mode, self.implementation)
+        return (*self.process, self.implementation)
 
     @property
     def process(self) -> tuple[object, ...]:
@@ -52,6 +52,7 @@ class Side:
             self.framework,
             self.environment,
             self.device,
+            self.mode,
             self.threads,
             self.engine,
             self.allocator,

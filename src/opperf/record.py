@@ -176,7 +176,8 @@ class Run:
     def from_json(cls, data: Mapping[str, Any], where: str = "file") -> Run:
         """Read a document; raises `InputError` for what opperf did not write or cannot read."""
         if not isinstance(data, dict) or not {"schema_version", "run", "records"} <= set(data):
-            raise InputError(f"{where}: not a result file of opperf", hint="expected `schema_version`, `run` and `records`")
+            hint = "it has `schema_version`, `run` and `records`"
+            raise InputError(f"{where}: not a result file of opperf", hint=hint)
         if data["schema_version"] != SCHEMA_VERSION:
             raise InputError(
                 f"{where}: schema_version is {data['schema_version']!r}, this opperf reads {SCHEMA_VERSION}",

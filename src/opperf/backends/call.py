@@ -58,11 +58,12 @@ class Call:
     def own_names(self) -> dict[str, str]:
         """The neutral name of each of the framework's own argument names."""
         parameters = (*self.positional, *self.keywords)
-        return {
-            parameter.own: parameter.neutral
-            for parameter in parameters
-            if parameter.neutral is not None and parameter.neutral not in self.derive
-        }
+        return {parameter.own: parameter.neutral for parameter in parameters if parameter.neutral is not None}
+
+    @property
+    def fixed(self) -> bool:
+        """Whether constants make the function this operator, as `act_type='relu'` does."""
+        return any(parameter.neutral is None for parameter in (*self.positional, *self.keywords))
 
     def at(self, path: str) -> Call | None:
         """Return the call of another path that takes the same arguments; None where that is not known."""

@@ -121,30 +121,42 @@ class Jobs:
             binding = bindings[name]
             if isinstance(binding, Missing):
                 return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
-            return {"path": binding.path, "operator": name, "arguments": binding.own_names}
+            return _meaning(name, binding, binding.path)
         try:
             function = self._backend.resolve(name)
-        except LookupError:
-            known = [*self._backend.names(), *(c.path for c in bindings.values() if isinstance(c, Call))]
-            last = name.rpartition(".")[2]
-            close = [path for path in known if path.rpartition(".")[2] == last]
-            close += get_close_matches(name, known, n=5, cutoff=0.6)
-            return {"path": None, "operator": None, "arguments": {}, "near": list(dict.fromkeys(close))[:5]}
-        for operator, binding in bindings.items():
-            if not isinstance(binding, Call):
-                continue
-            # One function has several paths (`np.add`, `numpy.add`); composed functions have none.
-            paths = binding.also if binding.function is not None else (binding.path, *binding.also)
-            path = next((path for path in paths if self._is_at(function, path)), None)
-            if path is not None:
-                return {"path": path, "operator": operator, "arguments": binding.own_names}
-        return {"path": name, "operator": None, "arguments": {}}
+        except (LookupError, Unsupported):
+            return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
+        return self._bound_at(function) or {"path": name, "operator": None, "arguments": {}}
+
+    def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
+        """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
+
+        A function that constants make several operators of (`nd.Activation`) is none of them by itself.
+        """
+        calls = {name: known for name, known in self._backend.bindings().items() if isinstance(known, Call)}
+        own = [name for name, known in calls.items() if known.function is None and self._is_at(function, known.path)]
+        plain = [name for name in own if not calls[name].fixed] or (own if len(own) == 1 else [])
+        if plain:
+            return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path)
+        for name, known in calls.items():
+            for path in known.also:
+                if self._is_at(function, path):
+                    return _meaning(name, known, path)
+        return None
 
     def _is_at(self, function: Callable[..., Any], path: str) -> bool:
         try:
             return self._backend.resolve(path) is function
-        except LookupError:  # an older version of the framework may lack what a binding names
+        except (LookupError, Unsupported):  # an older version of the framework may lack what a binding names
             return False
+
+    def _near(self, name: str) -> list[str]:
+        """Return paths that resemble a name: those that end alike first."""
+        bound = [known.path for known in self._backend.bindings().values() if isinstance(known, Call)]
+        known = [*self._backend.names(), *bound]
+        last = name.rpartition(".")[2]
+        alike = [path for path in known if path.rpartition(".")[2] == last]
+        return list(dict.fromkeys([*alike, *get_close_matches(name, known, n=5, cutoff=0.6)]))[:5]
 
     def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
@@ -158,6 +170,14 @@ class Jobs:
         return {"outputs": written}
 
 
+def _meaning(name: str, call: Call, path: str) -> dict[str, Any]:
+    """Return what `describe` says of a bound path; only what the operator takes can be given by its own name."""
+    definition = catalog()[name]
+    taken = (*definition.inputs, *definition.attributes)
+    own = {own: neutral for own, neutral in call.own_names.items() if neutral in taken}
+    return {"path": path, "operator": name, "arguments": own}
+
+
 def failure(error: BaseException) -> dict[str, Any]:
     """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
     if isinstance(error, Unsupported):
@@ -166,11 +186,18 @@ def failure(error: BaseException) -> dict[str, Any]:
     slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
     return {
         "slug": slug,
-        "message": text.splitlines()[0][:500],
+        "message": _headline(text)[:500],
         "hint": None,
         "exception": type(error).__name__,
         "traceback": "".join(traceback.format_exception(error))[-8000:],
     }
+
+
+def _headline(text: str) -> str:
+    """Return the line that says what went wrong; MXNet's messages begin with a traceback of C++."""
+    lines = text.splitlines()
+    telling = (line.strip() for line in lines if not line.startswith((" ", "\t", "Traceback")) and line.strip())
+    return next(telling, lines[0].strip())
 
 
 def _is_out_of_memory(error: BaseException, text: str) -> bool:

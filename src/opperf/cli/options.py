@@ -32,7 +32,7 @@ Mode = Annotated[Words, Option(metavar="M", help="eager or compiled; default: ea
 Threads = Annotated[int, Option(metavar="N", help="Threads of the framework.")]
 Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to stay on, as in `0-3,6`.")]
 Engine = Annotated[str, Option(metavar="naive|threaded", help="naive runs in the calling thread, threaded beside it.")]
-Allocator = Annotated[str, Option(metavar="fixed|default", help="fixed holds malloc's thresholds, default leaves them.")]
+Allocator = Annotated[str, Option(metavar="fixed|default", help="fixed holds malloc's thresholds still.")]
 
 # How -----------------------------------------------------------------------------------------------------------------
 Warmup = Annotated[Optional[int], Option(metavar="N", help="Calls before the first sample.")]

@@ -12,6 +12,8 @@ TARGET_NS = 500_000
 LONGEST_NS = 2_000_000
 #: A block length is judged on the best of so many probes.
 PROBES = 3
+#: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
+WARMUP_SHARE = 4
 #: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
 IN_FLIGHT_BYTES = 64 * 1024 * 1024
 
@@ -43,7 +45,8 @@ def probe(block: Block, *, output_bytes: int, held: bool) -> int:
 
 
 def warm_up(block: Block, calls: int, budget: float) -> int:
-    """Run untimed blocks until times settle; return how many calls that took."""
+    """Run blocks that nobody counts until times settle; return how many calls that took."""
+    calls = max(1, calls // WARMUP_SHARE)
     rule = Settling(budget)
     elapsed_ns = blocks = 0
     while True:

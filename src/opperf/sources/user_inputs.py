@@ -31,7 +31,8 @@ def pairs(given: Sequence[str], option: str) -> dict[str, str]:
     for word in given:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"write `{option} {_EXAMPLES.get(option, "NAME=VALUE")}`")
+            example = _EXAMPLES.get(option, "NAME=VALUE")
+            raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"write `{option} {example}`")
         found[name.strip()] = value.strip()
     return found
 

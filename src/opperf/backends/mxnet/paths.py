@@ -22,11 +22,11 @@ LISTED = ("nd", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "np", "np.ra
 INTERNAL = "nd._internal"
 #: Modules that operators say they are from; `ndarray` are the generated ones.
 OWN_MODULES = ("mxnet", "ndarray")
-FILE_FUNCTIONS = frozenset({"load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "imdecode"})
+FILE_FUNCTIONS = frozenset({"load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "_cvimread"})
 
 
 class NoSuchFunction(Unsupported, LookupError):
-    """This MXNet has nothing at a path; a trial that needs it is skipped."""
+    """MXNet has nothing at a path, in this version; a trial that needs it is skipped."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"MXNet {mx.__version__} has no function `{path}`", slug="no_such_function")

@@ -1,8 +1,8 @@
 """What MXNet's bindings need beyond a path and its arguments.
 
-* Many operators want settings that a tensor's shape tells (`num_hidden` of a FullyConnected, `kernel` of a
-  Convolution), or have another name for another shape (`dot` and `matmul`). `settled` writes down a function that works
-  this out when the call is bound, so that the timed call is MXNet's operator alone.
+* Some operators go by another name for another shape (`dot` and `matmul`), or want tensors made beside those of the
+  case (`ones` for a group norm). `settled` writes down a function that works this out when the call is bound, so that
+  the timed call is MXNet's operator alone.
 * A composition takes MXNet's face as its first parameter, as `hybrid_forward(self, F, x)` does: `mx.nd` where
   operators run at once, `mx.sym` where they are compiled. The functions with NumPy's names are under `F.np`, `F.npx`.
 * Functions with NumPy's names take arrays of a class of their own, a view onto the same memory.

@@ -18,14 +18,15 @@ from opperf.backends.mxnet.spelling import Composition, Settling, as_numpy, take
 class Target:
     """A function of MXNet (or a composition) and its arguments; `notes` become facts of the record.
 
-    `numpy` says that it is of the functions with NumPy's names. `compile_seconds` is what the first call of a compiled
-    function took.
+    `numpy` says that it is of the functions with NumPy's names, `np_shape` that tensors without dimensions or elements
+    occur. `compile_seconds` is what the first call of a compiled function took.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any]
     numpy: bool
+    np_shape: bool
     notes: Mapping[str, Any] = field(default_factory=dict)
     compile_seconds: float | None = None
 
@@ -36,14 +37,14 @@ class Target:
         return replace(self, function=self.function.function, arguments=(mx.nd, *self.arguments))
 
     def scope(self, *, training: bool = False) -> Callable[[], AbstractContextManager[Any]]:
-        """Return what must be open around calls.
+        """Return what must be open around calls: training mode, and the reading of shapes that NumPy has.
 
-        Tensors without dimensions, which NumPy's names return, want to be called known; `nd` takes them for unknown.
+        Without the latter MXNet takes no dimensions, and a dimension of zero, for ones that are not yet known.
         """
 
         def opened() -> AbstractContextManager[Any]:
             stack = ExitStack()
-            if self.numpy:
+            if self.np_shape:
                 stack.enter_context(mx.util.np_shape(True))
             if training:
                 stack.enter_context(mx.autograd.train_mode())
@@ -60,6 +61,7 @@ def target_of(bound: Bound) -> Target:
         named, arguments, keywords = function.settle(*arguments, **keywords)
         if isinstance(named, Composition):
             function = named
+            notes["implementation"] = f"mxnet:composition:{named.function.__name__}"
         else:
             function = function_at(named)
             notes["implementation"] = f"mxnet:{named}"
@@ -67,4 +69,9 @@ def target_of(bound: Bound) -> Target:
     if numpy:
         arguments = as_numpy(arguments)
         keywords = {name: as_numpy(value) for name, value in keywords.items()}
-    return Target(function, arguments, keywords, numpy, notes)
+    return Target(function, arguments, keywords, numpy, numpy or _unusual(arguments), notes)
+
+
+def _unusual(arguments: tuple[Any, ...]) -> bool:
+    """Whether an array has no dimensions or no elements."""
+    return any(isinstance(value, mx.nd.NDArray) and 0 in (len(value.shape), *value.shape) for value in arguments)

@@ -51,9 +51,7 @@ def conv_transpose2d(
     parts = groups or 1
     parted = weight.reshape(parts, channels // parts, out, *kernel)
     flipped = jnp.flip(parted.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel), (2, 3))
-    widths = zip(
-        kernel, spread(padding, 2, 0), spread(dilation, 2, 1), spread(output_padding, 2, 0), strict=True
-    )
+    widths = zip(kernel, spread(padding, 2, 0), spread(dilation, 2, 1), spread(output_padding, 2, 0), strict=True)
     ends = [(step * (size - 1) - pad, step * (size - 1) - pad + more) for size, pad, step, more in widths]
     return lax.conv_general_dilated(
         data,

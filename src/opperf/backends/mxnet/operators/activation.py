@@ -45,10 +45,10 @@ def _gelu(data: Any, approximate: str = "none") -> Settled:
 
 
 BINDINGS: dict[str, Binding] = {
-    "relu": call("nd.relu", "data"),
+    "relu": call("nd.relu", "data", also=("npx.relu",)),
     "relu6": call("nd.clip", "data, 0.0, 6.0"),
-    "sigmoid": call("nd.sigmoid", "data"),
-    "tanh": call("nd.tanh", "data"),
+    "sigmoid": call("nd.sigmoid", "data", also=("npx.sigmoid",)),
+    "tanh": call("nd.tanh", "data", also=("np.tanh",)),
     "gelu": settled("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
     "silu": composed(silu, "data", note="nd.sigmoid and a product, composed"),
     "mish": composed(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
@@ -65,5 +65,5 @@ BINDINGS: dict[str, Binding] = {
     "log_sigmoid": composed(log_sigmoid, "data", note="nd.Activation (softrelu) between two sign changes, composed"),
     "hard_sigmoid": call("nd.hard_sigmoid", "data", f"alpha={1 / 6}, beta=0.5"),
     "hard_swish": composed(hard_swish, "data", note="nd.hard_sigmoid and a product, composed"),
-    "prelu": call("nd.LeakyReLU", "data, weight", "act_type='prelu'"),
+    "prelu": call("nd.LeakyReLU", "data=data, gamma=weight", "act_type='prelu'"),
 }

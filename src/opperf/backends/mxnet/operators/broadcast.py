@@ -16,5 +16,5 @@ BINDINGS: dict[str, Binding] = {
     "broadcast_equal": call("nd.broadcast_equal", "lhs, rhs", note=COMPARES),
     "broadcast_greater": call("nd.broadcast_greater", "lhs, rhs", note=COMPARES),
     # nd.broadcast_to keeps the number of dimensions.
-    "broadcast_to": call("np.broadcast_to", "data, shape"),
+    "broadcast_to": call("np.broadcast_to", "array=data, shape=shape", also=("nd.broadcast_to",)),
 }

@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from opperf.backends.call import Binding
-from opperf.backends.mxnet.spelling import Settled, settled
+from opperf.backends.call import Binding, Call, call
 
-SETTINGS = "stride=stride, pad=padding, dilate=dilation, num_group=groups"
-
-
-def _spread(settings: dict[str, Any], count: int) -> dict[str, Any]:
-    """Return the settings with a number for each space dimension; what is not given stays out."""
-    return {
-        name: (value,) * count if isinstance(value, int) and name != "num_group" else value
-        for name, value in settings.items()
-        if value is not None
-    }
+SETTINGS = (
+    "kernel=kernel, num_filter=filters, stride=stride, pad=padding, dilate=dilation, num_group=groups, no_bias=True"
+)
 
 
-def _convolution(data: Any, weight: Any, **settings: Any) -> Settled:
-    kernel = weight.shape[2:]
-    known = {
-        "kernel": kernel,
-        "num_filter": weight.shape[0],
-        "num_group": data.shape[1] // weight.shape[1],
-        "no_bias": True,
-    }
-    return "nd.Convolution", (data, weight), known | _spread(settings, len(kernel))
+def _kernel(case: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(case["weight"].shape[2:])
 
 
-def _deconvolution(data: Any, weight: Any, **settings: Any) -> Settled:
-    kernel = weight.shape[2:]
-    known = {"kernel": kernel, "num_filter": weight.shape[1] * (settings.get("num_group") or 1), "no_bias": True}
-    return "nd.Deconvolution", (data, weight), known | _spread(settings, len(kernel))
+def _each(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
+    """Return a number for each space dimension."""
+
+    def spread(case: Mapping[str, Any]) -> tuple[int, ...]:
+        value = case.get(name)
+        value = default if value is None else value
+        return (value,) * len(_kernel(case)) if isinstance(value, int) else tuple(value)
+
+    return spread
+
+
+def _groups(case: Mapping[str, Any]) -> int:
+    """Return the groups: data has that many times the channels that a filter takes."""
+    return int(case.get("groups") or case["data"].shape[1] // case["weight"].shape[1])
+
+
+def _filters(case: Mapping[str, Any]) -> int:
+    return int(case["weight"].shape[0])
+
+
+def _filters_of_transposed(case: Mapping[str, Any]) -> int:
+    return int(case["weight"].shape[1] * (case.get("groups") or 1))
+
+
+WINDOW = {"stride": _each("stride", 1), "padding": _each("padding", 0), "dilation": _each("dilation", 1)}
+
+
+def _convolution() -> Call:
+    derive = {**WINDOW, "kernel": _kernel, "filters": _filters, "groups": _groups}
+    return call("nd.Convolution", "data, weight", SETTINGS, derive=derive)
 
 
 BINDINGS: dict[str, Binding] = {
-    **{
-        name: settled("nd.Convolution", "data, weight", SETTINGS, settle=_convolution)
-        for name in ("conv1d", "conv2d", "conv3d", "depthwise_conv2d")
-    },
-    "conv_transpose2d": settled(
-        "nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=output_padding", settle=_deconvolution
+    "conv2d": _convolution(),  # the first: what `nd.Convolution` is taken for when it is named
+    "conv1d": _convolution(),
+    "conv3d": _convolution(),
+    "depthwise_conv2d": _convolution(),
+    "conv_transpose2d": call(
+        "nd.Deconvolution",
+        "data, weight",
+        f"{SETTINGS}, adj=extra",
+        derive={
+            **WINDOW,
+            "kernel": _kernel,
+            "filters": _filters_of_transposed,
+            "extra": _each("output_padding", 0),
+            "groups": lambda case: case.get("groups") or 1,
+        },
     ),
 }

@@ -8,11 +8,11 @@ from opperf.backends.call import Binding
 from opperf.backends.mxnet.spelling import Settled, settled
 
 
-def _dropout(data: Any, rate: float = 0.5, training: bool = True) -> Settled:
+def _dropout(data: Any, p: float = 0.5, training: bool = True) -> Settled:
     # Gradients are recorded as in training, where only a rate of zero makes it the identity.
-    return "nd.Dropout", (data,), {"p": rate if training else 0.0}
+    return "nd.Dropout", (data,), {"p": p if training else 0.0}
 
 
 BINDINGS: dict[str, Binding] = {
-    "dropout": settled("nd.Dropout", "data", "rate=rate, training=training", settle=_dropout),
+    "dropout": settled("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",)),
 }

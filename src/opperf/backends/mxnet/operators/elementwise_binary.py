@@ -23,25 +23,29 @@ def logaddexp(F: Any, lhs: Any, rhs: Any) -> Any:
 
 
 BINDINGS: dict[str, Binding] = {
-    "add": call("nd.add", "lhs, rhs"),
-    "subtract": call("nd.subtract", "lhs, rhs"),
-    "multiply": call("nd.multiply", "lhs, rhs"),
-    "divide": call("nd.divide", "lhs, rhs"),
+    "add": call("nd.add", "lhs, rhs", also=("nd.elemwise_add", "np.add")),
+    "subtract": call("nd.subtract", "lhs, rhs", also=("nd.elemwise_sub", "np.subtract")),
+    "multiply": call("nd.multiply", "lhs, rhs", also=("nd.elemwise_mul", "np.multiply")),
+    "divide": call("nd.divide", "lhs, rhs", also=("nd.elemwise_div", "np.divide")),
     "floor_divide": composed(floor_divide, "lhs, rhs", note="nd.broadcast_div and nd.floor, composed"),
-    "remainder": call("nd.modulo", "lhs, rhs"),
-    "power": call("nd.power", "lhs, rhs"),
-    "maximum": call("nd.maximum", "lhs, rhs"),
-    "minimum": call("nd.minimum", "lhs, rhs"),
-    "hypot": call("nd.broadcast_hypot", "lhs, rhs"),
-    "arctan2": call("np.arctan2", "lhs, rhs"),
+    "remainder": call("nd.modulo", "lhs, rhs", also=("nd.broadcast_mod", "np.mod")),
+    "power": call("nd.power", "lhs, rhs", also=("np.power",)),
+    "maximum": call("nd.maximum", "lhs, rhs", also=("np.maximum",)),
+    "minimum": call("nd.minimum", "lhs, rhs", also=("np.minimum",)),
+    "hypot": call("nd.broadcast_hypot", "lhs, rhs", also=("np.hypot",)),
+    "arctan2": call("np.arctan2", "x1=lhs, x2=rhs"),
     "logaddexp": composed(logaddexp, "lhs, rhs", note="maximum, difference, exp and log1p of `nd`, composed"),
-    "equal": call("nd.equal", "lhs, rhs", note=COMPARES),
-    "not_equal": call("nd.not_equal", "lhs, rhs", note=COMPARES),
-    "greater": call("nd.greater", "lhs, rhs", note=COMPARES),
-    "greater_equal": call("nd.greater_equal", "lhs, rhs", note=COMPARES),
-    "less": call("nd.lesser", "lhs, rhs", note=COMPARES),
-    "less_equal": call("nd.lesser_equal", "lhs, rhs", note=COMPARES),
-    "logical_and": call("np.bitwise_and", "lhs, rhs", note=LOGICAL),
-    "logical_or": call("np.bitwise_or", "lhs, rhs", note=LOGICAL),
-    "logical_xor": call("np.bitwise_xor", "lhs, rhs", note=LOGICAL),
+    "equal": call("nd.equal", "lhs, rhs", note=COMPARES, also=("np.equal",)),
+    "not_equal": call("nd.not_equal", "lhs, rhs", note=COMPARES, also=("nd.broadcast_not_equal", "np.not_equal")),
+    "greater": call("nd.greater", "lhs, rhs", note=COMPARES, also=("np.greater",)),
+    "greater_equal": call(
+        "nd.greater_equal", "lhs, rhs", note=COMPARES, also=("nd.broadcast_greater_equal", "np.greater_equal")
+    ),
+    "less": call("nd.lesser", "lhs, rhs", note=COMPARES, also=("nd.broadcast_lesser", "np.less")),
+    "less_equal": call(
+        "nd.lesser_equal", "lhs, rhs", note=COMPARES, also=("nd.broadcast_lesser_equal", "np.less_equal")
+    ),
+    "logical_and": call("np.bitwise_and", "x1=lhs, x2=rhs", note=LOGICAL),
+    "logical_or": call("np.bitwise_or", "x1=lhs, x2=rhs", note=LOGICAL),
+    "logical_xor": call("np.bitwise_xor", "x1=lhs, x2=rhs", note=LOGICAL),
 }

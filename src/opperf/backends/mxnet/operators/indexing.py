@@ -54,8 +54,8 @@ def _spread(value: Any) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # nd.take does not flatten.
-    "take": call("np.take", "data, indices", "axis=axis"),
-    "index_select": call("nd.take", "data, indices", "axis=axis"),
+    "take": call("np.take", "a=data, indices=indices", "axis=axis"),
+    "index_select": call("nd.take", "a=data, indices=indices", "axis=axis"),
     "gather": composed(
         gather,
         "data, indices",
@@ -72,7 +72,7 @@ BINDINGS: dict[str, Binding] = {
         settle=_scatter_add,
     ),
     # nd.where takes no truth values.
-    "where": call("np.where", "condition, lhs, rhs"),
+    "where": call("np.where", "condition=condition, x=lhs, y=rhs"),
     "masked_fill": settled("np.where", "mask, value, data", settle=_masked_fill),
     "slice": call("nd.slice", "data", "begin, end, step", adapt={"begin": _spread, "end": _spread, "step": _spread}),
 }

@@ -16,8 +16,8 @@ def triu(F: Any, data: Any, offset: int = 0) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     # nd.linalg has no trace, and `nd` no tensor without dimensions.
-    "trace": call("np.trace", "data"),
+    "trace": call("np.trace", "a=data"),
     "diagonal": call("nd.diag", "data", "k=offset"),
     "triu": composed(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
-    "tril": call("np.tril", "data", "k=offset"),
+    "tril": call("np.tril", "m=data", "k=offset"),
 }

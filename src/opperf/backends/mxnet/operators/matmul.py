@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from opperf.backends.call import Binding, call
@@ -19,17 +20,22 @@ def _batch_matmul(lhs: Any, rhs: Any) -> Settled:
     return "nd.batch_dot" if plain else "np.matmul", (lhs, rhs), {}
 
 
-def _linear(data: Any, weight: Any, bias: Any) -> Settled:
-    return "nd.FullyConnected", (data, weight, bias), {"num_hidden": weight.shape[0], "flatten": False}
+def _outputs(case: Mapping[str, Any]) -> int:
+    return int(case["weight"].shape[0])
 
 
 BINDINGS: dict[str, Binding] = {
-    "matmul": settled("nd.dot", "lhs, rhs", settle=_matmul),
-    "matmul_transposed": call("nd.linalg.gemm2", "lhs, rhs", "transpose_b=True"),
-    "batch_matmul": settled("nd.batch_dot", "lhs, rhs", settle=_batch_matmul),
-    "linear": settled("nd.FullyConnected", "data, weight, bias", settle=_linear),
+    "matmul": settled("nd.dot", "lhs, rhs", settle=_matmul, also=("nd.dot", "np.matmul")),
+    "matmul_transposed": call("nd.linalg.gemm2", "A=lhs, B=rhs", "transpose_b=True"),
+    "batch_matmul": settled("nd.batch_dot", "lhs, rhs", settle=_batch_matmul, also=("nd.batch_dot", "npx.batch_dot")),
+    "linear": call(
+        "nd.FullyConnected",
+        "data, weight, bias",
+        "num_hidden=num_hidden, flatten=False",
+        derive={"num_hidden": _outputs},
+    ),
     "matrix_vector": call("nd.dot", "lhs, rhs"),
-    "outer": call("np.outer", "lhs, rhs"),
+    "outer": call("np.outer", "a=lhs, b=rhs"),
     # nd.dot returns shape (1,) here.
-    "dot": call("np.dot", "lhs, rhs"),
+    "dot": call("np.dot", "a=lhs, b=rhs"),
 }

@@ -55,11 +55,12 @@ def _l2_normalize(data: Any, axis: int = -1, eps: float = 1e-5) -> Settled:
 BINDINGS: dict[str, Binding] = {
     "batch_norm": settled(
         "nd.BatchNorm",
-        "data, weight, bias, running_mean, running_var",
+        "data=data, gamma=weight, beta=bias, moving_mean=running_mean, moving_var=running_var",
         "training=training, eps=epsilon",
         settle=_batch_norm,
+        also=("nd.BatchNorm",),
     ),
-    "layer_norm": call("nd.LayerNorm", "data, weight, bias", "eps=epsilon"),
+    "layer_norm": call("nd.LayerNorm", "data=data, gamma=weight, beta=bias", "eps=epsilon"),
     "rms_norm": composed(
         rms_norm, "data, weight", "epsilon=epsilon", note="square, mean, rsqrt and products of `nd`", settle=_rms_norm
     ),
@@ -70,6 +71,8 @@ BINDINGS: dict[str, Binding] = {
         note="nd.GroupNorm scales each group; channels are scaled and shifted by nd.broadcast_mul and nd.broadcast_add",
         settle=_group_norm,
     ),
-    "instance_norm": call("nd.InstanceNorm", "data, weight, bias", "eps=epsilon"),
-    "l2_normalize": settled("nd.L2Normalization", "data", "axis=axis, eps=epsilon", settle=_l2_normalize),
+    "instance_norm": call("nd.InstanceNorm", "data=data, gamma=weight, beta=bias", "eps=epsilon"),
+    "l2_normalize": settled(
+        "nd.L2Normalization", "data", "axis=axis, eps=epsilon", settle=_l2_normalize, also=("nd.L2Normalization",)
+    ),
 }

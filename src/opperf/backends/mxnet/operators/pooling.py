@@ -21,14 +21,14 @@ def _windows(kind: str) -> Callable[..., Settled]:
     return settle
 
 
-def _pool(kind: str) -> Call:
-    return settled("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind))
+def _pool(kind: str, *also: str) -> Call:
+    return settled("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind), also=also)
 
 
 BINDINGS: dict[str, Binding] = {
     "max_pool1d": _pool("max"),
     "avg_pool1d": _pool("avg"),
-    "max_pool2d": _pool("max"),
+    "max_pool2d": _pool("max", "nd.Pooling"),  # what it does unless told otherwise
     "avg_pool2d": _pool("avg"),
     "global_avg_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='avg'"),
     "global_max_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='max'"),

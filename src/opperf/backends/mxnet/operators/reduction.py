@@ -50,10 +50,7 @@ def _all_or(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 BINDINGS: dict[str, Binding] = {
-    **{
-        name: call(f"nd.{name}", "data", "axis, keepdims")
-        for name in ("sum", "mean", "max", "min", "prod", "norm")
-    },
+    **{name: call(f"nd.{name}", "data", "axis, keepdims") for name in ("sum", "mean", "max", "min", "prod", "norm")},
     # np.var and np.std say that their gradients are zero.
     "variance": composed(variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance),
     "std": composed(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),
@@ -62,8 +59,8 @@ BINDINGS: dict[str, Binding] = {
     ),
     "argmax": call("nd.argmax", "data", "axis, keepdims", note=POSITIONS),
     "argmin": call("nd.argmin", "data", "axis, keepdims", note=POSITIONS),
-    "all": call("np.all", "data", "axis, keepdims"),
-    "any": call("np.any", "data", "axis, keepdims"),
+    "all": call("np.all", "a=data", "axis, keepdims"),
+    "any": call("np.any", "a=data", "axis, keepdims"),
     "cumsum": call("nd.cumsum", "data", "axis"),
     "cumprod": Missing("MXNet has no running product"),
 }

@@ -18,11 +18,11 @@ BINDINGS: dict[str, Binding] = {
     "expand_dims": call("nd.expand_dims", "data", "axis=axis"),
     "squeeze": call("nd.squeeze", "data", "axis=axis"),
     "flip": call("nd.flip", "data", "axis=axis"),
-    "roll": call("np.roll", "data, shift", "axis=axis"),
+    "roll": call("np.roll", "a=data, shift=shift", "axis=axis"),
     "tile": call("nd.tile", "data", "reps=repeats"),
     "repeat": call("nd.repeat", "data", "repeats=repeats, axis=axis"),
     # nd.pad takes images and volumes only.
-    "pad": call("np.pad", "data, widths", "mode='constant', constant_values=value"),
+    "pad": call("np.pad", "x=data, pad_width=widths", "mode='constant', constant_values=value"),
     "copy": call("nd.identity", "data"),
     "cast": call("nd.cast", "data", "dtype=dtype"),
 }

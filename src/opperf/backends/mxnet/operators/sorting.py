@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from operator import not_
+from collections.abc import Mapping
+from typing import Any
 
 from opperf.backends.call import Binding, call
 
+
+def _ascending(case: Mapping[str, Any]) -> bool:
+    return not case.get("descending", False)
+
+
+def _smallest(case: Mapping[str, Any]) -> bool:
+    return not case.get("largest", True)
+
+
 BINDINGS: dict[str, Binding] = {
-    "sort": call("nd.sort", "data", "axis=axis, is_ascend=descending", adapt={"descending": not_}),
-    "argsort": call("nd.argsort", "data", "axis=axis, is_ascend=descending, dtype='int64'", adapt={"descending": not_}),
+    "sort": call("nd.sort", "data", "axis=axis, is_ascend=ascending", derive={"ascending": _ascending}),
+    "argsort": call(
+        "nd.argsort", "data", "axis=axis, is_ascend=ascending, dtype='int64'", derive={"ascending": _ascending}
+    ),
     "topk": call(
         "nd.topk",
         "data",
-        "axis=axis, k=k, ret_typ='both', is_ascend=largest, dtype='int64'",
-        adapt={"largest": not_},
+        "axis=axis, k=k, ret_typ='both', is_ascend=smallest, dtype='int64'",
+        derive={"smallest": _smallest},
     ),
 }
