@@ -86,9 +86,12 @@ class Backend(Protocol):
 
     name: str
     side: Side
-    clock: Clock
     #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
     threads_seen: float | None
+
+    @property
+    def clock(self) -> Clock:
+        """The clocks that samples are timed by."""
 
     def facts(self) -> dict[str, Any]:
         """Return version, build, BLAS, instruction set and threads, as JSON values."""

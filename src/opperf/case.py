@@ -78,9 +78,7 @@ def argument_from_json(data: Any, where: str) -> Argument:
         if len(data) == 1:
             ((kind, value),) = data.items()
             if kind in ("list", "tuple") and isinstance(value, list):
-                items = tuple(
-                    argument_from_json(item, f"{where}.{kind}[{i}]") for i, item in enumerate(value)
-                )
+                items = tuple(argument_from_json(item, f"{where}.{kind}[{i}]") for i, item in enumerate(value))
                 return ListOf(items) if kind == "list" else items
             if kind == "dtype":
                 return DType(_dtype(value, where))
@@ -220,7 +218,5 @@ class Case:
             given = data.get(part, {})
             if not isinstance(given, dict):
                 raise InputError(f"{where}.{part}: expected names with arguments")
-            parts[part] = {
-                name: argument_from_json(value, f"{where}.{part}.{name}") for name, value in given.items()
-            }
+            parts[part] = {name: argument_from_json(value, f"{where}.{part}.{name}") for name, value in given.items()}
         return cls(data["operator"], parts["inputs"], parts["attributes"])

@@ -91,4 +91,4 @@ def unknown(kind: str, name: str, known: Iterable[str], *, hint: str | None = No
     close = near(name, known)
     if close:
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?"
-    return InputError(f"no {kind} `{name}`", hint=hint, slug=f"unknown_{kind.replace(' ', '_')}")
+    return InputError(f"no {kind} `{name}`", hint=hint, slug=f"unknown_{kind.split()[0]}")

@@ -45,9 +45,7 @@ class Samples:
 
     def seconds(self, *, clean_only: bool = True) -> list[float]:
         """Return the time of one call in each sample, in seconds, harness cost subtracted, never below zero."""
-        return [
-            max(0.0, self._nanoseconds(sample)) / 1e9 for sample in self.samples if sample.clean or not clean_only
-        ]
+        return [max(0.0, self._nanoseconds(sample)) / 1e9 for sample in self.samples if sample.clean or not clean_only]
 
     def cpu_seconds(self, *, clean_only: bool = True) -> list[float]:
         """Return the CPU time of one call in each sample, in seconds, harness cost subtracted."""
@@ -65,9 +63,7 @@ class Samples:
 
     def to_json(self) -> dict[str, Any]:
         """Return the columns."""
-        columns: dict[str, Any] = {
-            name: [getattr(sample, name) for sample in self.samples] for name in COLUMNS
-        }
+        columns: dict[str, Any] = {name: [getattr(sample, name) for sample in self.samples] for name in COLUMNS}
         for name in ("waiting_ns", "device_ns"):
             if all(value is None for value in columns[name]):
                 del columns[name]

@@ -105,9 +105,7 @@ class Record:
             **self.trial.to_json(),
             "status": self.status,
             "reason": None if self.reason is None else self.reason.to_json(),
-            "metrics": {
-                name: {"unit": METRICS[name].unit, **value.to_json()} for name, value in self.metrics.items()
-            },
+            "metrics": {name: {"unit": METRICS[name].unit, **value.to_json()} for name, value in self.metrics.items()},
             "warnings": [warning.to_json() for warning in self.warnings],
             "facts": dict(self.facts),
             "samples": dict(self.samples),
@@ -186,9 +184,7 @@ class Run:
             )
         if not isinstance(data["records"], list):
             raise InputError(f"{where}: `records` is {type(data['records']).__name__}, expected a list")
-        records = tuple(
-            Record.from_json(record, f"{where}: records[{i}]") for i, record in enumerate(data["records"])
-        )
+        records = tuple(Record.from_json(record, f"{where}: records[{i}]") for i, record in enumerate(data["records"]))
         return cls.from_header(data["run"], where, records)
 
     @classmethod

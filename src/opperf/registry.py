@@ -28,9 +28,7 @@ class Framework:
 
     def owns(self, distribution: str) -> bool:
         """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
-        return any(
-            distribution == known or distribution.startswith(f"{known}-") for known in self.distributions
-        )
+        return any(distribution == known or distribution.startswith(f"{known}-") for known in self.distributions)
 
 
 FRAMEWORKS = {

@@ -113,7 +113,7 @@ class Session:
     def plan(self) -> Plan:
         """Return the trials; raises `InputError` for what cannot be understood."""
         names = frameworks(self._selection, importable())
-        chosen = [_settled(side) for side in sides(self._selection, names)]
+        chosen = [settled_side(side) for side in sides(self._selection, names)]
         if not self._selection.devices and machine.has_gpu():
             chosen = [replace(side, device=self._best_device(side)) for side in chosen]
         return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool.describe)
@@ -128,7 +128,7 @@ class Session:
         """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
         found = _found(options.resume, plan.settings)
         run = _header(plan, options, found)
-        journal = None if options.output is None else self._journal(options.output, run, found)
+        journal = None if options.output is None else self._journal(options.resume, options.output, run, found)
         try:
             self._measure(plan, found, journal)
         except (KeyboardInterrupt, SystemExit) as stop:
@@ -138,10 +138,10 @@ class Session:
                 journal.close()
         return self._finish(run, plan, found, options)
 
-    def _journal(self, output: Path, run: Run, found: Found) -> JournalWriter:
+    def _journal(self, resume: Path | None, output: Path, run: Run, found: Found) -> JournalWriter:
         """Open the journal, with what was found in it already; one that nobody asked to resume is set aside."""
         path = journal_of(output)
-        if path.exists() and found.run is None:
+        if path.exists() and (resume is None or journal_of(resume).resolve() != path.resolve()):
             aside = path.with_name(f"{path.name}.{time.time_ns()}")
             path.rename(aside)
             self._progress.note(f"an earlier run did not finish; its journal is kept as {aside.name}")
@@ -175,8 +175,9 @@ class Session:
     def _outcome(self, trial: Trial, process: int, found: Found, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
         earlier = found.outcomes.get(trial.key, [])
-        if any(outcome.status != "ok" for outcome in earlier):
-            return replace(earlier[0], process=process, measurement=None)
+        bad = next((outcome for outcome in earlier if outcome.status != "ok"), None)
+        if bad is not None:
+            return replace(bad, process=process)
         budget = self._settings.budget
         if budget is not None and elapsed > budget:
             spent = f"the budget of {budget:g} s was spent before it"
@@ -193,9 +194,7 @@ class Session:
                 records.append(found.records[key])
             elif key in found.outcomes:
                 outcomes = sorted(found.outcomes[key], key=lambda outcome: outcome.process)
-                records.append(
-                    record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
-                )
+                records.append(record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples))
         environment = {
             "machine": run.environment.get("machine"),
             "frameworks": [
@@ -207,7 +206,7 @@ class Session:
         return replace(run, records=tuple(records), environment=environment)
 
 
-def _settled(side: Side) -> Side:
+def settled_side(side: Side) -> Side:
     """Return the side with the environment that is really used: a preset where the framework does not import here."""
     spec = settled(EnvironmentSpec.parse(side.environment), side.framework)
     return replace(side, environment=spec.text)
@@ -268,7 +267,6 @@ def _same_settings(then: Settings, now: Settings, path: Path) -> None:
             hint="resume with the same settings, or write to another file",
             slug="other_settings",
         )
-
 
 
 def read_results(path: Path) -> Run:

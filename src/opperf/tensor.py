@@ -54,9 +54,7 @@ def dtype_named(name: str) -> str:
     """
     canonical = DTYPE_ALIASES.get(name, name)
     if canonical not in ITEM_SIZES:
-        raise InputError(
-            f"no dtype `{name}`", hint=f"known: {', '.join(ITEM_SIZES)}", slug="unknown_dtype"
-        )
+        raise InputError(f"no dtype `{name}`", hint=f"known: {', '.join(ITEM_SIZES)}", slug="unknown_dtype")
     return canonical
 
 
@@ -89,9 +87,7 @@ class TensorSpec:
         ):
             raise InputError(f"strides {list(self.strides)} must hold a whole number for each dimension")
         if self.values not in DISTRIBUTIONS:
-            raise InputError(
-                f"no value distribution `{self.values}`", hint=f"known: {', '.join(DISTRIBUTIONS)}"
-            )
+            raise InputError(f"no value distribution `{self.values}`", hint=f"known: {', '.join(DISTRIBUTIONS)}")
         if self.range is not None and tuple(self.range) == self.default_range:
             object.__setattr__(self, "range", None)  # said or not, it is the same tensor and the same case
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
+from opperf.errors import InputError
 from opperf.measurement import Measurement, Samples
 from opperf.operators import catalog
 from opperf.outcome import Outcome
@@ -48,12 +49,13 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         metrics["latency"] = _statistics(_Kept.of(latencies, trial.side.threads), None, settings)
     metrics["cpu_time"] = _statistics(_Kept.of_cpu([found.time for found in measured]), measured[0], settings)
     metrics |= _memory(measured) | _compile_time(measured)
-    metrics |= _rates(trial, median(time.pooled))
+    rates, doubts = _rates(trial, median(time.pooled))
+    metrics |= rates
     return Record(
         trial,
         "ok",
         metrics=metrics,
-        warnings=_warnings(measured, time),
+        warnings=(*_warnings(measured, time), *doubts),
         facts={**measured[0].facts, **_version(outcomes)},
         samples=_samples(measured) if keep_samples else {},
     )
@@ -98,7 +100,9 @@ def _statistics(kept: _Kept, facts: Measurement | None, settings: Settings) -> S
     centres = [median(times) for times in kept.processes]
     interval = log_interval(centres) if len(centres) >= PROCESSES else None
     reason = None
-    if interval is None:
+    if interval is None and len(centres) >= PROCESSES:
+        reason = "a process with a time of zero has no interval"
+    elif interval is None:
         reason = f"{len(centres)} of the {PROCESSES} processes that an interval needs"
     return Statistics(
         mean=fmean(times),
@@ -138,23 +142,30 @@ def _compile_time(measured: Sequence[Measurement]) -> dict[str, Value]:
     return {"compile_time": Quantity(median(seen), "first call")} if seen else {}
 
 
-def _rates(trial: Trial, seconds: float) -> dict[str, Value]:
-    """Return the counts of the operator's formulas, and the rates that they make with the median time."""
+def _rates(trial: Trial, seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
+    """Return the counts of the operator's formulas, and the rates that they make with the median time.
+
+    What a framework has computed, it accepts: a formula that does not fit such a case costs the counts, not the record.
+    """
     definition = catalog().get(trial.case.operator)
     if definition is None:
-        return {}
+        return {}, ()
+    try:
+        counts = {
+            "flop": definition.flop_count(trial.case, trial.direction),
+            "byte": definition.byte_count(trial.case, trial.direction),
+        }
+    except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+        doubt = f"the formulas of `{definition.name}` do not fit these inputs: {error}"
+        return {}, (Warning("formula_does_not_fit", doubt, "look whether the inputs are what was meant"),)
     found: dict[str, Value] = {}
-    counts = {
-        "flop": definition.flop_count(trial.case, trial.direction),
-        "byte": definition.byte_count(trial.case, trial.direction),
-    }
     for name, count in counts.items():
         if count is None:
             continue
         found[f"{name}s"] = Quantity(count, "formula")
         if seconds > 0 and count > 0:
             found[f"{name}_rate"] = Quantity(count / seconds, "formula over median time")
-    return found
+    return found, ()
 
 
 def _warnings(measured: Sequence[Measurement], time: _Kept) -> tuple[Warning, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported, Work
 from opperf.backends.call import Call, Missing
+from opperf.case import Case
 from opperf.child import arguments
 from opperf.child.directions import call_once, ready
 from opperf.measure.block import Block
@@ -20,10 +21,14 @@ from opperf.measure.engine import Engine
 from opperf.message import Request
 from opperf.operators import Operator, catalog
 from opperf.plan import Settings, Trial
+from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
     from opperf.measure.disturbance import Counters
+
+#: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
+FIXED_ROUNDS, FIXED_CALLS = 5, 50
 
 
 @dataclass
@@ -45,6 +50,7 @@ class Jobs:
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, Prepared] = {}
         self._handles = 0
+        self._backward_seconds: float | None = None
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
 
     def answer(self, request: Request) -> dict[str, Any]:
@@ -80,10 +86,25 @@ class Jobs:
         bound = arguments.bind(trial.case, call, definition, self._backend, seed)
         input_seconds = time.perf_counter() - start
         sound = ready(self._backend, bound, trial.direction, definition, f"{seed}/{trial.case.id}")
-        facts = {"implementation": f"{self._backend.name}:{call.path}"}
+        facts: dict[str, Any] = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
+        if trial.direction == "backward":
+            facts["backward_fixed_seconds"] = self._backward_cost()
         return Prepared(sound.work, sound.output_bytes, facts, input_seconds)
+
+    def _backward_cost(self) -> float | None:
+        """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""
+        if self._backward_seconds is None:
+            tiny = Case("negative", {"data": TensorSpec((1,))})
+            definition = catalog()["negative"]
+            trial = Trial(tiny, self._backend.side, "backward")
+            bound = arguments.bind(tiny, self._call(trial, definition), definition, self._backend, 0)
+            block = self._engine.block(ready(self._backend, bound, "backward", definition, "fixed").work)
+            with block.scope():
+                least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS
+            self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
+        return self._backward_seconds
 
     def _call(self, trial: Trial, definition: Operator | None) -> Call:
         """Return how to call the operator of a trial: by its binding, or by the path that the user named."""

@@ -22,6 +22,7 @@ def doctor(
     from opperf.plan import Settings
     from opperf.planning.selection import Selection
     from opperf.planning.sides import frameworks, sides
+    from opperf.session import settled_side
     from opperf.workers import machine
     from opperf.workers.interpreters import importable
     from opperf.workers.pool import Pool
@@ -30,7 +31,7 @@ def doctor(
     here = importable()
     selection = Selection(frameworks=framework or (), environments=environment or (), threads=threads)
     named = framework or environment or here
-    chosen = sides(selection, frameworks(selection, here)) if named else ()
+    chosen = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
     typer.echo("machine")
     for name, value in machine.facts().items():
         if value is not None and not isinstance(value, (dict, list)):

@@ -11,7 +11,7 @@ Words: TypeAlias = Optional[list[str]]
 Option = typer.Option
 
 # What ----------------------------------------------------------------------------------------------------------------
-Operators = Annotated[Words, typer.Argument(metavar="[OPERATOR]...", help="`add`, or `mxnet:nd.broadcast_add`.")]
+Operators = Annotated[Words, typer.Argument(metavar="OPERATOR", help="`add`, or `mxnet:nd.broadcast_add`.")]
 Category = Annotated[Words, Option(metavar="C", help="All operators of a category.")]
 Every = Annotated[bool, Option("--all", help="All operators.")]
 Skip = Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")]

@@ -98,7 +98,7 @@ def run(
         cpus=None if cpus is None else _cpus(cpus),
     )
     wanted = Options(
-        output=output,
+        output=output or resume,  # what is resumed goes on where it stood, unless another place is named
         resume=resume,
         labels=pairs(label or (), "--label"),
         keep_samples=not no_samples,
@@ -156,16 +156,15 @@ def _cpus(text: str) -> tuple[int, ...]:
 
 
 def _print_plan(plan: Plan) -> None:
+    from opperf.reports.text import case_text
+
     for trial in plan.trials:
-        inputs = " ".join(f"{name}={value}" for name, value in {**trial.case.inputs, **trial.case.attributes}.items())
         place = f"{trial.side.framework} ({trial.side.environment}, {trial.side.device}, {trial.side.mode})"
-        typer.echo(f"{trial.case.operator}  {trial.direction}  {place}  {inputs}".rstrip())
+        typer.echo(f"{trial.case.operator}  {trial.direction}  {place}  {case_text(trial.case)}".rstrip())
     settings = plan.settings
     starts = len({trial.side.process for trial in plan.trials}) * settings.processes
     seconds = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA) + starts * CHILD_START
-    typer.echo(
-        f"{len(plan.trials)} trials, {settings.processes} process(es) each, about {seconds:.0f} s", err=True
-    )
+    typer.echo(f"trials: {len(plan.trials)}, processes: {settings.processes}, about {seconds:.0f} s", err=True)
 
 
 def _leave(measured: Run, *, strict: bool) -> None:

@@ -33,7 +33,13 @@ def calls_for(nanoseconds_each: float, *, output_bytes: int, held: bool) -> int:
 
 
 def probe(block: Block, *, output_bytes: int, held: bool) -> int:
-    """Find the calls of a block by timing blocks that double in length; also the first warm-up."""
+    """Find the calls of a block by timing blocks that double in length; also the first warm-up.
+
+    A cold cache costs a sweep of memory for each call, however short: then a block is one call.
+    """
+    if block.cold:
+        block.run(1)
+        return 1
     calls = 1
     while True:
         least = min(block.run(calls) for _ in range(PROBES))

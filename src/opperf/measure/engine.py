@@ -36,9 +36,7 @@ class Engine:
         """Measure one piece of work; `output_bytes` is what one call returns."""
         clock = self._backend.clock
         spent: dict[str, float] = {}
-        block = Block(
-            work, self._backend, self._counters, sweep=_sweep() if settings.cache == "cold" else None
-        )
+        block = Block(work, self._backend, self._counters, sweep=_sweep() if settings.cache == "cold" else None)
         with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
             calls, warmed = self._warm(block, settings, output_bytes)
         self._counters.watch()
@@ -126,4 +124,3 @@ def _stage(spent: dict[str, float], name: str, wall: Callable[[], int]) -> Itera
         yield
     finally:
         spent[name] = spent.get(name, 0.0) + (wall() - start) / 1e9
-

@@ -40,9 +40,7 @@ def _matrix(
 
 OPERATORS = (
     _matrix("trace", "the sum of the diagonal of a matrix", _trace, flops=lambda case: elements(_diagonal(case))),
-    _matrix(
-        "diagonal", "the diagonal of a matrix (a view in some frameworks)", _diagonal, view=True, offset=0
-    ),
+    _matrix("diagonal", "the diagonal of a matrix (a view in some frameworks)", _diagonal, view=True, offset=0),
     _matrix("triu", "the matrix with zeros below its diagonal", same(), offset=0),
     _matrix("tril", "the matrix with zeros above its diagonal", same(), offset=0),
 )

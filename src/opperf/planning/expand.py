@@ -74,11 +74,7 @@ def _check(selection: Selection) -> None:
 def _wanted(selection: Selection, side: Side, describe: Describe) -> Iterator[Wanted]:
     """Yield what the selection asks of one side, in its order, skips left out."""
     names = list(selection.operators)
-    names += [
-        name
-        for name, known in catalog().items()
-        if selection.every or known.category in selection.categories
-    ]
+    names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
     for name in dict.fromkeys(names):
         if any(fnmatchcase(name, pattern) for pattern in selection.skip):
             continue

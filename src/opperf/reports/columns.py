@@ -99,9 +99,7 @@ def interval_end(metric: str, end: int) -> Column:
     return Column(f"{metric}_interval_{('low', 'high')[end]}_{_SUFFIXES[METRICS[metric].unit]}", None, read)
 
 
-def of_side(
-    name: str, read: Callable[[Side], Raw], *, wanted: Literal["varied", "ambiguous"] = "varied"
-) -> Column:
+def of_side(name: str, read: Callable[[Side], Raw], *, wanted: Literal["varied", "ambiguous"] = "varied") -> Column:
     """Declare a fact of the side, which people see when sides differ in it."""
     return Column(name, name, lambda record: read(record.trial.side), wanted=wanted)
 

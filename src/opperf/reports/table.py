@@ -121,7 +121,7 @@ def in_order(records: Iterable[Record]) -> list[Record]:
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """Join runs into one: a trial that a later run has too is the later run's.
+    """Join runs into one: a trial that a later run has too is the later run's; hot and cold caches are two trials.
 
     The result has the header of the last run, but holds as labels and environment only what all runs agree on; the
     headers of all stand under `environment["merged"]`. A run by itself is returned unchanged.
@@ -131,7 +131,7 @@ def merge(runs: Sequence[Run]) -> Run:
     last = runs[-1]
     if len(runs) == 1:
         return last
-    latest = {record.trial.key: record for run in runs for record in run.records}
+    latest = {(record.trial.key, run.settings.cache): record for run in runs for record in run.records}
     return replace(
         last,
         id="+".join(run.id for run in runs),
@@ -157,7 +157,5 @@ def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:
 def _agreed(mappings: Sequence[dict[str, Any]]) -> dict[str, Any]:
     first, *others = mappings
     return {
-        name: value
-        for name, value in first.items()
-        if all(name in other and other[name] == value for other in others)
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
     }

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from opperf.case import Argument, Case, DType, ListOf
 from opperf.errors import InputError, unknown
@@ -18,6 +18,7 @@ from opperf.operators import Operator
 from opperf.tensor import TensorSpec, dtype_named
 
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
+_SIZES = re.compile(r"\d+(\s*[x,×]\s*\d+)*\s*,?")  # noqa: RUF001 - people paste the sign
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
 
 
@@ -43,11 +44,12 @@ def shape(text: str, where: str) -> tuple[int, ...]:
     >>> shape("1024x1024", "lhs"), shape("(3, 4)", "lhs"), shape("7", "lhs"), shape("()", "lhs")
     ((1024, 1024), (3, 4), (7,), ())
     """
-    plain = text.strip().strip("()[] ")
-    words = [word for word in re.split(r"\s*[x,×]\s*", plain) if word]  # noqa: RUF001 - people paste the sign
-    if not all(word.isdecimal() for word in words):
+    plain = text.strip()
+    bracketed = plain[:1] + plain[-1:] in ("()", "[]")
+    sizes = plain[1:-1].strip() if bracketed else plain
+    if not (_SIZES.fullmatch(sizes) or (bracketed and not sizes)):
         raise InputError(f"{where}: `{text}` is no shape", hint=SHAPE_HINT, slug="bad_shape")
-    return tuple(int(word) for word in words)
+    return tuple(int(size) for size in re.findall(r"\d+", sizes))
 
 
 def case_with(definition: Operator, given: Mapping[str, Any], size: str = "common") -> Case:
@@ -56,9 +58,7 @@ def case_with(definition: Operator, given: Mapping[str, Any], size: str = "commo
     arguments: dict[str, Argument] = {**default.inputs, **default.attributes}
     for name, value in given.items():
         if name not in arguments:
-            raise unknown(
-                f"input of `{definition.name}`", name, arguments, hint=f"it takes {', '.join(arguments)}"
-            )
+            raise unknown(f"input of `{definition.name}`", name, arguments, hint=f"it takes {', '.join(arguments)}")
         if name in definition.inputs:
             arguments[name] = _tensor(value, arguments[name], name)
         else:
@@ -101,10 +101,15 @@ def _attribute(value: Any, default: Argument) -> Argument:
         if isinstance(default, DType):
             return DType(dtype_named(value))
         value = _literal(value)
-    if isinstance(value, list):
-        return tuple(value)
-    if value is None or isinstance(value, (bool, int, float, str, tuple, DType)):
-        return cast("Argument", value)
+    return _plain(value)
+
+
+def _plain(value: Any) -> Argument:
+    """Return a value that a case can hold; lists become tuples, those in lists too."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_plain(item) for item in value)
+    if value is None or isinstance(value, (bool, int, float, str, DType)):
+        return value
     raise InputError(f"attribute value {value!r}: expected a number, a string, a tuple or None")
 
 

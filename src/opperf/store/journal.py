@@ -74,21 +74,25 @@ class JournalWriter:
 
 def read_journal(path: Path) -> Journal:
     """Read a journal; raises `InputError` for anything but a torn last line."""
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError as error:
+        raise InputError(f"cannot read `{path}`: {error.strerror}", slug="input") from error
     parsed: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         try:
             if line:
                 parsed.append(json.loads(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if number == len(lines):  # no newline after it: it was being written when the run ended
                 break
             raise InputError(f"{path}: line {number} is not JSON", slug="bad_journal") from error
-    if not parsed or parsed[0].get("schema_version") != SCHEMA_VERSION:
+    objects = all(isinstance(line, dict) for line in parsed)
+    if not parsed or not objects or parsed[0].get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{path}: not a journal of this opperf", slug="bad_journal")
     try:
         outcomes = tuple(Outcome.from_json(line["outcome"]) for line in parsed[1:] if "outcome" in line)
         records = tuple(Record.from_json(line["record"], str(path)) for line in parsed[1:] if "record" in line)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not a journal of this opperf ({error})", slug="bad_journal") from error
-    return Journal(Run.from_header(parsed[0]["run"], str(path)), outcomes, records)
+    return Journal(Run.from_header(parsed[0].get("run", {}), str(path)), outcomes, records)

@@ -20,7 +20,7 @@ def read_run(path: Path) -> Run:
         raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error})", hint="`opperf run --format json --output FILE`") from error
     return Run.from_json(data, str(path))
 

@@ -181,7 +181,7 @@ def _sharing(signs: Signs) -> tuple[Warning | None, ...]:
         virtual = Warning(
             "virtual_machine",
             "this is a virtual machine: neighbours share its caches and memory, unseen",
-            "compare by interleaving (`opperf compare`), with `--processes 5` or more",
+            "trust differences less than on a machine of your own, and measure with `--processes 5` or more",
         )
     if signs.isolated_cpus == "":
         isolation = Warning(

@@ -86,9 +86,7 @@ class Pool:
             worker.kill()
             raise
         self._worker = worker
-        self.facts.setdefault(
-            side.process, Facts(side.framework, side.environment, str(python), worker.facts)
-        )
+        self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker
 
     def describe(self, side: Side, name: str) -> Mapping[str, Any]:

@@ -55,7 +55,7 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
     """Return the gradients from one forward, or with `fresh` from a forward of its own for each call."""
     whole = Differentiated.of(bound)
     forward = jax.jit(whole.forward)
-    outputs, pullback = forward(*whole.tensors)
+    outputs, pullback = jax.block_until_ready(forward(*whole.tensors))
     given = _given(outputs, cotangents)
     remembered, structure = jax.tree_util.tree_flatten(pullback)
 
@@ -63,7 +63,7 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
         return jax.tree_util.tree_unflatten(structure, arrays)(cotangent)
 
     def arguments() -> tuple[Any, ...]:
-        return (given, *jax.tree_util.tree_leaves(forward(*whole.tensors)[1]))
+        return (given, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*whole.tensors)[1])))
 
     made = backend.program(gradients, (given, *remembered))
     return Work(

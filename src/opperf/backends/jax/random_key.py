@@ -13,4 +13,4 @@ from opperf.backends.call import Parameter
 
 NOTE = "the same key at every call"
 #: Made when the first binding that draws is asked for, when platform and device are settled.
-KEY = Parameter("key", constant=jax.random.PRNGKey(0))
+KEY = Parameter("key", constant=jax.random.PRNGKey(0).block_until_ready())

@@ -3,9 +3,12 @@
 `compiled` is the mode that JAX is used in: `jax.jit` around the whole operator. `eager` calls the framework's function
 directly, which dispatches operator by operator.
 
-On a CPU with the `naive` engine, calls run in the calling thread and are done when they return (measured: every output
-of 20 products of 512 x 512 was ready at once, and 99.9 % of the CPU time was the calling thread's). Otherwise they run
-behind the caller's back, nothing but their outputs can be waited for, and so those are held.
+On a CPU with the `naive` engine, calls run in the calling thread and are done when they return: a product of 512 x 512
+takes 1.58 ms with a wait after each and 1.62 ms with one wait after fifty, and 99.9 % of the CPU time is the calling
+thread's. XLA keeps to this only while everything before is done. A single input that is still being copied sends the
+first call to another thread, and each call after it queues behind; so inputs are waited for when they are made, and
+whoever holds an output waits for it. Otherwise calls run behind the caller's back, nothing but their outputs can be
+waited for, and so those are held.
 """
 
 from __future__ import annotations
@@ -104,7 +107,8 @@ class JaxBackend:
             )
         if dtype.startswith("complex") and host.size == 2 * prod(shape):
             host = host.view(f"complex{16 * host.itemsize}")
-        return jax.device_put(host.astype(self.dtype(dtype)).reshape(tuple(shape)), self.device, may_alias=False)
+        values = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        return jax.device_put(values, self.device, may_alias=False).block_until_ready()
 
     def dtype(self, name: str) -> Any:
         """Return the NumPy dtype that JAX uses, `bfloat16` among them."""
@@ -178,8 +182,8 @@ class JaxBackend:
         return len(left) == len(right) and all(map(_close, left, right))
 
     def wait(self, outputs: Any) -> None:
-        """Wait for every output, where calls are not done when they return."""
-        if self.collects:
+        """Wait for every output that is held; there are none where calls are done when they return."""
+        if outputs:
             jax.block_until_ready(outputs)
 
     def device_timer(self) -> DeviceTimer | None:

@@ -21,8 +21,7 @@ BINDINGS: dict[str, Binding] = {
         for name, own in {
             "relu": "relu",
             "relu6": "relu6",
-            "sigmoid": "sigmoid",
-            "silu": "silu",
+                "silu": "silu",
             "mish": "mish",
             "selu": "selu",
             "softplus": "softplus",
@@ -32,12 +31,13 @@ BINDINGS: dict[str, Binding] = {
             "hard_swish": "hard_swish",
         }.items()
     },
-    "tanh": call("jax.numpy.tanh", "data"),
+    "sigmoid": call("jax.nn.sigmoid", "data", also=("jax.lax.logistic",)),
+    "tanh": call("jax.numpy.tanh", "data", also=("jax.nn.tanh", "jax.lax.tanh")),
     "gelu": call(
         "jax.nn.gelu",
         "data",
         "approximate=approximate",
-        adapt={"approximate": lambda value: value in (True, "tanh")},
+        derive={"approximate": lambda made: made.get("approximate") in (True, "tanh")},  # JAX's own default is tanh
     ),
     "leaky_relu": call("jax.nn.leaky_relu", "data", "negative_slope=slope"),
     "elu": call("jax.nn.elu", "data", "alpha=alpha"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
@@ -23,18 +23,6 @@ def spread(value: Widths, dimensions: int, default: int) -> tuple[int, ...]:
 def both_ends(value: Widths, dimensions: int) -> list[tuple[int, int]]:
     """Return the padding (before, after) of each space dimension."""
     return [(width, width) for width in spread(value, dimensions, 0)]
-
-
-def depthwise_conv2d(data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths) -> Any:
-    """Return the convolution with one group for each channel."""
-    return lax.conv_general_dilated(
-        data,
-        weight,
-        spread(stride, 2, 1),
-        both_ends(padding, 2),
-        rhs_dilation=spread(dilation, 2, 1),
-        feature_group_count=data.shape[1],
-    )
 
 
 def conv_transpose2d(
@@ -64,32 +52,40 @@ def conv_transpose2d(
     )
 
 
-def _steps(dimensions: int) -> Callable[[Widths], tuple[int, ...]]:
-    return lambda value: spread(value, dimensions, 1)
+def _space(made: Mapping[str, Any]) -> int:
+    return made["data"].ndim - 2
 
 
-def _convolution(dimensions: int) -> Call:
+def _steps(made: Mapping[str, Any]) -> tuple[int, ...]:
+    return spread(made.get("stride"), _space(made), 1)
+
+
+def _ends(made: Mapping[str, Any]) -> list[tuple[int, int]]:
+    return both_ends(made.get("padding"), _space(made))
+
+
+def _spacing(made: Mapping[str, Any]) -> tuple[int, ...]:
+    return spread(made.get("dilation"), _space(made), 1)
+
+
+def _channels(made: Mapping[str, Any]) -> int:
+    return int(made["data"].shape[1])
+
+
+def _convolution(**more: Callable[[Mapping[str, Any]], Any]) -> Call:
     return call(
         "jax.lax.conv_general_dilated",
         "lhs=data, rhs=weight",
         "window_strides=stride, padding=padding, rhs_dilation=dilation, feature_group_count=groups",
-        adapt={
-            "stride": _steps(dimensions),
-            "dilation": _steps(dimensions),
-            "padding": lambda value: both_ends(value, dimensions),
-        },
+        derive={"stride": _steps, "padding": _ends, "dilation": _spacing, **more},
     )
 
 
 BINDINGS: dict[str, Binding] = {
-    "conv1d": _convolution(1),
-    "conv2d": _convolution(2),
-    "conv3d": _convolution(3),
-    "depthwise_conv2d": composed(
-        depthwise_conv2d,
-        "data, weight, stride, padding, dilation",
-        note="jax.lax.conv_general_dilated with a group for each channel",
-    ),
+    "conv1d": _convolution(),
+    "conv2d": _convolution(),
+    "conv3d": _convolution(),
+    "depthwise_conv2d": _convolution(groups=_channels),
     "conv_transpose2d": composed(
         conv_transpose2d,
         "data, weight, stride, padding, dilation, output_padding, groups",

@@ -35,7 +35,7 @@ BINDINGS: dict[str, Binding] = {
     "gather": call("jax.numpy.take_along_axis", "data, indices", "axis=axis"),
     "gather_nd": composed(gather_nd, "data, indices", note="indexing with a tuple of arrays"),
     "scatter_add": composed(scatter_add, "data, indices, updates, axis", note="`data.at[...].add(updates)`"),
-    "where": call("jax.numpy.where", "condition, lhs, rhs"),
+    "where": call("jax.numpy.where", "condition, lhs, rhs", also=("jax.lax.select",)),
     "masked_fill": call("jax.numpy.where", "mask, value, data"),
     "slice": composed(slice_of, "data, begin, end, step", note="indexing with slices"),
 }

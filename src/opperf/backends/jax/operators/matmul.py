@@ -16,9 +16,9 @@ def linear(data: Any, weight: Any, bias: Any) -> Any:
 
 
 BINDINGS: dict[str, Binding] = {
-    "matmul": call("jax.numpy.matmul", "lhs, rhs"),
+    "matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.numpy.dot", "jax.lax.dot")),
     "matmul_transposed": call("jax.numpy.einsum", "'...ik,...jk->...ij', lhs, rhs"),
-    "batch_matmul": call("jax.numpy.matmul", "lhs, rhs"),
+    "batch_matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.lax.batch_matmul",)),
     "linear": composed(linear, "data, weight, bias", note="jax.numpy.matmul with the weight's transpose, and a sum"),
     "matrix_vector": call("jax.numpy.matmul", "lhs, rhs"),
     "outer": call("jax.numpy.outer", "lhs, rhs"),

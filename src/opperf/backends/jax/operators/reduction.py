@@ -13,8 +13,7 @@ BINDINGS: dict[str, Binding] = {
             "max": "max",
             "min": "min",
             "prod": "prod",
-            "norm": "linalg.vector_norm",  # linalg.norm takes at most two axes
-            "variance": "var",
+                "variance": "var",
             "std": "std",
             "argmax": "argmax",
             "argmin": "argmin",
@@ -22,6 +21,12 @@ BINDINGS: dict[str, Binding] = {
             "any": "any",
         }.items()
     },
+    "norm": call(
+        "jax.numpy.linalg.vector_norm",  # `norm` takes at most two axes
+        "data",
+        "axis=axis, keepdims=keepdims",
+        also=("jax.numpy.linalg.norm",),
+    ),
     "logsumexp": call("jax.scipy.special.logsumexp", "data", "axis=axis, keepdims=keepdims"),
     "cumsum": call("jax.numpy.cumsum", "data", "axis=axis"),
     "cumprod": call("jax.numpy.cumprod", "data", "axis=axis"),

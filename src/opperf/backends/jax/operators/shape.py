@@ -7,7 +7,7 @@ from opperf.backends.call import Binding, call
 BINDINGS: dict[str, Binding] = {
     "transpose": call("jax.numpy.transpose", "data", "axes=axes"),
     "swap_axes": call("jax.numpy.swapaxes", "data, axis1, axis2"),
-    "reshape": call("jax.numpy.reshape", "data, shape"),
+    "reshape": call("jax.numpy.reshape", "data, shape", also=("jax.lax.reshape",)),
     "expand_dims": call("jax.numpy.expand_dims", "data, axis"),
     "squeeze": call("jax.numpy.squeeze", "data", "axis=axis"),
     "flip": call("jax.numpy.flip", "data", "axis=axis"),
@@ -16,5 +16,5 @@ BINDINGS: dict[str, Binding] = {
     "repeat": call("jax.numpy.repeat", "data, repeats", "axis=axis"),
     "pad": call("jax.numpy.pad", "data, widths", "constant_values=value"),
     "copy": call("jax.numpy.copy", "data"),
-    "cast": call("jax.numpy.astype", "data, dtype"),
+    "cast": call("jax.numpy.astype", "data, dtype", also=("jax.lax.convert_element_type",)),
 }

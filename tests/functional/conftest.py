@@ -1,0 +1,75 @@
+"""The command line as a user has it, run in this process to be quick; its children are real."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.cli.main import main
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: its exit code, its data and its talk."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The records of a JSON document on stdout."""
+        found: list[dict[str, Any]] = json.loads(self.out)["records"]
+        return found
+
+
+@pytest.fixture(scope="session")
+def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for the whole session, so that opperf is copied for its children once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def here(one_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, and a cache that is not the user's."""
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+@pytest.fixture
+def opperf(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]:
+    """Run a command: `opperf("run", "add", "--framework", "null")`."""
+    terminated = signal.getsignal(signal.SIGTERM)
+
+    def run(*words: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["opperf", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        out, err = capsys.readouterr()
+        code = left.value.code
+        return Done(code if isinstance(code, int) else 0, out, err)
+
+    yield run
+    signal.signal(signal.SIGTERM, terminated)
+
+
+@pytest.fixture
+def measure(opperf: Callable[..., Done]) -> Callable[..., list[dict[str, Any]]]:
+    """Run a command on the null framework that must end well, and return its records."""
+
+    def run(*words: object) -> list[dict[str, Any]]:
+        done = opperf("run", *words, "--framework", "null", "--format", "json")
+        assert done.code == 0, done.err
+        return done.records
+
+    return run

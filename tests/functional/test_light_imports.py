@@ -1,0 +1,74 @@
+"""What is imported when: opperf itself brings in nothing heavy, and its nouns no more than Python has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+FRAMEWORKS = {"torch", "mxnet", "jax", "numpy", "tensorflow"}
+HEAVY = FRAMEWORKS | {"typer", "rich", "scipy", "pandas", "jinja2", "psutil", "uv", "platformdirs", "filelock", "click"}
+
+
+def imported_by(statement: str) -> set[str]:
+    """Return the packages that a fresh interpreter holds after a statement."""
+    script = f"import sys, json\n{statement}\nprint(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_opperf_imports_nothing_but_itself() -> None:
+    assert imported_by("import opperf") & HEAVY == set()
+
+
+@pytest.mark.parametrize("statement", ["opperf.Case", "opperf.TensorSpec", "opperf.Settings", "opperf.InputError"])
+def test_the_nouns_need_the_standard_library_alone(statement: str) -> None:
+    assert imported_by(f"import opperf\n{statement}") & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "opperf.child.__main__",
+        "opperf.child.jobs",
+        "opperf.measure.engine",
+        "opperf.backends.null.runtime",
+        "opperf.operators",
+        "opperf.stats.student",
+    ],
+)
+def test_what_runs_in_a_child_needs_the_standard_library_alone(module: str) -> None:
+    assert imported_by(f"import {module}") & HEAVY == set()
+
+
+def test_the_catalog_imports_no_framework() -> None:
+    assert imported_by("from opperf.operators import catalog; assert catalog()") & HEAVY == set()
+
+
+@pytest.mark.parametrize("module", ["opperf.session", "opperf.results", "opperf.cli.main"])
+def test_the_parent_imports_no_framework(module: str) -> None:
+    assert imported_by(f"import {module}") & FRAMEWORKS == set()
+
+
+def test_the_parent_does_not_import_what_runs_in_a_child() -> None:
+    script = (
+        "import opperf.session, opperf.cli.main, sys\nprint([name for name in sys.modules if name.startswith(WALL)])"
+    )
+    wall = "('opperf.child', 'opperf.measure.', 'opperf.backends')"
+    command = [sys.executable, "-c", script.replace("WALL", wall)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip() == "[]"
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
+    import opperf
+
+    with pytest.raises(AttributeError, match="no attribute 'missing'"):
+        opperf.missing  # noqa: B018
+
+
+def test_every_public_name_is_there() -> None:
+    import opperf
+
+    assert all(getattr(opperf, name) is not None for name in opperf.__all__)

@@ -1,0 +1,98 @@
+"""`opperf operators`, `opperf env list`, `opperf doctor`: what there is, told without measuring."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from opperf.operators import catalog, categories
+from opperf.registry import REAL_FRAMEWORKS
+
+Opperf: TypeAlias = Callable[..., Any]
+
+
+def test_every_operator_has_a_line(opperf: Opperf) -> None:
+    done = opperf("operators")
+    assert (done.code, done.err) == (0, "")
+    titles, *lines = done.out.splitlines()
+    assert titles.split() == ["operator", "category", "directions", "arguments", "meaning"]
+    assert [line.split()[0] for line in lines] == list(catalog())
+    assert len(lines) >= 60
+
+
+def test_a_line_says_what_an_operator_takes_and_means(opperf: Opperf) -> None:
+    (line,) = opperf("operators", "add").out.splitlines()[1:]
+    assert [cell.strip() for cell in line.split("  ") if cell.strip()] == [
+        "add", "elementwise_binary", "forward, backward", "lhs, rhs", catalog()["add"].summary
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("category", categories())
+def test_a_category_can_be_listed(category: str, opperf: Opperf) -> None:
+    lines = opperf("operators", "--category", category).out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == [
+        known.name for known in catalog().values() if known.category == category
+    ]
+
+
+def test_names_can_be_listed_by_pattern(opperf: Opperf) -> None:
+    lines = opperf("operators", "conv*").out.splitlines()[1:]
+    assert {line.split()[0] for line in lines} == {name for name in catalog() if name.startswith("conv")}
+    assert lines
+
+
+def test_environments_are_the_current_one_and_the_presets_that_can_be_built(
+    opperf: Opperf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "empty"))
+    done = opperf("env", "list")
+    assert (done.code, done.err) == (0, "")
+    assert "current" in done.out
+    missing = [line.split()[0] for line in done.out.splitlines() if "not built" in line]
+    assert set(missing) <= set(REAL_FRAMEWORKS)
+    assert {"torch", "mxnet", "jax"} <= set(missing)
+    assert not (tmp_path / "empty").exists()  # to list is not to make
+
+
+def test_the_path_of_a_python_is_all_that_stdout_gets(opperf: Opperf) -> None:
+    done = opperf("env", "python", f"python={sys.executable}")
+    assert (done.code, done.out, done.err) == (0, f"{sys.executable}\n", "")
+
+
+def test_doctor_says_what_an_environment_is(opperf: Opperf) -> None:
+    done = opperf("doctor", "--framework", "null")
+    assert (done.code, done.err) == (0, "")
+    parts = [part.splitlines() for part in done.out.split("\n\n")]
+    assert [part[0] for part in parts] == ["machine", "noise", "environments"]
+    assert [line.strip() for line in parts[2][1:4]] == ["null in `current`", "devices: cpu", "version: 1"]
+
+
+def test_doctor_tells_the_remedy_below_each_noise(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    from opperf.reason import Warning
+
+    monkeypatch.setattr(
+        "opperf.workers.machine.noise", lambda: [Warning("governor", "the governor is powersave", "set performance")]
+    )
+    done = opperf("doctor", "--framework", "null")
+    assert "noise\n  governor: the governor is powersave\n    hint: set performance\n" in done.out
+
+
+def test_doctor_goes_on_after_an_environment_that_cannot_be_used(opperf: Opperf, here: Path) -> None:
+    words = ("--framework", "numpy", "--framework", "null", "--environment", "python=/nowhere")
+    done = opperf("doctor", *words)
+    assert done.code == 0
+    assert "cannot be used: `python=/nowhere`: `/nowhere` does not exist" in done.out
+    assert "null in `current`" in done.out
+
+
+def test_help_names_every_verb(opperf: Opperf) -> None:
+    done = opperf("--help")
+    assert (done.code, done.err) == (0, "")
+    commands = done.out.split("Commands:")[1]
+    assert {line.split()[0] for line in commands.splitlines() if line.startswith("  ")} >= {
+        "run", "show", "operators", "doctor", "env"
+    }  # fmt: skip

@@ -1,0 +1,195 @@
+"""What cannot be understood ends with 2, one message and a hint, before anything is measured or written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from opperf.errors import WorkerFailure
+from opperf.workers.process import Worker
+
+Opperf: TypeAlias = Callable[..., Any]
+
+ADD = ("run", "add", "--framework", "null", "--output", "k.json")
+
+
+@pytest.fixture
+def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make starting a child an error."""
+
+    def refuse(*given: object, **options: object) -> None:
+        raise AssertionError("a child was started")
+
+    monkeypatch.setattr(Worker, "__init__", refuse)
+
+
+@pytest.mark.usefixtures("no_child")
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("run", "ad", "--framework", "null"), "no operator `ad`", "did you mean `add`"),
+        (("run", "qqqq", "--framework", "null"), "no operator `qqqq`", "`opperf operators` lists all of them"),
+        (("run", "null:", "--framework", "null"), "`null:` names no operator", "write `null:NAME`"),
+        ((*ADD, "--category", "reductoin"), "no category `reductoin`", "did you mean `reduction`?"),
+        ((*ADD, "--category", "q"), "no category `q`", "known: elementwise_unary, "),
+        ((*ADD, "--framework", "tensorflow"), "no framework `tensorflow`", "known: torch, mxnet, jax, numpy, null"),
+        ((*ADD, "--size", "tiny"), "no size `tiny`", "known: small, common, large, skewed"),
+        ((*ADD, "--direction", "up"), "no direction `up`", "known: forward, backward, forward_backward"),
+        ((*ADD, "--dtype", "float31"), "no dtype `float31`", "float32"),
+        ((*ADD, "--device", "tpu"), "no device `tpu`", "known: cpu, cuda:0, gpu, gpu(0)"),
+        ((*ADD, "--mode", "lazy"), "no mode `lazy`", "known: eager, compiled"),
+        ((*ADD, "--engine", "steam"), "no engine `steam`", "known: naive, threaded"),
+        ((*ADD, "--allocator", "none"), "no allocator `none`", "known: fixed, default"),
+        ((*ADD, "--format", "xml"), "no format `xml`", "known: console, json, csv, md"),
+        ((*ADD, "--environment", "numppy"), "no environment `numppy`", "did you mean `numpy`?"),
+        ((*ADD, "--environment", "numpy=1.26"), "cannot read `numpy=1.26` as an environment", "`numpy==1.26`"),
+        ((*ADD, "--input", "lhs"), "`--input lhs`: expected NAME=VALUE", "write `--input lhs=1024x1024`"),
+        ((*ADD, "--input", "lhs=3y4"), "input `lhs`: `3y4` is no shape", "write 1024x1024"),
+        ((*ADD, "--label", "x"), "`--label x`: expected NAME=VALUE", "write `--label branch=main`"),
+        ((*ADD, "--precision", "x"), "`--precision` is `x`", "write for example `2%`"),
+        ((*ADD, "--timeout", "soon"), "`--timeout` is `soon`", "write for example `30`"),
+        ((*ADD, "--cpus", "a"), "`--cpus` is `a`, expected a list of CPUs", "write for example `0-3,6`"),
+        ((*ADD, "--cpus", "3-1"), "`--cpus` is `3-1`, expected a list of CPUs", "write for example `0-3,6`"),
+        ((*ADD, "--cpus", "0,99999"), "`--cpus` names CPU 99999, which this process may not use", "it may use "),
+        ((*ADD, "--resume", "none.json"), "`none.json` and its journal do not exist", "leave `--resume` out"),
+        ((*ADD, "--output", "nowhere/k.json"), "cannot write `nowhere/k.json`", "a folder that exists"),
+        ((*ADD, "--output", "."), "cannot write `.`", "a folder that exists"),
+        (("run", "--framework", "null"), "nothing to measure", "name operators"),
+        (("run", "add", "--framework", "null", "--skip", "a*"), "nothing to measure", "name operators"),
+        (("operators", "ad"), "no operator `ad`", "did you mean `add`"),
+        (("operators", "--category", "reductoin"), "no category `reductoin`", "did you mean `reduction`?"),
+        (("show", "none.json"), "cannot read `none.json`: No such file or directory", None),
+        (("env", "create", "current"), "environment `current` is not one that opperf builds", "name a framework"),
+        (("env", "python", "python=/nowhere"), "`python=/nowhere`: `/nowhere` does not exist", "the path of a Python"),
+        (("env", "remove"), "name an environment to remove, or give `--all`", "`opperf env list`"),
+        (("doctor", "--framework", "tensorflow"), "no framework `tensorflow`", "known: torch"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_is_not_known_is_refused(
+    words: tuple[str, ...], message: str, hint: str | None, opperf: Opperf, here: Path
+) -> None:
+    done = opperf(*words)
+    assert (done.code, done.out) == (2, "")
+    first, *rest = done.err.split("\n\n")
+    assert first.strip().startswith(f"error: {message}")
+    if hint is not None:
+        (last,) = rest
+        assert last.startswith("hint: ")
+        assert hint in last
+    assert not list(here.iterdir())
+
+
+@pytest.mark.usefixtures("no_child")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--runs", "0"),
+        ("--runs", "x"),
+        ("--warmup", "-1"),
+        ("--precision", "0"),
+        ("--budget", "0"),
+        ("--trial-budget", "-1"),
+        ("--timeout", "0"),
+        ("--processes", "0"),
+        ("--threads", "0"),
+        ("--cache", "warm"),
+        ("--seed", "x"),
+        ("--bogus",),
+        ("--suite", "none.json"),
+    ],
+    ids=" ".join,
+)
+def test_a_value_that_cannot_be_is_refused_by_the_name_of_its_option(
+    words: tuple[str, ...], opperf: Opperf, here: Path
+) -> None:
+    done = opperf(*ADD, *words)
+    assert (done.code, done.out) == (2, "")
+    assert (words[0] if words[0] != "--suite" else "none.json") in done.err
+    assert "Traceback" not in done.err
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("add", "--input", "foo=3x4"), "`foo`"),
+        (("sum", "--attribute", "axes=1"), "`axes`"),
+        (("null:ad",), "no operator `null:ad`"),
+    ],
+)
+def test_what_an_operator_does_not_take_is_refused(
+    words: tuple[str, ...], message: str, opperf: Opperf, here: Path
+) -> None:
+    done = opperf("run", *words, "--framework", "null", "--output", "k.json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: ")
+    assert message in done.err
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a suite that this opperf reads"),
+        ('{"schema_version": 99, "cases": []}', "not a suite that this opperf reads"),
+        ('{"schema_version": 1, "cases": 3}', "`cases` is int, expected a list"),
+        ('{"schema_version": 1, "cases": [{}]}', "cases[0]: expected an object with a `case`"),
+        ('{"schema_version": 1, "cases": [{"case": {"operator": "ad", "inputs": {}}}]}', "no operator `ad`"),
+    ],
+)
+def test_a_bad_suite_is_refused_with_its_place(text: str, message: str, opperf: Opperf, here: Path) -> None:
+    (here / "suite.json").write_text(text)
+    done = opperf("run", "--suite", "suite.json", "--framework", "null", "--output", "k.json")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert [path.name for path in here.iterdir()] == ["suite.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a result file of opperf"),
+        (json.dumps({"schema_version": 99, "run": {}, "records": []}), "schema_version is 99, this opperf reads 1"),
+        (json.dumps({"schema_version": 1, "run": {}, "records": [{}]}), "records[0]: not a record that opperf wrote"),
+    ],
+)
+@pytest.mark.parametrize("words", [("show",), (*ADD, "--resume")], ids=["show", "resume"])
+def test_a_file_that_is_no_result_is_refused_and_left_alone(
+    words: tuple[str, ...], text: str, message: str, opperf: Opperf, here: Path
+) -> None:
+    (here / "bad.json").write_text(text)
+    done = opperf(*words, "bad.json")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert (here / "bad.json").read_text() == text
+    assert [path.name for path in here.iterdir()] == ["bad.json"]
+
+
+def test_no_framework_that_imports_is_told_with_a_way_out(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opperf.session.importable", lambda: ())
+    done = opperf("run", "add")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: no framework can be imported here")
+    assert "hint: name one: `--framework torch`" in done.err
+
+
+def test_a_failure_of_the_harness_is_a_3(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object, **options: object) -> None:
+        raise WorkerFailure("no process can be started", slug="spawn")
+
+    monkeypatch.setattr(Worker, "__init__", refuse)
+    done = opperf("run", "null:steady")
+    assert (done.code, done.out, done.err) == (3, "", "error: no process can be started\n")
+
+
+def test_no_command_prints_the_help(opperf: Opperf) -> None:
+    done = opperf()
+    assert done.code == 2
+    assert "Usage: " in done.out + done.err

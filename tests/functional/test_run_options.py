@@ -1,0 +1,309 @@
+"""`opperf run`: what each option does, seen in the records."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from opperf.operators import catalog, operator
+from opperf.suite import Suite, SuiteCase
+
+Measure: TypeAlias = Callable[..., list[dict[str, Any]]]
+Opperf: TypeAlias = Callable[..., Any]
+
+#: One quick trial.
+ONE = ("--size", "small", "--direction", "forward", "--runs", "3")
+
+
+def _shapes(record: dict[str, Any]) -> dict[str, list[int]]:
+    return {name: tensor["shape"] for name, tensor in record["case"]["inputs"].items()}
+
+
+def _names(records: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(record["case"]["operator"] for record in records))
+
+
+def _planned(opperf: Opperf, *words: object) -> list[list[str]]:
+    """Return the lines of a plan, each as its columns."""
+    done = opperf("run", *words, "--framework", "null", "--dry-run")
+    assert done.code == 0, done.err
+    return [line.split("  ") for line in done.out.splitlines()]
+
+
+# What ----------------------------------------------------------------------------------------------------------------
+
+
+def test_operators_are_measured_in_the_order_given(measure: Measure) -> None:
+    assert _names(measure("subtract", "add", *ONE)) == ["subtract", "add"]
+
+
+def test_an_alias_is_the_operator(measure: Measure) -> None:
+    alias, name = next((known.aliases[0], known.name) for known in catalog().values() if known.aliases)
+    assert _names(measure(alias, *ONE)) == [name]
+
+
+def test_an_operator_named_twice_is_measured_once(measure: Measure) -> None:
+    assert len(measure("add", "subtract", "add", *ONE)) == 2
+
+
+def test_a_script_of_the_null_framework_takes_the_time_that_it_says(measure: Measure) -> None:
+    (record,) = measure("null:steady", "--runs", "5")
+    assert record["metrics"]["time"]["median"] == pytest.approx(100e-6, rel=1e-9)
+    assert record["facts"]["implementation"] == "null:steady"
+
+
+def test_a_framework_in_the_name_of_the_operator_is_enough(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--format", "json")
+    assert [record["side"]["framework"] for record in done.records] == ["null"]
+
+
+def test_default_directions_are_forward_and_where_it_exists_backward(measure: Measure) -> None:
+    records = measure("add", "argmax", "--size", "small", "--runs", "3")
+    assert [(record["case"]["operator"], record["direction"]) for record in records] == [
+        ("add", "forward"),
+        ("add", "backward"),
+        ("argmax", "forward"),
+    ]
+
+
+def test_directions_are_those_asked_for(measure: Measure) -> None:
+    words = ("--direction", "forward_backward", "--direction", "backward", "--size", "small", "--runs", "3")
+    assert {record["direction"] for record in measure("add", *words)} == {"forward_backward", "backward"}
+
+
+def test_a_direction_that_an_operator_lacks_is_skipped_with_the_reason(measure: Measure) -> None:
+    ok, *others = measure("add", "argmax", "--direction", "backward", "--size", "small", "--runs", "3")
+    assert ok["status"] == "ok"
+    assert [(record["status"], bool(record["reason"]["message"])) for record in others] == [("skipped", True)]
+
+
+def test_a_category_is_all_its_operators(opperf: Opperf) -> None:
+    words = ("--category", "reduction", "--category", "softmax", "--direction", "forward")
+    expected = [known.name for known in catalog().values() if known.category in ("reduction", "softmax")]
+    assert [line[0] for line in _planned(opperf, *words)] == expected
+
+
+def test_all_is_every_operator(opperf: Opperf) -> None:
+    assert {line[0] for line in _planned(opperf, "--all")} == set(catalog())
+
+
+def test_skip_leaves_out_by_pattern(opperf: Opperf) -> None:
+    words = ("--category", "reduction", "add", "--skip", "arg*", "--skip", "sum")
+    names = {line[0] for line in _planned(opperf, *words)}
+    assert "add" in names
+    assert names >= {"mean", "add"}
+    assert not names & {"argmax", "argmin", "sum"}
+
+
+def test_default_size_is_common(measure: Measure) -> None:
+    (record,) = measure("add", "--direction", "forward", "--runs", "3")
+    assert record["origin"] == "catalog:common"
+    assert _shapes(record)["lhs"] == list(operator("add").case("common").tensor("lhs").shape)
+
+
+def test_each_size_is_a_case(opperf: Opperf) -> None:
+    sizes = ("small", "common", "large", "skewed")
+    lines = _planned(opperf, "add", "--direction", "forward", *(word for size in sizes for word in ("--size", size)))
+    expected = [f"lhs={operator('add').case(size)['lhs']}" for size in sizes]
+    assert [line[3].split(" ")[0] for line in lines] == expected
+
+
+def test_each_dtype_is_a_case(measure: Measure) -> None:
+    records = measure("add", "--dtype", "float64", "--dtype", "int32", *ONE)
+    assert [record["case"]["inputs"]["lhs"]["dtype"] for record in records] == ["float64", "int32"]
+
+
+@pytest.mark.parametrize("written", ["6x4", "(6,4)", "6,4", "[6, 4]"])
+def test_an_input_takes_every_spelling_of_a_shape(written: str, measure: Measure) -> None:
+    (record,) = measure("add", "--input", f"lhs={written}", "--input", "rhs=6x4", *ONE)
+    assert _shapes(record) == {"lhs": [6, 4], "rhs": [6, 4]}
+    assert record["origin"] == "user"
+
+
+def test_an_attribute_takes_the_value_given(measure: Measure) -> None:
+    (record,) = measure("sum", "--attribute", "axis=0", "--input", "data=5x7", *ONE)
+    assert record["case"]["attributes"]["axis"] == 0
+
+
+def test_a_suite_is_measured_case_by_case(measure: Measure, here: Path) -> None:
+    cases = (operator("multiply").case("small"), operator("sum").case("skewed"))
+    suite = Suite("two", "test", tuple(SuiteCase(case, 1, f"model:{case.operator}") for case in cases))
+    (here / "suite.json").write_text(json.dumps(suite.to_json()))
+    records = measure("--suite", "suite.json", "--direction", "forward", "--runs", "3")
+    assert [record["case"]["id"] for record in records] == [case.id for case in cases]
+    assert [record["origin"] for record in records] == ["model:multiply", "model:sum"]
+
+
+# Where ---------------------------------------------------------------------------------------------------------------
+
+
+def test_each_framework_is_a_side(opperf: Opperf) -> None:
+    done = opperf("run", "add", "--framework", "null", "--framework", "numpy", *ONE, "--format", "json")
+    assert [(record["side"]["framework"], record["status"]) for record in done.records] == [
+        ("null", "ok"),
+        ("numpy", "ok"),
+    ]
+
+
+def test_an_environment_binds_to_its_framework_and_implies_it(opperf: Opperf) -> None:
+    words = ("add", "--environment", "numpy==1.26.4", "--direction", "forward", "--dry-run")
+    assert "numpy (numpy==1.26.4, cpu, eager)" in opperf("run", *words).out
+    both = opperf("run", *words, "--framework", "null", "--framework", "numpy").out.splitlines()
+    assert ["(current," in line for line in both] == [True, False]
+
+
+def test_a_python_of_the_users_own_is_an_environment(opperf: Opperf) -> None:
+    words = ("add", "--framework", "numpy", "--environment", f"python={sys.executable}", *ONE, "--format", "json")
+    (record,) = opperf("run", *words).records
+    assert (record["status"], record["side"]["environment"]) == ("ok", f"python={sys.executable}")
+
+
+@pytest.mark.parametrize(("written", "device"), [("cpu", "cpu"), ("gpu(1)", "cuda:1"), ("cuda", "cuda:0")])
+def test_a_device_is_kept_by_its_own_name(written: str, device: str, opperf: Opperf) -> None:
+    ((_, _, place, _),) = _planned(opperf, "add", "--device", written, "--direction", "forward")
+    assert place == f"null (current, {device}, eager)"
+
+
+def test_each_mode_is_a_side(measure: Measure) -> None:
+    records = measure("add", "--mode", "compiled", "--mode", "eager", *ONE)
+    assert [record["side"]["mode"] for record in records] == ["compiled", "eager"]
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "expected"),
+    [("threads", "2", 2), ("engine", "threaded", "threaded"), ("allocator", "default", "default")],
+)
+def test_a_fact_of_the_side_is_in_the_record(word: str, value: str, expected: object, measure: Measure) -> None:
+    (record,) = measure("null:steady", "--runs", "3", f"--{word}", value)
+    assert record["side"][word] == expected
+
+
+def test_the_child_is_told_of_the_allocator(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--runs", "3", "--allocator", "default", "--format", "json")
+    assert json.loads(done.out)["run"]["environment"]["frameworks"][0]["allocator"] == "default"
+
+
+# How -----------------------------------------------------------------------------------------------------------------
+
+
+def test_runs_count_the_samples(measure: Measure) -> None:
+    (record,) = measure("null:steady", "--runs", "7")
+    assert record["metrics"]["time"]["samples"] == 7
+
+
+def test_warmup_counts_the_calls_before(measure: Measure) -> None:
+    (record,) = measure("null:steady", "--runs", "3", "--warmup", "50")
+    assert record["facts"]["warmup_calls"] == 50
+
+
+def test_warm_up_without_a_count_ends_when_times_no_longer_fall(measure: Measure) -> None:
+    (record,) = measure("null:warming", "--runs", "20")
+    assert record["metrics"]["time"]["max"] == pytest.approx(100e-6, rel=1e-6)
+
+
+def test_a_coarser_precision_needs_fewer_samples(measure: Measure) -> None:
+    counts = [
+        measure("null:noisy", "--precision", precision, "--trial-budget", "60")[0]["metrics"]["time"]["samples"]
+        for precision in ("30%", "2%")
+    ]
+    assert counts[0] == 20 < counts[1]
+
+
+def test_a_smaller_trial_budget_takes_fewer_samples(measure: Measure) -> None:
+    counts = [
+        measure("null:noisy", "--precision", "0.01%", "--trial-budget", budget)[0]["metrics"]["time"]["samples"]
+        for budget in ("5ms", "50ms")
+    ]
+    assert counts[0] < counts[1]
+
+
+def test_a_budget_that_is_spent_skips_what_is_left(opperf: Opperf) -> None:
+    words = ("null:hang", "add", "--framework", "null", *ONE, "--timeout", "0.5", "--budget", "0.1")
+    done = opperf("run", *words, "--format", "json")
+    assert [(record["status"], record["reason"]["slug"]) for record in done.records] == [
+        ("failed", "timeout"),
+        ("skipped", "budget"),
+    ]
+
+
+@pytest.mark.parametrize("written", ["0.5", "500ms"])
+def test_a_trial_ends_at_its_timeout(written: str, opperf: Opperf) -> None:
+    done = opperf("run", "null:hang", "--framework", "null", "--timeout", written, "--format", "json")
+    assert done.records[0]["reason"]["message"] == "not done within 0.5 s; the child was ended"
+
+
+def test_three_processes_give_an_interval(measure: Measure) -> None:
+    (record,) = measure("null:noisy", "--runs", "20", "--processes", "3")
+    time = record["metrics"]["time"]
+    assert (time["processes"], time["samples"]) == (3, 60)
+    assert time["interval"] == pytest.approx([time["median"]] * 2)  # every process is scripted alike
+    assert time["interval_reason"] is None
+
+
+def test_one_process_gives_no_interval_and_says_why(measure: Measure) -> None:
+    (record,) = measure("null:noisy", "--runs", "20")
+    time = record["metrics"]["time"]
+    assert time["interval"] is None
+    assert "3 processes" in time["interval_reason"]
+
+
+def test_a_cold_cache_is_in_the_record(measure: Measure) -> None:
+    (record,) = measure("null:steady", "--runs", "3", "--cache", "cold")
+    assert (record["metrics"]["time"]["cache"], record["metrics"]["time"]["sync"]) == ("cold", "call")
+
+
+def test_the_seed_is_in_the_run(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--runs", "3", "--seed", "41", "--format", "json")
+    assert json.loads(done.out)["run"]["settings"]["seed"] == 41
+
+
+def test_the_cpus_are_in_the_run(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--runs", "3", "--cpus", "0", "--format", "json")
+    assert (done.code, json.loads(done.out)["run"]["settings"]["cpus"]) == (0, [0])
+
+
+# What comes out ------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_kept_with_the_run(opperf: Opperf) -> None:
+    words = ("--label", "branch=main", "--label", "note=a = b")
+    done = opperf("run", "null:steady", "--runs", "3", *words, "--format", "json")
+    assert json.loads(done.out)["run"]["labels"] == {"branch": "main", "note": "a = b"}
+
+
+def test_samples_are_kept_unless_they_are_not_wanted(measure: Measure) -> None:
+    (kept,) = measure("null:steady", "--runs", "3")
+    (summary,) = measure("null:steady", "--runs", "3", "--no-samples")
+    assert kept["samples"]["time"]
+    assert summary["samples"] == {}
+    assert summary["metrics"] == kept["metrics"]
+
+
+def test_the_command_is_in_the_run(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--runs", "3", "--format", "json")
+    assert json.loads(done.out)["run"]["command"] == [
+        "opperf", "run", "null:steady", "--runs", "3", "--format", "json"
+    ]  # fmt: skip
+
+
+def test_a_plan_is_printed_and_nothing_is_measured(opperf: Opperf, here: Path) -> None:
+    done = opperf("run", "add", "null:crash", "--framework", "null", "--dry-run", "--output", "k.json")
+    assert done.code == 0
+    assert [line.split("  ")[:2] for line in done.out.splitlines()] == [
+        ["add", "forward"],
+        ["add", "backward"],
+        ["null:crash", "forward"],
+    ]
+    assert re.fullmatch(r"trials: 3, processes: 1, about \d+ s\n", done.err)
+    assert not list(here.iterdir())
+
+
+def test_the_count_of_a_plan_is_that_of_the_run(opperf: Opperf, measure: Measure) -> None:
+    words = ("--category", "softmax", "--size", "small", "--runs", "3")
+    assert len(_planned(opperf, *words)) == len(measure(*words)) > 1

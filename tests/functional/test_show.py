@@ -1,0 +1,80 @@
+"""`opperf show`: result files and journals again, in any format, merged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from opperf.plan import Settings
+from opperf.planning.selection import Selection
+from opperf.session import Options, Session
+
+Opperf: TypeAlias = Callable[..., Any]
+
+QUICK = ("--framework", "null", "--size", "small", "--direction", "forward")
+
+
+@pytest.fixture
+def measured(opperf: Opperf, here: Path) -> Path:
+    """The result of two operators."""
+    assert opperf("run", "add", "null:raise", *QUICK, "--runs", "3", "--output", "k.json").code == 0
+    return here / "k.json"
+
+
+@pytest.mark.parametrize("format", ["console", "csv", "md", "json"])
+def test_a_file_is_printed_as_the_run_itself_printed(format: str, opperf: Opperf, measured: Path) -> None:
+    run = opperf("run", "add", "null:raise", *QUICK, "--runs", "3", "--format", format)
+    shown = opperf("show", measured, "--format", format)
+    assert (shown.code, shown.err) == (0, "")
+    if format == "json":
+        assert [record["metrics"] for record in shown.records] == [record["metrics"] for record in run.records]
+    else:
+        assert shown.out == run.out
+
+
+def test_showing_json_is_the_file_itself(opperf: Opperf, measured: Path) -> None:
+    assert opperf("show", measured, "--format", "json").out == measured.read_text()
+
+
+def test_a_report_can_be_written(opperf: Opperf, measured: Path, here: Path) -> None:
+    shown = opperf("show", measured, "--output", "k.csv", "--format", "csv")
+    assert (shown.code, shown.out, shown.err) == (0, "", "wrote k.csv: 2 records\n")
+    assert len((here / "k.csv").read_text().splitlines()) == 3
+
+
+def test_several_files_are_merged_and_of_one_trial_the_last_counts(opperf: Opperf, measured: Path, here: Path) -> None:
+    assert opperf("run", "null:raise", "add", "subtract", *QUICK, "--runs", "5", "--output", "l.json").code == 0
+    merged = opperf("show", measured, "l.json", "--format", "json").records
+    samples = {record["case"]["operator"]: record["metrics"].get("time", {}).get("samples") for record in merged}
+    assert samples == {"add": 5, "null:raise": None, "subtract": 5}
+    assert len(merged) == 3
+    other = opperf("show", "l.json", measured, "--format", "json").records
+    assert {record["metrics"]["time"]["samples"] for record in other if record["case"]["operator"] == "add"} == {3}
+
+
+def test_the_headers_of_merged_files_are_kept(opperf: Opperf, measured: Path) -> None:
+    assert opperf("run", "subtract", *QUICK, "--label", "a=b", "--output", "l.json").code == 0
+    run = json.loads(opperf("show", measured, "l.json", "--format", "json").out)["run"]
+    assert [header["labels"] for header in run["environment"]["merged"]] == [{}, {"a": "b"}]
+
+
+def test_a_journal_is_shown_as_what_it_amounts_to(opperf: Opperf, here: Path) -> None:
+    selection = Selection(
+        operators=("add", "null:raise"), frameworks=("null",), sizes=("small",), directions=("forward",)
+    )
+    with Session(selection, Settings(runs=3)) as session:
+        run = session.run(session.plan(), Options(output=here / "k.json"))
+    shown = opperf("show", "k.json.journal", "--format", "json")
+    assert shown.records == [record.to_json() for record in run]
+
+
+def test_showing_starts_no_child(opperf: Opperf, measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object, **options: object) -> None:
+        raise AssertionError("a child was started")
+
+    monkeypatch.setattr("opperf.workers.process.Worker.__init__", refuse)
+    assert opperf("show", measured).code == 0

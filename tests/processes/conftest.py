@@ -1,0 +1,196 @@
+"""Real children: where they are started, where they are counted, and how none is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from opperf.case import Case
+from opperf.operators import operator
+from opperf.plan import Side, Trial
+from opperf.workers.package import package_folder
+from opperf.workers.process import Worker
+
+#: How long anything here may take before it is called hung. Seconds.
+DEADLINE = 60.0
+
+
+@pytest.fixture(scope="session")
+def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for the whole session, so that opperf is copied for its children once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def cache(one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache folder, in this process and in those that it starts."""
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+    return one_cache
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C reaches what the tests start, also where they themselves run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def command() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a command to its end."""
+
+    def run(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "opperf", *map(str, words)],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+            env=os.environ | variables,
+        )
+
+    return run
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a command and go on; it is ended with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*words: object, **variables: str) -> subprocess.Popen[str]:
+        command = [sys.executable, *map(str, words)]
+        started.append(
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | variables
+            )
+        )
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], Any]], Any]:
+    """Wait until a question has an answer that is true, and return it."""
+
+    def wait(question: Callable[[], Any]) -> Any:
+        give_up = time.monotonic() + DEADLINE
+        while not (answer := question()):
+            assert time.monotonic() < give_up, "it has not come"
+            time.sleep(0.01)
+        return answer
+
+    return wait
+
+
+@pytest.fixture
+def children_of() -> Callable[[int], list[psutil.Process]]:
+    """Find the children that a process started for its trials, also when it is no longer there itself."""
+
+    def find(parent: int) -> list[psutil.Process]:
+        found = []
+        for process in psutil.process_iter(["cmdline"]):
+            words = process.info["cmdline"] or []
+            if "opperf.child" in words and words[words.index("opperf.child") + 3 :][:1] == [str(parent)]:
+                found.append(process)
+        return found
+
+    return find
+
+
+@pytest.fixture
+def worker() -> Iterator[Callable[..., Worker]]:
+    """Start one child of the null framework, or of a Python that is given; it is ended with the test."""
+    started: list[Worker] = []
+
+    def begin(python: Path | str = sys.executable, side: Side | None = None, **options: Any) -> Worker:
+        started.append(Worker(Path(python), package_folder(), side or Side("null"), own_path=True, **options))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill()
+
+
+@pytest.fixture
+def fake_python(tmp_path: Path) -> Callable[[str], Path]:
+    """Make an interpreter that is real until it is asked to be a child; then it runs the given lines.
+
+    They have `say(text)`, which writes into the pipe of answers, `hear()`, which reads a request, and HELLO.
+    """
+
+    def make(lines: str) -> Path:
+        body = tmp_path / "body.py"
+        body.write_text(_BODY + textwrap.dedent(lines))
+        program = tmp_path / "python"
+        program.write_text(
+            f'#!/bin/sh\nif [ "$1" = "-m" ]; then exec "{sys.executable}" "{body}" "$@"; fi\n'
+            f'exec "{sys.executable}" "$@"\n'
+        )
+        program.chmod(0o755)
+        return program
+
+    return make
+
+
+_BODY = f"""
+import json, os, sys, time
+from opperf.child.process import die_with
+from opperf.message import PROTOCOL
+requests, answers, parent = (int(word) for word in sys.argv[3:6])
+die_with(parent)
+HELLO = json.dumps({{"id": 0, "result": {{"protocol": PROTOCOL, "facts": {{}}, "devices": ["cpu"]}}}}) + "\\n"
+
+def say(text):
+    os.write(answers, text.encode())
+
+def hear():
+    line = b""
+    while not line.endswith(b"\\n"):
+        line += os.read(requests, 65536)
+    return json.loads(line)
+
+def sleep():
+    time.sleep({DEADLINE})
+"""
+
+
+@pytest.fixture
+def trial() -> Callable[..., Trial]:
+    """Make a forward trial of a neutral operator in its smallest size (`add`), or of a script (`null:hang`)."""
+
+    def make(name: str, side: Side | None = None) -> Trial:
+        side = side or Side("null")
+        prefix, _, script = name.rpartition(":")
+        if prefix:
+            return Trial(Case(name, {}, {}), replace(side, implementation=script), "forward")
+        return Trial(operator(name).case("small"), side, "forward")
+
+    return make
+
+
+@pytest.fixture
+def document() -> Callable[[str | Path], list[dict[str, Any]]]:
+    """Read the records of a result, given as its text or its file."""
+
+    def read(source: str | Path) -> list[dict[str, Any]]:
+        text = source.read_text() if isinstance(source, Path) else source
+        records: list[dict[str, Any]] = json.loads(text)["records"]
+        return records
+
+    return read

@@ -1,0 +1,234 @@
+"""Children end with their parent, whatever ended it, and a child that stands still takes no CPU.
+
+The children are counted: every process whose command says that it is a child of that parent.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import psutil
+import pytest
+
+from opperf.errors import WorkerFailure
+from opperf.plan import Trial
+from opperf.workers.process import Worker
+
+Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
+Find: TypeAlias = Callable[[int], list[psutil.Process]]
+Until: TypeAlias = Callable[[Callable[[], Any]], Any]
+
+#: The kernel ends a child as its parent ends; this is what a busy machine gets to do it. Seconds.
+AT_ONCE = 2.0
+
+# Starts a child, says that it is there, and does nothing more.
+_IDLE = """
+import sys, time
+from pathlib import Path
+from opperf.plan import Side
+from opperf.workers.package import package_folder
+from opperf.workers.process import Worker
+child = Worker(Path(sys.executable), package_folder(), Side("null"))
+child.greet()
+{then}
+print("idle", flush=True)
+time.sleep(600)
+"""
+
+
+#: What /proc/PID/syscall says of a process in `sleep`, by machine; for others the test does without.
+_SLEEP = {"x86_64": ("35", "230"), "aarch64": ("101", "115")}.get(os.uname().machine, ())
+
+
+def _sleeps(pid: int) -> bool:
+    """Whether a process is in `sleep`; true where that cannot be seen."""
+    try:
+        return not _SLEEP or Path(f"/proc/{pid}/syscall").read_text().split()[0] in _SLEEP
+    except OSError:  # some containers do not show it
+        return True
+
+
+def _is_there(process: psutil.Process) -> bool:
+    """Whether a process lives; one that only waits to be collected does not."""
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def _kill_and_count(parent: subprocess.Popen[str], children_of: Find) -> int:
+    """Kill the parent as the kernel does that is short of memory; return how many children live on."""
+    children = children_of(parent.pid)
+    assert len(children) == 1
+    parent.kill()
+    parent.wait()
+    give_up = time.monotonic() + AT_ONCE
+    while any(map(_is_there, children)) and time.monotonic() < give_up:
+        time.sleep(0.01)
+    return sum(map(_is_there, [*children, *children_of(parent.pid)]))
+
+
+def test_a_child_in_a_native_call_that_never_returns_ends_with_its_killed_parent(
+    start: Start, children_of: Find, until: Until, tmp_path: Path
+) -> None:
+    output = tmp_path / "k.json"
+    words = ("add", "null:hang", "--framework", "null", "--size", "small", "--direction", "forward")
+    parent = start("-m", "opperf", "run", *words, "--output", output)
+    journal = tmp_path / "k.json.journal"
+    until(lambda: journal.exists() and len(journal.read_text().splitlines()) == 2)
+    (child,) = children_of(parent.pid)
+    # In `sleep`, holding the interpreter's lock: nothing in the child itself could notice that its parent is gone.
+    until(lambda: _sleeps(child.pid))
+    assert _kill_and_count(parent, children_of) == 0
+
+
+def test_a_child_in_the_middle_of_an_import_ends_with_its_killed_parent(
+    start: Start, children_of: Find, until: Until, tmp_path: Path
+) -> None:
+    (tmp_path / "numpy.py").write_text(
+        f"import ctypes\nopen({str(tmp_path / 'importing')!r}, 'w').close()\nctypes.PyDLL(None).sleep(600)\n"
+    )
+    parent = start("-m", "opperf", "run", "add", "--framework", "numpy", PYTHONPATH=str(tmp_path))
+    until((tmp_path / "importing").exists)
+    assert _kill_and_count(parent, children_of) == 0
+
+
+@pytest.mark.parametrize("then", ["", "child.pause()"], ids=["idle", "stopped"])
+def test_a_child_that_waits_ends_with_its_killed_parent(then: str, start: Start, children_of: Find) -> None:
+    parent = start("-c", _IDLE.format(then=then))
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "idle\n"
+    assert _kill_and_count(parent, children_of) == 0
+
+
+def test_a_child_whose_parent_is_gone_before_it_asks_the_kernel_leaves_by_itself(tmp_path: Path) -> None:
+    reads, writes = os.pipe()
+    words = [sys.executable, "-m", "opperf.child", str(reads), str(writes), "1", "{}", "{}"]
+    done = subprocess.run(words, pass_fds=(reads, writes), capture_output=True, text=True, timeout=60)
+    os.close(reads)
+    os.close(writes)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+def test_no_child_is_left_after_a_run(start: Start, children_of: Find, until: Until, tmp_path: Path) -> None:
+    scripts = ("null:crash", "null:hang", "null:exit", "null:raise", "null:steady")
+    parent = start("-m", "opperf", "run", *scripts, "--processes", "2", "--timeout", "1")
+    seen: set[int] = set()
+
+    def over() -> bool:
+        seen.update(child.pid for child in children_of(parent.pid))
+        return parent.poll() is not None
+
+    until(over)
+    assert parent.returncode == 0
+    assert seen
+    assert children_of(parent.pid) == []
+    assert not [pid for pid in seen if psutil.pid_exists(pid)]
+
+
+def test_what_a_child_has_started_ends_with_it(
+    worker: Callable[..., Worker], fake_python: Callable[[str], Path]
+) -> None:
+    python = fake_python(
+        """
+        import subprocess
+        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        say(json.dumps({"id": 0, "result": {"protocol": PROTOCOL, "facts": {"pid": other.pid}, "devices": []}}) + "\\n")
+        sleep()
+        """
+    )
+    child = worker(python)
+    child.greet()
+    grandchild = psutil.Process(child.facts["pid"])
+    assert _is_there(grandchild)
+    child.kill()
+    give_up = time.monotonic() + AT_ONCE
+    while _is_there(grandchild) and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert not _is_there(grandchild)
+
+
+def test_a_child_lives_in_a_session_of_its_own(worker: Callable[..., Worker]) -> None:
+    child = worker()
+    child.greet()
+    assert os.getsid(child.pid) == os.getpgid(child.pid) == child.pid != os.getsid(0)
+
+
+def test_a_child_that_is_asked_to_leave_leaves_by_itself(worker: Callable[..., Worker]) -> None:
+    child = worker()
+    child.greet()
+    child.close()
+    assert child._process.returncode == 0
+
+
+def test_ending_a_child_gives_back_its_descriptors(worker: Callable[..., Worker]) -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    child = worker()
+    child.greet()
+    child.kill()
+    child._output.tail(10)
+    assert set(os.listdir("/proc/self/fd")) <= before
+
+
+def test_a_child_that_is_killed_from_outside_was_probably_short_of_memory(
+    start: Start, children_of: Find, until: Until, tmp_path: Path, document: Callable[[Path], list[dict[str, Any]]]
+) -> None:
+    output = tmp_path / "k.json"
+    words = ("add", "null:hang", "subtract", "--framework", "null", "--size", "small", "--direction", "forward")
+    parent = start("-m", "opperf", "run", *words, "--output", output)
+    journal = tmp_path / "k.json.journal"
+    until(lambda: journal.exists() and len(journal.read_text().splitlines()) == 2)
+    (child,) = children_of(parent.pid)
+    child.kill()
+    parent.communicate(timeout=60)
+    before, killed, after = document(output)
+    assert (before["status"], killed["status"], after["status"]) == ("ok", "failed", "ok")
+    reason = killed["reason"]
+    assert (reason["slug"], reason["signal"], reason["hint"]) == ("crash", "SIGKILL", "probably out of memory")
+
+
+def test_a_stopped_child_takes_no_cpu_until_it_goes_on(
+    worker: Callable[..., Worker], trial: Callable[..., Trial], until: Until
+) -> None:
+    child = worker()
+    child.greet()
+    seen = psutil.Process(child.pid)
+
+    def busy() -> None:
+        with suppress(WorkerFailure):
+            child.ask("prepare", {"trial": trial("null:flood").to_json(), "seed": 0}, 60)
+
+    def used() -> float:
+        times = seen.cpu_times()
+        return float(times.user + times.system)
+
+    asking = threading.Thread(target=busy, daemon=True)
+    asking.start()
+    begun = used()
+    until(lambda: used() > begun)
+    child.pause()
+    until(lambda: seen.status() == psutil.STATUS_STOPPED)
+    stopped = used()
+    time.sleep(0.3)
+    assert used() == stopped
+    child.resume()
+    until(lambda: used() > stopped)
+    os.killpg(child.pid, signal.SIGKILL)
+    asking.join()
+
+
+def test_a_child_answers_again_after_it_was_stopped(worker: Callable[..., Worker], until: Until) -> None:
+    child = worker()
+    child.greet()
+    child.pause()
+    until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
+    child.resume()
+    assert child.ask("describe", {"name": "add"}, 60)["operator"] == "add"

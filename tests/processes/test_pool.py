@@ -1,0 +1,134 @@
+"""The children of a run: kept while they serve, replaced when they are lost, one for each side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import psutil
+import pytest
+
+from opperf.errors import WorkerFailure
+from opperf.outcome import Outcome
+from opperf.plan import Settings, Side, Trial
+from opperf.workers.pool import Pool
+from opperf.workers.process import Worker
+
+Make: TypeAlias = Callable[..., Trial]
+
+PLAIN, SLOW = Side("null"), Side("null", settings={"slowdown": "2"})
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    """A pool of quick trials."""
+    with Pool(Settings(runs=3, timeout=1), progress=lambda text: None) as pool:
+        yield pool
+
+
+def _pid(pool: Pool, side: Side = PLAIN) -> int:
+    return pool.worker(side).pid
+
+
+def _median(outcome: Outcome) -> float:
+    assert outcome.measurement is not None, outcome.reason
+    return sorted(outcome.measurement.time.seconds())[1]
+
+
+def test_trials_of_one_side_share_a_child(pool: Pool, trial: Make) -> None:
+    first = _pid(pool)
+    assert [pool.measure(trial(name), 0).status for name in ("add", "subtract", "null:steady")] == ["ok"] * 3
+    assert _pid(pool) == first
+
+
+@pytest.mark.parametrize("script", ["raise", "leak"])
+def test_an_operator_that_fails_leaves_the_child_in_service(script: str, pool: Pool, trial: Make) -> None:
+    first = _pid(pool)
+    assert pool.measure(trial(f"null:{script}"), 0).status == "failed"
+    assert pool.measure(trial("add"), 0).status == "ok"
+    assert _pid(pool) == first
+
+
+@pytest.mark.parametrize("script", ["crash", "abort", "exit", "hang", "garbage"])
+def test_a_child_that_is_lost_is_replaced(script: str, pool: Pool, trial: Make) -> None:
+    first = _pid(pool)
+    assert pool.measure(trial(f"null:{script}"), 0).status == "failed"
+    assert not psutil.pid_exists(first)
+    assert pool.measure(trial("add"), 0).status == "ok"
+    assert _pid(pool) != first
+
+
+def test_every_lost_child_is_replaced_by_one(pool: Pool, trial: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Worker] = []
+
+    def start(*given: Any, **options: Any) -> Worker:
+        started.append(Worker(*given, **options))
+        return started[-1]
+
+    monkeypatch.setattr("opperf.workers.pool.Worker", start)
+    outcomes = [pool.measure(trial(name), 0).status for name in ("null:exit", "null:exit", "add", "null:exit", "add")]
+    assert outcomes == ["failed", "failed", "ok", "failed", "ok"]
+    assert len(started) == 4
+
+
+def test_two_sides_have_a_process_each(pool: Pool, trial: Make) -> None:
+    pids, times = [], []
+    for side in (PLAIN, SLOW):
+        times.append(_median(pool.measure(trial("null:steady", side), 0)))
+        pids.append(_pid(pool, side))
+    assert pids[0] != pids[1]
+    assert times[1] / times[0] == pytest.approx(2, rel=0.01)
+    assert not psutil.pid_exists(pids[0])  # two never time on one device
+
+
+def test_a_pool_that_is_closed_begins_anew(pool: Pool, trial: Make) -> None:
+    first = _pid(pool)
+    pool.close()
+    assert not psutil.pid_exists(first)
+    assert pool.measure(trial("add"), 1).status == "ok"
+
+
+def test_an_error_inside_a_pool_ends_its_child() -> None:
+    pids = []
+
+    def interrupted() -> None:
+        with Pool(Settings(), progress=lambda text: None) as pool:
+            pids.append(_pid(pool))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not psutil.pid_exists(pids[0])
+
+
+def test_a_side_that_cannot_start_is_tried_once(pool: Pool, trial: Make, fake_python: Callable[[str], Path]) -> None:
+    python = fake_python("open(os.path.join(os.path.dirname(sys.argv[0]), 'started'), 'a').write('x')")
+    side = Side("null", environment=f"python={python}")
+    reasons = [pool.measure(trial(name, side), 0).reason for name in ("add", "subtract")]
+    assert reasons[0] == reasons[1]
+    assert reasons[0] is not None
+    assert "did not start: the child left with exit code 0" in reasons[0].message
+    assert (python.parent / "started").read_text() == "x"
+    assert pool.measure(trial("add"), 0).status == "ok"
+
+
+def test_a_name_cannot_be_looked_up_in_a_child_that_does_not_start(
+    pool: Pool, fake_python: Callable[[str], Path]
+) -> None:
+    side = Side("null", environment=f"python={fake_python('print(1 / 0)')}")
+    with pytest.raises(WorkerFailure, match="exit code 1") as caught:
+        pool.describe(side, "add")
+    assert "ZeroDivisionError" in (caught.value.stderr or "")
+
+
+def test_the_first_child_of_each_side_leaves_its_facts(pool: Pool, trial: Make) -> None:
+    for side in (PLAIN, SLOW, PLAIN):
+        pool.measure(trial("add", side), 0)
+    assert [facts.said["version"] for facts in pool.facts.values()] == ["1", "1"]
+
+
+def test_a_child_stays_on_its_cpus() -> None:
+    cpu = min(psutil.Process().cpu_affinity() or [0])
+    with Pool(Settings(cpus=(cpu,)), progress=lambda text: None) as pool:
+        assert psutil.Process(_pid(pool)).cpu_affinity() == [cpu]

@@ -1,0 +1,211 @@
+"""Children that do not keep to the protocol: each is ended, and said so in one failure."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import psutil
+import pytest
+
+from opperf.errors import WorkerFailure
+from opperf.message import PROTOCOL
+from opperf.plan import Side
+from opperf.workers import process
+from opperf.workers.process import OperatorFailure, Worker
+
+Python: TypeAlias = Callable[[str], Path]
+Start: TypeAlias = Callable[..., Worker]
+
+#: For what answers at once.
+SOON = 30.0
+
+
+def _is_gone(child: Worker) -> bool:
+    return not child.alive and not psutil.pid_exists(child.pid)
+
+
+@pytest.mark.parametrize(
+    ("hello", "complaint"),
+    [
+        ('{"id": 0, "result": {"protocol": 99, "facts": {}, "devices": []}}', f"protocol 99, this opperf {PROTOCOL}"),
+        ('{"id": 0, "result": {}}', f"protocol None, this opperf {PROTOCOL}"),
+        ('{"id": 0, "failure": {"message": "no numpy"}}', f"protocol None, this opperf {PROTOCOL}"),
+    ],
+)
+def test_a_child_of_another_protocol_is_ended(hello: str, complaint: str, worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python(f"say({hello + chr(10)!r}); sleep()"))
+    with pytest.raises(WorkerFailure, match=complaint) as caught:
+        child.greet(SOON)
+    assert caught.value.slug == "protocol_version"
+    assert caught.value.hint == "use the same opperf on both sides"
+    assert _is_gone(child)
+
+
+def test_another_protocol_is_a_failed_record_for_the_user(
+    command: Callable[..., subprocess.CompletedProcess[str]],
+    document: Callable[[str], list[dict[str, Any]]],
+    fake_python: Python,
+    tmp_path: Path,
+) -> None:
+    python = fake_python("""say('{"id": 0, "result": {"protocol": 99, "facts": {}, "devices": []}}\\n'); sleep()""")
+    (tmp_path / "numpy.py").write_text("")
+    words = ("add", "--framework", "numpy", "--framework", "null", "--environment", f"python={python}")
+    done = command(
+        "run", *words, "--size", "small", "--direction", "forward", "--format", "json", PYTHONPATH=str(tmp_path)
+    )
+    assert done.returncode == 0, done.stderr
+    failed, ok = document(done.stdout)
+    assert (failed["status"], failed["reason"]["slug"]) == ("failed", "protocol_version")
+    assert "did not start: the child speaks protocol 99" in failed["reason"]["message"]
+    assert (ok["side"]["framework"], ok["status"]) == ("null", "ok")
+
+
+def test_a_hello_without_facts_is_refused(worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python("""say(HELLO.replace("facts", "fakts")); sleep()"""))
+    with pytest.raises(WorkerFailure, match="hello lacks its facts"):
+        child.greet(SOON)
+    assert _is_gone(child)
+
+
+def test_a_child_that_says_nothing_is_ended_at_the_deadline(worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python("print('still loading', flush=True); sleep()"))
+    with pytest.raises(WorkerFailure, match=r"no answer to `start` within 0\.5 s; the child was ended") as caught:
+        child.greet(0.5)
+    assert (caught.value.slug, caught.value.hint) == ("timeout", None)
+    assert _is_gone(child)
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ("Segmentation fault", "not JSON: b'Segmentation fault'"),
+        ("", "not JSON: b''"),
+        ("[" * 100_000, r"not JSON: b'\[\[\["),
+        ("[1, 2]", r"not a message: b'\[1, 2\]'"),
+        ('{"id": "1", "result": {}}', "not a message"),
+        ('{"id": 1}', "not a reply"),
+        ('{"id": 1, "result": {}, "failure": {}}', "not a reply"),
+    ],
+)
+def test_what_is_no_message_ends_the_child(said: str, complaint: str, worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python(f"say(HELLO); hear(); say({said!r} + chr(10)); sleep()"))
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match=f"garbage on the child's pipe: {complaint}") as caught:
+        child.ask("release", {"handle": 1}, SOON)
+    assert caught.value.slug == "protocol"
+    assert _is_gone(child)
+
+
+def test_an_answer_to_another_request_ends_the_child(worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python("""say(HELLO); hear(); say('{"id": 7, "result": {}}\\n'); sleep()"""))
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match="answered request 7 instead of 1"):
+        child.ask("release", {"handle": 1}, SOON)
+    assert _is_gone(child)
+
+
+def test_a_child_that_closes_its_pipe_and_lives_on_is_ended(
+    worker: Start, fake_python: Python, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "GRACE", 0.2)
+    child = worker(fake_python("say(HELLO); hear(); os.close(answers); sleep()"))
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match="closed its pipe and lives on"):
+        child.ask("release", {"handle": 1}, SOON)
+    assert _is_gone(child)
+
+
+def test_a_child_that_leaves_between_requests_says_so_at_the_next(worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python("say(HELLO); hear(); print('bye', flush=True); say('{\"id\": 1, \"result\": {}}\\n')"))
+    child.greet(SOON)
+    assert child.ask("release", {"handle": 1}, SOON) == {}
+    with pytest.raises(WorkerFailure, match="the child left with exit code 0") as caught:
+        child.ask("release", {"handle": 1}, SOON)
+    assert caught.value.stderr == "bye"
+
+
+def test_a_message_in_pieces_is_put_together(worker: Start, fake_python: Python) -> None:
+    child = worker(
+        fake_python(
+            """
+            for letter in HELLO:
+                say(letter)
+            hear()
+            say('{"id": 1, "resu')
+            time.sleep(0.1)
+            say('lt": {"n": 1}}\\n{"id": 2, "result": {"n": 2}}\\n')
+            sleep()
+            """
+        )
+    )
+    child.greet(SOON)
+    assert [child.ask("release", {"handle": i}, SOON) for i in (1, 2)] == [{"n": 1}, {"n": 2}]
+
+
+def test_a_message_without_end_is_cut_off(worker: Start, fake_python: Python, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LONGEST", 100_000)
+    child = worker(
+        fake_python(
+            """
+            say(HELLO)
+            hear()
+            while True:
+                say("x" * 1000)
+            """
+        )
+    )
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match="a message of over 100000 bytes"):
+        child.ask("release", {"handle": 1}, SOON)
+    assert _is_gone(child)
+
+
+@pytest.mark.parametrize("read", [0, 5000])
+def test_a_child_that_does_not_read_its_requests_holds_nobody(read: int, worker: Start, fake_python: Python) -> None:
+    child = worker(fake_python(f"say(HELLO); os.read(requests, {read}); sleep()"))
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match="does not read its requests") as caught:
+        child.ask("describe", {"name": "x" * 1_000_000}, 1.0)
+    assert caught.value.slug == "timeout"
+    assert _is_gone(child)
+
+
+def test_a_request_of_many_pipefuls_arrives_whole(worker: Start, fake_python: Python) -> None:
+    child = worker(
+        fake_python(
+            """say(HELLO); n = len(hear()["arguments"]["name"]); say(f'{{"id": 1, "result": {{"n": {n}}}}}\\n')"""
+        )
+    )
+    child.greet(SOON)
+    assert child.ask("describe", {"name": "x" * 300_000}, SOON) == {"n": 300_000}
+
+
+def test_an_unknown_verb_ends_the_child_and_is_told_in_its_last_lines(worker: Start) -> None:
+    child = worker()
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match="the child left with exit code 1") as caught:
+        child.ask("detonate", {}, SOON)
+    assert "not a request" in (caught.value.stderr or "")
+
+
+def test_a_request_that_fails_leaves_the_child_in_service(worker: Start) -> None:
+    child = worker()
+    child.greet(SOON)
+    with pytest.raises(OperatorFailure, match="7"):
+        child.ask("measure", {"handle": 7, "settings": {}}, SOON)
+    assert child.ask("describe", {"name": "add"}, SOON)["operator"] == "add"
+
+
+def test_the_hello_carries_the_facts_of_the_child(worker: Start) -> None:
+    child = worker()
+    child.greet(SOON)
+    assert (child.facts["version"], child.facts["allocator"], child.devices) == ("1", "fixed thresholds", ("cpu",))
+
+
+def test_the_allocator_is_left_alone_when_asked(worker: Start) -> None:
+    child = worker(side=Side("null", allocator="default"))
+    child.greet(SOON)
+    assert child.facts["allocator"] == "default"

@@ -1,0 +1,80 @@
+"""The built wheel, in an environment with NumPy 2, measures an MXNet that dies of NumPy 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from uv import find_uv_bin
+
+from opperf.workers.installer import find_links, surroundings
+
+#: Building MXNet's environment takes most of it, the first time. Seconds.
+DEADLINE = 900.0
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def cache() -> None:
+    """The cache of the user, or of CI: MXNet's environment is built once, not for each test."""
+
+
+def _uv(*words: object) -> None:
+    done = subprocess.run(
+        [find_uv_bin(), *map(str, words)], capture_output=True, text=True, timeout=DEADLINE, env=surroundings()
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    _uv("build", "--wheel", "--python", sys.executable, *find_links(), "--out-dir", folder, ROOT)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an environment that holds the wheel and NumPy 2."""
+    folder = tmp_path_factory.mktemp("environment")
+    _uv("venv", "--python", sys.executable, "--allow-existing", folder)
+    _uv("pip", "install", "--python", folder / "bin/python", *find_links(), wheel, "numpy>=2")
+    return folder
+
+
+def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    source = ROOT / "src"
+    files = (path for path in (source / "opperf").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    assert held == {path.relative_to(source).as_posix() for path in files}
+
+
+def test_mxnet_is_measured_beside_numpy_2(installed: Path, tmp_path: Path) -> None:
+    words = ("run", "add", "--framework", "mxnet", "--size", "small", "--runs", "3", "--format", "json")
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        [str(installed / "bin/opperf"), *words],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        env=kept,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [record["status"] for record in found["records"]] == ["ok", "ok"], found["records"]
+    assert {record["facts"]["version"] for record in found["records"]} == {"1.9.1"}
+    (child,) = found["run"]["environment"]["frameworks"]
+    assert child["environment"] == "mxnet"
+    assert tuple(map(int, child["numpy"].split(".")[:2])) < (1, 24)
+    parent = [str(installed / "bin/python"), "-c", "import numpy; print(numpy.__version__)"]
+    assert subprocess.run(parent, capture_output=True, text=True, timeout=60, env=kept).stdout.startswith("2.")

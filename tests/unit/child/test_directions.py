@@ -1,0 +1,153 @@
+"""What is checked before anything is timed: gradients that agree, inputs that are put back."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from opperf.backend import Bound, Unsupported, Work
+from opperf.child.directions import call_once, ready
+from opperf.operators import operator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.unit.child.conftest import Arrays
+
+UPDATE = operator("sgd_update")
+
+
+@pytest.fixture
+def bound() -> Bound:
+    """A call that returns its one argument, through which a gradient flows."""
+    data = np.ones((2, 3), "float32")
+    return Bound(lambda array: array, (data,), differentiable=(data,))
+
+
+def test_forward_is_run_once_and_its_result_measured(backend: Arrays, bound: Bound) -> None:
+    calls: list[Any] = []
+
+    def twice(array: Any) -> Any:
+        calls.append(array)
+        return [array, (array,)]
+
+    counted = replace(bound, function=twice)
+    found = ready(backend, counted, "forward", None, "s")
+    assert len(calls) == 1
+    assert found.output_bytes == 2 * 24
+
+
+@pytest.mark.parametrize("direction", ["backward", "forward_backward"])
+def test_without_a_gradient_there_is_no_backward(direction: str, backend: Arrays, bound: Bound) -> None:
+    with pytest.raises(Unsupported) as caught:
+        ready(backend, replace(bound, differentiable=()), direction, None, "s")
+    assert (caught.value.slug, caught.value.hint) == ("no_gradient", "measure it forward")
+
+
+def test_gradients_that_agree_come_from_a_graph_that_is_kept(backend: Arrays, bound: Bound) -> None:
+    found = ready(backend, bound, "backward", None, "s")
+    assert backend.events.count("kept graph") == 1
+    assert "fresh graph" not in backend.events
+    assert found.output_bytes == 16
+
+
+@pytest.mark.parametrize("gradients", [[1.0, 2.0, 1.0], [1.0, 1.0, 2.0]])
+def test_gradients_that_differ_get_a_fresh_forward_for_each_call(
+    gradients: list[float], backend: Arrays, bound: Bound
+) -> None:
+    backend.kept = gradients
+    found = ready(backend, bound, "backward", None, "s")
+    assert [event for event in backend.events if "graph" in event] == ["kept graph", "fresh graph"]
+    assert found.work.function()[0][0] == 1.0
+
+
+def test_gradients_that_differ_in_any_case_are_not_measured(backend: Arrays, bound: Bound) -> None:
+    backend.kept = backend.fresh = [1.0, 2.0, 3.0]
+    with pytest.raises(Unsupported) as caught:
+        ready(backend, bound, "backward", None, "s")
+    assert caught.value.slug == "unsteady_gradients"
+    assert "forward_backward" in str(caught.value.hint)
+
+
+def test_a_random_operator_may_differ_with_a_fresh_forward(backend: Arrays, bound: Bound) -> None:
+    backend.kept = backend.fresh = [1.0, 2.0, 3.0]
+    ready(backend, bound, "backward", operator("dropout"), "s")
+    assert backend.events[-1] != "kept graph"
+    assert "fresh graph" in backend.events
+
+
+def test_a_random_operator_that_keeps_its_draw_keeps_its_graph(backend: Arrays, bound: Bound) -> None:
+    ready(backend, bound, "backward", operator("dropout"), "s")
+    assert "fresh graph" not in backend.events
+
+
+def test_no_fourth_call_is_looked_at(backend: Arrays, bound: Bound) -> None:
+    backend.kept = [1.0, 1.0, 1.0, 2.0]
+    ready(backend, bound, "backward", None, "s")
+    assert "fresh graph" not in backend.events
+
+
+def test_a_cotangent_is_like_the_output_and_the_same_for_the_same_seed(backend: Arrays, bound: Bound) -> None:
+    made = []
+    for seed in ("a", "a", "b"):
+        ready(backend, bound, "backward", None, seed)
+        made.append(backend.cotangent)
+    assert (made[0].shape, made[0].dtype) == ((2, 3), np.dtype("float32"))
+    assert np.array_equal(made[0], made[1])
+    assert not np.array_equal(made[0], made[2])
+
+
+@pytest.fixture
+def mutating() -> Bound:
+    """A call that takes one from its argument, in place."""
+    weight = np.zeros(4, "float32")
+    return Bound(lambda array: np.subtract(array, 1, out=array), (weight,), mutated=(weight,))
+
+
+def test_mutated_inputs_are_put_back_before_each_call(backend: Arrays, mutating: Bound) -> None:
+    work = ready(backend, mutating, "forward", UPDATE, "s").work
+    assert work.before is not None
+    for _ in range(3):
+        assert call_once(backend, work)[0] == -1.0
+    assert backend.events == ["restored"] * 4
+    assert work.notes["mutates"] == "weight: restored before each call"
+
+
+def test_inputs_whose_values_do_not_matter_are_left_to_change(backend: Arrays, mutating: Bound) -> None:
+    work = ready(backend, mutating, "forward", replace(UPDATE, restore=False), "s").work
+    assert work.before is None
+    assert "left to change" in work.notes["mutates"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_operator_that_mutates_nothing_is_called_as_it_is(known: bool, backend: Arrays, bound: Bound) -> None:
+    work = ready(backend, bound, "forward", UPDATE if known else None, "s").work
+    assert work.before is None
+    assert "mutates" not in work.notes
+
+
+def test_notes_of_the_backend_are_kept(backend: Arrays, mutating: Bound, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = Work(mutating.function, mutating.arguments, {}, nullcontext, notes={"mode": "odd"})
+    monkeypatch.setattr(backend, "forward", lambda bound: noted)
+    assert set(ready(backend, mutating, "forward", UPDATE, "s").work.notes) == {"mode", "mutates"}
+
+
+def test_one_call_is_made_in_its_scope_with_fresh_arguments_and_waited_for(
+    backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[Any] = []
+
+    @contextmanager
+    def scope() -> Iterator[None]:
+        events.append("open")
+        yield
+        events.append("closed")
+
+    monkeypatch.setattr(backend, "wait", lambda outputs: events.append(outputs))
+    work = Work(lambda x, *, k: (x, k), ("old",), {"k": 1}, scope, before=lambda: ("fresh",))
+    assert call_once(backend, work) == ("fresh", 1)
+    assert events == ["open", [("fresh", 1)], "closed"]

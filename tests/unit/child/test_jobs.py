@@ -1,0 +1,242 @@
+"""What a child answers: trials by handle, names by meaning, and failures by kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from opperf.backend import Unsupported
+from opperf.backends.call import Call, Missing, parameters
+from opperf.backends.null.runtime import NullBackend
+from opperf.case import Case
+from opperf.child.jobs import Jobs, failure
+from opperf.measure.disturbance import NoCounters
+from opperf.measurement import Measurement
+from opperf.message import Request
+from opperf.operators import operator
+from opperf.plan import Settings, Side, Trial
+from opperf.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEADY = Trial(Case("null:steady"), Side("null", implementation="steady"), "forward")
+ADD = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("null"), "forward")
+
+
+@pytest.fixture
+def jobs() -> Jobs:
+    """The jobs of a child with the null framework."""
+    return Jobs(NullBackend(Side("null")), NoCounters())
+
+
+def ask(jobs: Jobs, verb: str, **arguments: Any) -> dict[str, Any]:
+    """Return the answer to one request."""
+    return jobs.answer(Request(1, verb, arguments))
+
+
+def prepared(jobs: Jobs, trial: Trial) -> dict[str, Any]:
+    """Return the answer to the request to prepare a trial."""
+    return ask(jobs, "prepare", trial=trial.to_json(), seed=0)
+
+
+def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    answer = ask(jobs, "measure", handle=handle, settings=Settings(runs=5).to_json())
+    found = Measurement.from_json(answer)
+    assert found.time.seconds() == [1e-4] * 5
+    assert found.facts["implementation"] == "null:steady"
+
+
+def test_handles_are_not_given_twice(jobs: Jobs) -> None:
+    first = prepared(jobs, STEADY)["handle"]
+    ask(jobs, "release", handle=first)
+    assert prepared(jobs, STEADY)["handle"] != first
+
+
+def test_a_released_trial_is_gone(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    ask(jobs, "release", handle=handle)
+    with pytest.raises(KeyError):
+        ask(jobs, "measure", handle=handle, settings=Settings().to_json())
+
+
+def test_releasing_twice_does_no_harm(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    assert ask(jobs, "release", handle=handle) == ask(jobs, "release", handle=handle) == {}
+
+
+def test_one_block_is_sampled_on_demand(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    answer = ask(jobs, "sample", handle=handle, calls=7)
+    assert (answer["calls"], answer["wall_ns"], answer["clean"], answer["overhead_ns"]) == (7, 700_000, True, 0.0)
+
+
+def test_an_unknown_verb_is_refused(jobs: Jobs) -> None:
+    with pytest.raises(ValueError, match="no verb 'quit'"):
+        ask(jobs, "quit")
+
+
+def test_a_neutral_name_means_its_binding(jobs: Jobs) -> None:
+    assert ask(jobs, "describe", name="add") == {
+        "path": "add",
+        "operator": "add",
+        "arguments": {"lhs": "lhs", "rhs": "rhs"},
+    }
+
+
+def test_a_function_without_a_binding_means_itself(jobs: Jobs) -> None:
+    assert ask(jobs, "describe", name="steady") == {"path": "steady", "operator": None, "arguments": {}}
+
+
+def test_an_unknown_name_has_near_ones(jobs: Jobs) -> None:
+    answer = ask(jobs, "describe", name="stedy")
+    assert (answer["path"], answer["operator"]) == (None, None)
+    assert answer["near"][0] == "steady"
+    assert len(answer["near"]) <= 5
+
+
+@pytest.fixture
+def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
+    """The jobs of a child whose framework has two names for one function, and lacks an operator."""
+    backend = NullBackend(Side("null"))
+    bindings = {
+        "abs": Call("steady", parameters("x=data"), also=("noisy",), note="by hand"),
+        "exp": Missing("nobody wrote it"),
+        "log": Call("not.in.this.version", parameters("data"), unsupported={"backward": "no gradient here"}),
+    }
+    monkeypatch.setattr(backend, "bindings", lambda: bindings)
+    scripts = backend.scripts.named()
+    monkeypatch.setattr(backend.scripts, "named", lambda: {**scripts, "same": scripts["steady"]})
+    return Jobs(backend, NoCounters())
+
+
+def test_a_path_of_a_binding_means_its_operator(bound_jobs: Jobs) -> None:
+    for name, path in (("steady", "steady"), ("noisy", "noisy")):
+        assert ask(bound_jobs, "describe", name=name) == {"path": path, "operator": "abs", "arguments": {"x": "data"}}
+
+
+def test_an_operator_that_is_missing_says_why(bound_jobs: Jobs) -> None:
+    answer = ask(bound_jobs, "describe", name="exp")
+    assert (answer["path"], answer["reason"]) == (None, "nobody wrote it")
+
+
+def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = NullBackend(Side("null"))
+    bindings = {
+        "relu": Call("steady", parameters("data, 'relu'")),
+        "tanh": Call("steady", parameters("data, 'tanh'")),
+        "exp": Call("noisy", parameters("data, 1")),
+    }
+    scripts = backend.scripts.named()
+    monkeypatch.setattr(backend, "bindings", lambda: bindings)
+    monkeypatch.setattr(backend.scripts, "named", lambda: scripts)
+    jobs = Jobs(backend, NoCounters())
+    assert ask(jobs, "describe", name="steady")["operator"] is None
+    assert ask(jobs, "describe", name="noisy")["operator"] == "exp"
+
+
+def test_a_backward_carries_the_fixed_cost_of_one(jobs: Jobs) -> None:
+    # The scripted backward is the forward twice: 2 us of launches, and 4 bytes moved in no time.
+    backward = Trial(ADD.case, ADD.side, "backward")
+    assert prepared(jobs, backward)["facts"]["backward_fixed_seconds"] == pytest.approx(2e-6, rel=1e-3)
+    assert "backward_fixed_seconds" not in prepared(jobs, ADD)["facts"]
+
+
+def trial(name: str, direction: str = "forward", path: str | None = None) -> Trial:
+    """Return a trial of a catalog operator."""
+    return Trial(operator(name).case("small"), Side("null", implementation=path), direction)
+
+
+def test_a_trial_of_a_missing_operator_is_not_supported(bound_jobs: Jobs) -> None:
+    with pytest.raises(Unsupported, match="nobody wrote it") as caught:
+        prepared(bound_jobs, trial("exp"))
+    assert caught.value.slug == "no_such_operator"
+
+
+def test_a_trial_of_an_unbound_operator_is_not_supported(bound_jobs: Jobs) -> None:
+    with pytest.raises(Unsupported, match="there is no binding"):
+        prepared(bound_jobs, trial("tanh"))
+
+
+def test_a_direction_that_a_binding_excludes_is_not_supported(bound_jobs: Jobs) -> None:
+    with pytest.raises(Unsupported, match="no gradient here") as caught:
+        prepared(bound_jobs, trial("log", "backward"))
+    assert caught.value.slug == "no_such_direction"
+
+
+@pytest.mark.parametrize("path", [None, "steady"])
+def test_a_trial_takes_the_arguments_of_its_binding_and_keeps_its_note(path: str | None, bound_jobs: Jobs) -> None:
+    facts = prepared(bound_jobs, trial("abs", path=path))["facts"]
+    assert facts == {"implementation": "null:steady", "note": "by hand"}
+
+
+def test_a_trial_of_another_path_takes_the_arguments_of_its_binding_too(bound_jobs: Jobs) -> None:
+    assert prepared(bound_jobs, trial("abs", path="noisy"))["facts"] == {"implementation": "null:noisy"}
+
+
+def test_an_evaluated_trial_leaves_its_tensors_in_files(jobs: Jobs, tmp_path: Path) -> None:
+    (output,) = ask(jobs, "evaluate", trial=ADD.to_json(), seed=0, folder=str(tmp_path))["outputs"]
+    assert (output["shape"], output["dtype"]) == ([4], "float32")
+    assert (tmp_path / "output_0.bin").read_bytes() == bytes(16)
+
+
+def test_more_threads_than_asked_for_are_doubted_in_every_measurement() -> None:
+    backend = NullBackend(Side("null"))
+    backend.threads_seen = 3.7
+    jobs = Jobs(backend, NoCounters())
+    answer = ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=Settings(runs=3).to_json())
+    assert [warning["slug"] for warning in answer["warnings"]] == ["threads_not_honoured"]
+
+
+def test_what_a_framework_cannot_do_is_a_skip() -> None:
+    assert failure(Unsupported("no such thing", slug="odd", hint="try another")) == {
+        "slug": "odd",
+        "message": "no such thing",
+        "hint": "try another",
+        "skipped": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4 bytes"),
+        RuntimeError("RESOURCE_EXHAUSTED: Out of range"),
+        RuntimeError("std::bad_alloc"),
+        OSError("[Errno 12] Cannot allocate memory"),
+    ],
+)
+def test_every_framework_says_in_its_own_way_that_memory_is_short(error: Exception) -> None:
+    assert failure(error)["slug"] == "out_of_memory"
+
+
+def test_other_errors_are_those_of_the_operator() -> None:
+    found = failure(ValueError("axis 3 is out of bounds\nand more of that"))
+    assert (found["slug"], found["exception"]) == ("operator_error", "ValueError")
+    assert found["message"] == "axis 3 is out of bounds"
+    assert "skipped" not in found
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_an_error_without_words_is_called_by_its_name(text: str) -> None:
+    assert failure(KeyboardInterrupt(text))["message"] == "KeyboardInterrupt"
+
+
+def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
+    def deep(levels: int) -> None:
+        if levels == 0:
+            raise RuntimeError("x" * 10_000)
+        deep(levels - 1)
+
+    with pytest.raises(RuntimeError) as caught:
+        deep(100)
+    found = failure(caught.value)
+    assert len(found["message"]) == 500
+    assert len(found["traceback"]) == 8000
+    assert found["traceback"].rstrip().endswith("x")

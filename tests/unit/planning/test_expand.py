@@ -1,0 +1,265 @@
+"""From a selection to trials: names, cases, dtypes, directions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.case import Case, DType
+from opperf.errors import InputError
+from opperf.operators import SIZES, catalog, categories, operator
+from opperf.plan import Settings, Side, Trial
+from opperf.planning.expand import expand
+from opperf.planning.selection import Selection
+from opperf.suite import Suite, SuiteCase
+from opperf.tensor import TensorSpec
+
+NULL, NUMPY = Side("null"), Side("numpy")
+
+#: What the fake children say of names: of `np.add`, that it is the sum; of `np.kron`, that it exists.
+MEANINGS: dict[str, dict[str, Any]] = {
+    "np.add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
+    "add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
+    "sum": {"path": "numpy.sum", "operator": "sum", "arguments": {"a": "data", "axis": "axis"}},
+    "np.kron": {"path": "np.kron", "operator": None, "arguments": {}},
+    "steady": {"path": "steady", "operator": None, "arguments": {}},
+    "conv2d": {"path": None, "operator": "conv2d", "arguments": {}, "reason": "no images"},
+}
+
+
+def describe(side: Side, name: str) -> Mapping[str, Any]:
+    return MEANINGS.get(name, {"path": None, "operator": None, "arguments": {}, "near": ["np.add"]})
+
+
+def never(side: Side, name: str) -> Mapping[str, Any]:
+    raise AssertionError(f"no child need be asked, and one was for `{name}`")
+
+
+def trials(selection: Selection, *sides: Side, ask: Any = describe) -> tuple[Trial, ...]:
+    """Return the trials of a selection."""
+    return expand(selection, Settings(), sides or (NUMPY,), ask).trials
+
+
+def cases(selection: Selection, *sides: Side) -> list[Case]:
+    """Return the cases of a selection, forward only."""
+    return [trial.case for trial in trials(selection, *sides) if trial.direction == "forward"]
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+
+def test_an_operator_has_its_common_case_forward_and_backward() -> None:
+    found = trials(Selection(operators=("exp",)), ask=never)
+    assert [(trial.case, trial.direction, trial.origin) for trial in found] == [
+        (operator("exp").case("common"), "forward", "catalog:common"),
+        (operator("exp").case("common"), "backward", "catalog:common"),
+    ]
+
+
+def test_an_operator_without_a_gradient_has_a_forward_alone() -> None:
+    assert [trial.direction for trial in trials(Selection(operators=("argmax",)))] == ["forward"]
+
+
+def test_asked_directions_are_measured_even_where_there_is_none() -> None:
+    # The child says why there is none, and the record keeps the reason.
+    found = trials(Selection(operators=("argmax",), directions=("backward", "backward")))
+    assert [trial.direction for trial in found] == ["backward"]
+
+
+def test_an_alias_is_the_operator_and_is_not_measured_twice() -> None:
+    assert len(trials(Selection(operators=("plus", "add", "add")))) == 2
+
+
+def test_a_category_is_all_its_operators_in_order() -> None:
+    expected = [name for name, known in catalog().items() if known.category == "softmax"]
+    assert [case.operator for case in cases(Selection(categories=("softmax",)))] == expected
+
+
+def test_everything_is_the_whole_catalog() -> None:
+    assert [case.operator for case in cases(Selection(every=True))] == list(catalog())
+
+
+def test_named_operators_come_before_those_of_a_category() -> None:
+    names = [case.operator for case in cases(Selection(operators=("add",), categories=("softmax",)))]
+    assert names[0] == "add"
+    assert "softmax" in names
+
+
+def test_what_is_skipped_by_a_pattern_is_left_out() -> None:
+    names = {case.operator for case in cases(Selection(every=True, skip=("conv*", "ADD", "s?m")))}
+    assert not {name for name in names if name.startswith("conv")}
+    assert "sum" not in names
+    assert "add" in names
+
+
+def test_a_framework_name_of_a_known_function_is_its_operator_by_that_path() -> None:
+    (forward, *_) = trials(Selection(operators=("numpy:np.add",)))
+    assert (forward.case.operator, forward.side.implementation) == ("add", "numpy.add")
+
+
+def test_a_framework_name_is_measured_on_that_framework_alone() -> None:
+    found = trials(Selection(operators=("numpy:np.add",)), NULL, NUMPY)
+    assert {trial.side.framework for trial in found} == {"numpy"}
+
+
+def test_a_neutral_name_is_measured_on_every_side() -> None:
+    found = trials(Selection(operators=("exp",), directions=("forward",)), NULL, NUMPY, ask=never)
+    assert [trial.side for trial in found] == [NULL, NUMPY]
+
+
+def test_an_unknown_framework_name_is_refused_with_near_ones() -> None:
+    with pytest.raises(InputError) as caught:
+        trials(Selection(operators=("numpy:np.ad",)))
+    assert (caught.value.message, caught.value.slug) == ("no operator `numpy:np.ad`", "unknown_operator")
+    assert caught.value.hint == "did you mean `numpy:np.add`?"
+
+
+def test_an_unknown_function_needs_inputs() -> None:
+    with pytest.raises(InputError, match=r"no default inputs for `numpy:np\.kron`") as caught:
+        trials(Selection(operators=("numpy:np.kron",)))
+    assert caught.value.slug == "no_inputs"
+
+
+def test_an_unknown_function_takes_its_own_names_and_goes_forward() -> None:
+    selection = Selection(operators=("numpy:np.kron",), inputs=({"a": "2x2", "b": (3, 3)},), attributes={"axis": "1"})
+    (found,) = trials(selection)
+    assert found.case == Case("numpy:np.kron", {"a": TensorSpec((2, 2)), "b": TensorSpec((3, 3))}, {"axis": 1})
+    assert (found.direction, found.side.implementation, found.origin) == ("forward", "np.kron", "user")
+
+
+def test_a_script_of_the_null_framework_needs_no_inputs() -> None:
+    (found,) = trials(Selection(operators=("null:steady",)), NULL)
+    assert found.case == Case("null:steady")
+
+
+def test_an_operator_that_a_framework_lacks_is_a_trial_all_the_same() -> None:
+    # The child will skip it with the reason.
+    (forward, *_) = trials(Selection(operators=("numpy:conv2d",)))
+    assert (forward.case.operator, forward.side.implementation) == ("conv2d", None)
+
+
+@pytest.mark.parametrize(
+    ("selection", "words"),
+    [
+        (Selection(operators=("sofmax",)), "did you mean `softmax`"),
+        (Selection(operators=("zzzzzz",)), "opperf operators"),
+        (Selection(categories=("reductions",)), "did you mean `reduction`"),
+        (Selection(operators=("add",), sizes=("big",)), "known: small"),
+        (Selection(operators=("add",), directions=("backwards",)), "did you mean `backward`"),
+        (Selection(operators=("add",), dtypes=("float31",)), "no dtype `float31`"),
+    ],
+)
+def test_an_unknown_word_is_refused_with_what_is_known(selection: Selection, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        trials(selection, ask=never)
+
+
+@pytest.mark.parametrize("selection", [Selection(), Selection(operators=("add",), skip=("*",))])
+def test_a_selection_of_nothing_is_refused(selection: Selection) -> None:
+    with pytest.raises(InputError, match="nothing to measure") as caught:
+        trials(selection)
+    assert caught.value.slug == "empty_plan"
+
+
+def test_an_unknown_name_is_refused_before_any_child_is_asked() -> None:
+    with pytest.raises(InputError, match="softmax"):
+        trials(Selection(operators=("numpy:np.add", "sofmax")), ask=never)
+
+
+# Cases ---------------------------------------------------------------------------------------------------------------
+
+
+def test_each_size_is_a_case() -> None:
+    found = cases(Selection(operators=("add",), sizes=SIZES))
+    assert found == [operator("add").case(size) for size in SIZES]
+
+
+def test_each_dtype_is_a_case() -> None:
+    found = cases(Selection(operators=("add",), dtypes=("float32", "fp16")))
+    assert [case.tensor("lhs").dtype for case in found] == ["float32", "float16"]
+
+
+def test_inputs_are_cases_of_the_user() -> None:
+    selection = Selection(operators=("add",), inputs=({"lhs": "2x3", "rhs": "2x3"}, {"lhs": (4,), "rhs": (4,)}))
+    assert [case.tensor("lhs").shape for case in cases(selection)] == [(2, 3), (4,)]
+    assert {trial.origin for trial in trials(selection)} == {"user"}
+
+
+def test_an_attribute_alone_changes_the_common_case() -> None:
+    (found,) = cases(Selection(operators=("softmax",), attributes={"axis": "0"}))
+    assert found.attributes["axis"] == 0
+    assert found.inputs == operator("softmax").case("common").inputs
+
+
+def test_the_frameworks_own_argument_names_are_translated() -> None:
+    selection = Selection(operators=("add",), inputs=({"x1": "5", "rhs": "5"},))
+    (found,) = cases(selection)
+    assert [found.tensor(name).shape for name in ("lhs", "rhs")] == [(5,), (5,)]
+
+
+def test_neutral_names_are_not_translated() -> None:
+    selection = Selection(operators=("add",), inputs=({"lhs": "5", "rhs": "5"},))
+    assert len(trials(selection, ask=never)) == 2
+
+
+def test_an_unknown_argument_name_is_refused_with_both_kinds_of_names() -> None:
+    with pytest.raises(InputError, match=r"it takes lhs, rhs, x1, x2"):
+        trials(Selection(operators=("add",), inputs=({"zzz": "5"},)))
+
+
+def test_a_dtype_argument_follows_the_dtype() -> None:
+    (found,) = cases(Selection(operators=("cast",), attributes={"dtype": "int8"}))
+    assert found.attributes["dtype"] == DType("int8")
+
+
+# Suites --------------------------------------------------------------------------------------------------------------
+
+
+def suite(folder: Path, *entries: SuiteCase) -> Path:
+    """Write a suite file."""
+    path = folder / "suite.json"
+    path.write_text(json.dumps(Suite("s", "test", entries).to_json()))
+    return path
+
+
+EXP = Case("exp", {"data": TensorSpec((3,))})
+
+
+def test_the_cases_of_a_suite_are_measured_with_their_origins(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP, 2, "model.py:3"), SuiteCase(Case("argmax", {"data": TensorSpec((3,))})))
+    found = trials(Selection(suite=path), ask=never)
+    assert [(trial.case.operator, trial.direction, trial.origin) for trial in found] == [
+        ("exp", "forward", "model.py:3"),
+        ("exp", "backward", "model.py:3"),
+        ("argmax", "forward", "user"),
+    ]
+
+
+def test_a_framework_name_in_a_suite_is_for_that_framework(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(Case("numpy:np.kron", {"a": TensorSpec((2,))})), SuiteCase(EXP))
+    found = trials(Selection(suite=path, directions=("forward",)), NULL, NUMPY, ask=never)
+    assert [(trial.side.framework, trial.side.implementation) for trial in found] == [
+        ("null", None),
+        ("numpy", "np.kron"),
+        ("numpy", None),
+    ]
+
+
+def test_an_unknown_operator_in_a_suite_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP), SuiteCase(Case("zzzzz")))
+    with pytest.raises(InputError, match=r"suite\.json: cases\[1\]"):
+        trials(Selection(suite=path))
+
+
+def test_a_suite_and_named_operators_are_measured_together(tmp_path: Path) -> None:
+    found = cases(Selection(suite=suite(tmp_path, SuiteCase(EXP)), operators=("add",)))
+    assert [case.operator for case in found] == ["exp", "add"]
+
+
+def test_every_category_can_be_planned() -> None:
+    for name in categories():
+        assert trials(Selection(categories=(name,)), ask=never)

@@ -1,0 +1,171 @@
+"""Inputs as users write them: shapes, attributes, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opperf.case import Case, DType, ListOf
+from opperf.errors import InputError
+from opperf.operators import operator
+from opperf.sources.user_inputs import case_with, foreign_case, pairs, shape
+from opperf.tensor import TensorSpec
+
+SHAPES = st.lists(st.integers(0, 10**9), max_size=6).map(tuple)
+
+
+@given(SHAPES, st.sampled_from(["x", ",", ", ", " x ", "×"]), st.sampled_from(["()", "[]"]))  # noqa: RUF001
+def test_a_shape_in_brackets_is_read(sizes: tuple[int, ...], between: str, brackets: str) -> None:
+    text = brackets[0] + between.join(map(str, sizes)) + brackets[1]
+    assert shape(text, "data") == sizes
+
+
+@given(SHAPES.filter(bool), st.sampled_from(["x", ",", " , ", "×"]))  # noqa: RUF001
+def test_a_shape_without_brackets_is_read(sizes: tuple[int, ...], between: str) -> None:
+    assert shape(between.join(map(str, sizes)), "data") == sizes
+
+
+@given(SHAPES)
+def test_a_shape_as_python_writes_it_is_read(sizes: tuple[int, ...]) -> None:
+    assert shape(str(sizes), "data") == sizes
+    assert shape(str(list(sizes)), "data") == sizes
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_a_shape_or_refused(text: str) -> None:
+    try:
+        found = shape(text, "input `data`")
+    except InputError as error:
+        refused = (error.slug, error.message[:14], error.hint is not None)
+        assert refused == ("bad_shape", "input `data`: ", True)
+    else:
+        assert all(size >= 0 for size in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "3x", "x3", "3xx4", "3,,4", "3x-4", "3.5", "1e3", "3 4", "2**3", "", "  ", "(3", "3)"]
+)
+def test_what_is_no_shape_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is no shape"):
+        shape(text, "data")
+
+
+def test_pairs_are_split_at_the_first_sign() -> None:
+    assert pairs(["a=1", " b = x=y ", "c="], "--label") == {"a": "1", "b": "x=y", "c": ""}
+
+
+@pytest.mark.parametrize("word", ["a", "", "=1", "  =1"])
+def test_what_is_no_pair_is_refused_with_its_option(word: str) -> None:
+    with pytest.raises(InputError, match="--input") as caught:
+        pairs([word], "--input")
+    assert caught.value.hint
+
+
+def test_a_shape_keeps_what_else_the_default_says() -> None:
+    made = case_with(operator("take"), {"data": "7x3", "indices": (5,)})
+    assert made.tensor("data") == TensorSpec((7, 3))
+    assert made.tensor("indices").dtype == "int64"
+    assert made.tensor("indices").shape == (5,)
+
+
+def test_what_is_not_given_is_as_in_the_default() -> None:
+    default = operator("take").case("common")
+    assert case_with(operator("take"), {"axis": 1}).inputs == default.inputs
+
+
+def test_another_size_class_is_another_default() -> None:
+    assert case_with(operator("add"), {}, "small") == operator("add").case("small")
+
+
+@pytest.mark.parametrize("value", ["2x3;4x3", "2x3 + 4x3", [(2, 3), (4, 3)], [TensorSpec((2, 3)), "4x3"]])
+def test_a_list_of_tensors_is_written_in_several_ways(value: Any) -> None:
+    made = case_with(operator("concatenate"), {"data": value})
+    assert made.inputs["data"] == ListOf((TensorSpec((2, 3)), TensorSpec((4, 3))))
+
+
+def test_a_tensor_may_be_described_in_full() -> None:
+    described = {"shape": [4], "dtype": "float16"}
+    assert case_with(operator("abs"), {"data": described}).tensor("data") == TensorSpec((4,), "float16")
+    spec = TensorSpec((4,), "float64", values="ones")
+    assert case_with(operator("abs"), {"data": spec}).tensor("data") is spec
+
+
+@pytest.mark.parametrize("value", [5, None, 2.5, ("a",), object(), {"shape": 5}, (-1,), (True,), [[2, 3], 5]])
+def test_what_is_no_tensor_is_refused(value: Any) -> None:
+    with pytest.raises(InputError):
+        case_with(operator("abs"), {"data": value})
+
+
+def test_an_unknown_name_is_refused_with_those_it_takes() -> None:
+    with pytest.raises(InputError, match="no input of `abs` `dta`"):
+        case_with(operator("abs"), {"dta": "3"})
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("-1", -1),
+        ("0.5", 0.5),
+        ("True", True),
+        ("None", None),
+        ("(1, 2)", (1, 2)),
+        ("[1, 2]", (1, 2)),
+        ("[[1, 2], [3, 4]]", ((1, 2), (3, 4))),
+        ("('same', '1')", ("same", "1")),
+        ("'1'", "1"),
+        ("tanh", "tanh"),
+        ("1x2", "1x2"),
+        ("", ""),
+    ],
+)
+def test_an_attribute_is_a_literal_or_the_text_itself(text: str, value: Any) -> None:
+    found = foreign_case("f", {}, {"a": text}).attributes["a"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize("value", [[1, [2, 3]], (1, [2, 3])])
+def test_lists_within_an_attribute_are_tuples_too(value: Any) -> None:
+    made = foreign_case("f", {}, {"a": value})
+    assert made.attributes["a"] == (1, (2, 3))
+    assert Case.from_json(made.to_json()) == made
+
+
+@pytest.mark.parametrize(
+    "value", ["{1: 2}", "{1}", "b'x'", "1j", "...", "[{1: 2}]", {"a": 1}, object(), b"x", [object()]]
+)
+def test_what_is_no_attribute_is_refused(value: Any) -> None:
+    with pytest.raises(InputError, match="attribute value"):
+        foreign_case("f", {}, {"a": value})
+
+
+@pytest.mark.parametrize("text", ["__import__('os').system('true')", "open('x')", "1 + a", "[].append(1)"])
+def test_nothing_in_an_attribute_is_evaluated(text: str) -> None:
+    assert foreign_case("f", {}, {"a": text}).attributes["a"] == text
+
+
+@given(st.text(max_size=15))
+def test_any_text_is_an_attribute_or_refused(text: str) -> None:
+    try:
+        made = foreign_case("f", {}, {"a": text})
+    except InputError:
+        return
+    assert Case.from_json(made.to_json()).id == made.id
+
+
+def test_a_dtype_is_read_where_the_default_is_one() -> None:
+    assert case_with(operator("cast"), {"dtype": "fp16"}).attributes["dtype"] == DType("float16")
+
+
+def test_an_unknown_dtype_is_refused() -> None:
+    with pytest.raises(InputError, match="no dtype `float31`"):
+        case_with(operator("cast"), {"dtype": "float31"})
+
+
+def test_inputs_of_an_unknown_function_are_float32() -> None:
+    made = foreign_case("f", {"a": "2x3", "b": [(1,), (2,)]}, {"k": 3})
+    assert made == Case("f", {"a": TensorSpec((2, 3)), "b": ListOf((TensorSpec((1,)), TensorSpec((2,))))}, {"k": 3})

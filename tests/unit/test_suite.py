@@ -1,0 +1,50 @@
+"""A suite: read whole, or refused with the place of what is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from opperf.case import Case
+from opperf.errors import InputError
+from opperf.suite import Suite, SuiteCase
+from opperf.tensor import TensorSpec
+
+SUITE = Suite("resnet", "capture", (SuiteCase(Case("abs", {"data": TensorSpec((2,))}), 7, "model.py:3"),))
+
+
+def test_a_suite_is_read_back() -> None:
+    assert Suite.from_json(json.loads(json.dumps(SUITE.to_json())), "f") == SUITE
+
+
+def test_count_and_origin_have_defaults() -> None:
+    read = Suite.from_json({"schema_version": 1, "cases": [{"case": {"operator": "abs"}}]}, "f")
+    assert read.cases == (SuiteCase(Case("abs"), 1, "user"),)
+
+
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        (None, "f: "),
+        ([], "f: "),
+        ({"schema_version": 2, "cases": []}, "f: "),
+        ({"schema_version": 1}, "f: `cases`"),
+        ({"schema_version": 1, "cases": {}}, "f: `cases`"),
+        ({"schema_version": 1, "cases": [{"case": {"operator": "abs"}}, 5]}, "f: cases[1]: "),
+        ({"schema_version": 1, "cases": [{}]}, "f: cases[0]: "),
+        ({"schema_version": 1, "cases": [{"case": {"operator": 5}}]}, "f: cases[0].case: "),
+        ({"schema_version": 1, "cases": [{"case": {"operator": "abs"}, "count": 0}]}, "f: cases[0].count: "),
+        ({"schema_version": 1, "cases": [{"case": {"operator": "abs"}, "count": True}]}, "f: cases[0].count: "),
+        ({"schema_version": 1, "cases": [{"case": {"operator": "abs"}, "count": 1.5}]}, "f: cases[0].count: "),
+        (
+            {"schema_version": 1, "cases": [{"case": {"operator": "abs", "inputs": {"data": {"shape": "2"}}}}]},
+            "f: cases[0].case.inputs.data: ",
+        ),
+    ],
+)
+def test_a_bad_suite_is_refused_with_the_place(written: Any, place: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Suite.from_json(written, "f")
+    assert caught.value.message.startswith(place)

@@ -1,0 +1,122 @@
+"""The description of a tensor: sizes, defaults, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opperf.errors import InputError
+from opperf.tensor import DTYPE_ALIASES, FLOATS, ITEM_SIZES, TensorSpec, dtype_named
+
+
+@pytest.mark.parametrize("name", sorted(set(ITEM_SIZES) - {"bfloat16"}))
+def test_item_sizes_are_those_of_numpy(name: str) -> None:
+    assert ITEM_SIZES[name] == np.dtype(name).itemsize
+
+
+@pytest.mark.parametrize("name", sorted(set(ITEM_SIZES) - {"bfloat16"}))
+def test_floats_are_the_inexact_types_of_numpy(name: str) -> None:
+    assert (name in FLOATS) == np.issubdtype(np.dtype(name), np.inexact)
+
+
+@pytest.mark.parametrize("alias", DTYPE_ALIASES)
+def test_an_alias_means_a_known_type(alias: str) -> None:
+    assert dtype_named(alias) in ITEM_SIZES
+
+
+def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError) as caught:
+        dtype_named("float31")
+    assert caught.value.slug == "unknown_dtype"
+    assert "bfloat16" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "nbytes"), [((), "float64", 8), ((0, 5), "int8", 0), ((3, 4), "complex128", 192)]
+)
+def test_bytes_are_elements_times_item_size(shape: tuple[int, ...], dtype: str, nbytes: int) -> None:
+    assert TensorSpec(shape, dtype).nbytes == nbytes
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bounds"), [("float16", (-1, 1)), ("complex64", (-1, 1)), ("uint8", (0, 10)), ("bool", (0, 2))]
+)
+def test_a_range_that_is_the_default_is_left_out(dtype: str, bounds: tuple[float, float]) -> None:
+    assert TensorSpec((2,), dtype, range=bounds) == TensorSpec((2,), dtype)
+    assert "range" not in TensorSpec((2,), dtype, range=bounds).to_json()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"shape": (-1,)},
+        {"shape": (2.0,)},
+        {"shape": (True,)},
+        {"shape": ("2",)},
+        {"shape": (1,), "dtype": "float31"},
+        {"shape": (1,), "dtype": "fp16"},
+        {"shape": (1,), "values": "normal"},
+    ],
+)
+def test_a_bad_description_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        TensorSpec(**given)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {},
+        {"shape": None},
+        {"shape": 5},
+        {"shape": [1.5]},
+        {"shape": [-1]},
+        {"shape": [None]},
+        {"shape": [2], "strides": 1},
+        {"shape": [2], "strides": ["x"]},
+        {"shape": [2], "strides": [1, 1]},
+        {"shape": [2], "range": 5},
+        {"shape": [2], "range": [1]},
+        {"shape": [2], "range": [None, 1]},
+        {"shape": [2], "range": ["a", "b"]},
+        {"shape": [2], "values": 7},
+        {"shape": [2], "dtype": 7},
+        {"shape": [2], "requires_grad": "yes"},
+        {"shape": [2], "size": 7},
+    ],
+)
+def test_a_bad_json_form_is_refused_with_its_place(written: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        TensorSpec.from_json(written, "case.inputs.lhs")
+    assert caught.value.message.startswith("case.inputs.lhs: ")
+
+
+def test_the_json_form_holds_what_is_not_default() -> None:
+    spec = TensorSpec((2, 3), "float16", (1, 2), "ones", (0, 1), requires_grad=False)
+    assert spec.to_json() == {
+        "shape": [2, 3],
+        "dtype": "float16",
+        "strides": [1, 2],
+        "values": "ones",
+        "range": [0.0, 1.0],
+        "requires_grad": False,
+    }
+    assert TensorSpec.from_json(spec.to_json()) == spec
+
+
+def test_json_may_leave_out_everything_but_the_shape() -> None:
+    assert TensorSpec.from_json({"shape": [2]}) == TensorSpec((2,))
+
+
+def test_an_alias_is_read_from_json_as_what_it_means() -> None:
+    assert TensorSpec.from_json({"shape": [], "dtype": "fp16"}).dtype == "float16"
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [(TensorSpec((2, 3)), "2x3"), (TensorSpec(()), "scalar"), (TensorSpec((4,), "int64"), "4 int64")],
+)
+def test_people_read_a_shape_with_crosses(spec: TensorSpec, text: str) -> None:
+    assert str(spec) == text
