@@ -40,7 +40,7 @@ def growth(spin: Any, turns: int) -> dict[str, Any]:
 
 def worst(rows: list[dict[str, Any]]) -> float:
     """Return the largest error, whatever its sign."""
-    return max(abs(row["error %"]) for row in rows)
+    return max(abs(float(row["error %"])) for row in rows)
 
 
 def main() -> None:

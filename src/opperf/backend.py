@@ -88,6 +88,8 @@ class Backend(Protocol):
     side: Side
     #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
     threads_seen: float | None
+    #: Whether tensors never change: what mutates its inputs elsewhere returns new ones here.
+    immutable: bool
 
     @property
     def clock(self) -> Clock:

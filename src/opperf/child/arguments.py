@@ -64,7 +64,7 @@ def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, se
         arguments=tuple(positional),
         keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
         differentiable=tuple(_differentiable(case, operator, backend, made)),
-        mutated=_mutated(case, operator, made),
+        mutated=() if backend.immutable else _mutated(case, operator, made),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
     )
 

@@ -97,6 +97,12 @@ def test_a_bad_line_in_the_middle_is_refused_with_its_number(line: bytes, file: 
     assert caught.value.slug == "bad_journal"
 
 
+def test_a_bad_last_line_that_is_whole_was_not_torn_and_is_refused(file: Path, written: bytes) -> None:
+    file.write_bytes(written + b"nonsense\n")
+    with pytest.raises(InputError, match="line 5 is not JSON"):
+        read_journal(file)
+
+
 @pytest.mark.parametrize(
     "line", [b"5", b"[]", b'"text"', b'{"outcome": 5}', b'{"outcome": {}}', b'{"outcome": []}', b'{"record": {}}']
 )

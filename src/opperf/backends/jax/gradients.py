@@ -81,7 +81,7 @@ def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[An
     """Return one program of the forward and its gradients.
 
     The program returns the outputs too, or XLA would leave out what only they need. They are dropped in Python, as in
-    other frameworks, at 0.06 us a call.
+    other frameworks.
     """
     whole = Differentiated.of(bound)
     shapes, _ = jax.eval_shape(whole.forward, *whole.tensors)

@@ -57,6 +57,7 @@ class JaxBackend:
     """JAX on a CPU or an accelerator."""
 
     name = "jax"
+    immutable = True
 
     def __init__(self, side: Side) -> None:
         self.side = side

@@ -34,6 +34,7 @@ class MxnetBackend:
     """MXNet on a CPU or a CUDA device."""
 
     name = "mxnet"
+    immutable = False
     collects = False  # `waitall` waits for everything, held or not
 
     def __init__(self, side: Side) -> None:

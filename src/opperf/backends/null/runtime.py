@@ -46,6 +46,7 @@ class NullBackend:
     """Runs scripts against a virtual clock."""
 
     name = "null"
+    immutable = False
     collects = False
     threads_seen: float | None = None
 

@@ -32,6 +32,7 @@ class NumpyBackend:
     """NumPy on a CPU."""
 
     name = "numpy"
+    immutable = False
     collects = False
 
     def __init__(self, side: Side) -> None:

@@ -43,6 +43,7 @@ class TorchBackend:
     """PyTorch on a CPU or a CUDA device."""
 
     name = "torch"
+    immutable = False
     collects = False  # calls on a CPU are done when they return; a CUDA stream is waited for as a whole
 
     def __init__(self, side: Side) -> None:

@@ -21,7 +21,7 @@ BINDINGS: dict[str, Binding] = {
         for name, own in {
             "relu": "relu",
             "relu6": "relu6",
-                "silu": "silu",
+            "silu": "silu",
             "mish": "mish",
             "selu": "selu",
             "softplus": "softplus",

@@ -53,7 +53,7 @@ def conv_transpose2d(
 
 
 def _space(made: Mapping[str, Any]) -> int:
-    return made["data"].ndim - 2
+    return int(made["data"].ndim) - 2
 
 
 def _steps(made: Mapping[str, Any]) -> tuple[int, ...]:

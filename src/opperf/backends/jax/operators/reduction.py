@@ -13,7 +13,7 @@ BINDINGS: dict[str, Binding] = {
             "max": "max",
             "min": "min",
             "prod": "prod",
-                "variance": "var",
+            "variance": "var",
             "std": "std",
             "argmax": "argmax",
             "argmin": "argmin",

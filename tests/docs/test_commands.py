@@ -1,0 +1,125 @@
+"""Every command in the pages and examples is one that exists, with options that exist and names that are known."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer.main
+
+from opperf.cli.main import app
+from opperf.environment import EnvironmentSpec
+from opperf.operators import DIRECTIONS, SIZES, categories, operator
+from opperf.registry import framework, split_implementation
+from opperf.reports import FORMATS
+from opperf.units import parse_duration, parse_percent
+
+if TYPE_CHECKING:
+    from tests.docs.conftest import Page
+
+#: What a value of an option must be, beyond what the parser checks.
+CHECKS: dict[str, Any] = {
+    "framework": framework,
+    "environment": EnvironmentSpec.parse,
+    "category": lambda name: categories().index(name),
+    "size": SIZES.index,
+    "direction": DIRECTIONS.index,
+    "format": FORMATS.index,
+    "budget": parse_duration,
+    "trial_budget": parse_duration,
+    "timeout": parse_duration,
+    "precision": parse_percent,
+}
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yield the words of each `opperf` command of a shell script, without comments, pipes and redirections."""
+    for line in text.replace("\\\n", " ").splitlines():
+        for inner in re.findall(r"\$\((opperf [^)]*)\)", line):
+            yield shlex.split(inner)[1:]
+        if "opperf" not in line:
+            continue
+        words = shlex.split(re.sub(r"\$\([^)]*\)|\"\$@\"", "", line), comments=True)
+        for i, word in enumerate(words):
+            if Path(word).name == "opperf" and (i == 0 or words[i - 1] in ("exec", "&&", "|", "{")):
+                rest = words[i + 1 :]
+                end = next((j for j, other in enumerate(rest) if other in ("|", "&&", ">", "}")), len(rest))
+                yield rest[:end]
+
+
+def check(words: list[str]) -> None:
+    """Parse a command as the command line does, and look at the values that it does not look at."""
+    command: Any = typer.main.get_command(app)
+    given = list(words)
+    while hasattr(command, "commands") and given and not given[0].startswith("-"):
+        command = command.commands[given.pop(0)]
+    if not given and hasattr(command, "commands"):
+        return
+    try:
+        context = command.make_context(command.name, given)
+    except Exception as error:
+        if type(error).__name__ == "Exit":  # --help and --version
+            return
+        raise AssertionError(f"opperf {shlex.join(words)}: {error}") from error
+    for name, checked in CHECKS.items():
+        value = context.params.get(name)
+        for each in value if isinstance(value, (list, tuple)) else [value] * (value is not None):
+            checked(each)
+    for name in context.params.get("operators") or ():
+        prefix, rest = split_implementation(name)
+        if prefix is None:
+            operator(rest)
+
+
+def test_commands_in_pages_can_be_given(page: Page) -> None:
+    for block in page.blocks("sh"):
+        for words in commands(block.text):
+            check(words)
+
+
+def test_commands_in_example_scripts_can_be_given(root: Path) -> None:
+    for script in root.glob("examples/*.sh"):
+        for words in commands(script.read_text(encoding="utf-8")):
+            check(words)
+
+
+def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
+    command: Any = typer.main.get_command(app)
+    known = {option for verb in _verbs(command) for parameter in verb.params for option in parameter.opts} | {"--help"}
+    foreign = {"--cpuset-cpus"}  # of docker
+    prose = "\n".join(
+        child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"
+    )
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", prose)) - foreign <= known
+
+
+def test_the_readers_of_commands_find_them() -> None:
+    assert list(commands("opperf run add --runs 5 | head  # opperf nothing\n$(opperf env python jax) x.py")) == [
+        ["run", "add", "--runs", "5"],
+        ["env", "python", "jax"],
+    ]
+
+
+def test_every_command_is_on_the_page_of_commands(root: Path) -> None:
+    text = (root / "docs" / "reference" / "command_line.md").read_text(encoding="utf-8")
+    command: Any = typer.main.get_command(app)
+    for name, verb in command.commands.items():
+        assert f"<!-- generated: help {name} -->" in text
+        for inner in getattr(verb, "commands", {}):
+            assert f"<!-- generated: help {name} {inner} -->" in text
+
+
+def test_targets_of_make_exist(page: Page, root: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {word for block in page.blocks("sh") for word in re.findall(r"^make (\w+)", block.text, re.MULTILINE)}
+    named |= set(re.findall(r"`make (\w+)`", page.text))
+    assert named <= targets
+
+
+def _verbs(command: Any) -> Iterator[Any]:
+    yield command
+    for inner in getattr(command, "commands", {}).values():
+        yield from _verbs(inner)

@@ -1,0 +1,120 @@
+"""What the code can say is documented: slugs, metrics, fields, dependencies, frameworks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+
+from opperf.metric import METRICS
+from opperf.plan import Side
+from opperf.reason import Reason, Warning
+from opperf.record import Record, Run, Statistics
+from opperf.registry import FRAMEWORKS
+
+SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+#: Calls whose positional argument at this place is a slug.
+PLACES = {"Warning": 0, "Reason": 0, "_fail": 1}
+
+
+def slugs(path: Path) -> Iterator[str]:
+    """Yield every slug that a module writes down."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            place = PLACES.get(name)
+            if place is not None and len(node.args) > place:
+                yield from constants(node.args[place])
+            for keyword in node.keywords:
+                if keyword.arg == "slug" and not isinstance(keyword.value, ast.JoinedStr):
+                    yield from constants(keyword.value)
+            if name == "unknown" and node.args and isinstance(node.args[0], ast.Constant):
+                yield f"unknown_{node.args[0].value!s}"
+        elif isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "slug" for target in node.targets):
+            yield from constants(node.value)
+        elif isinstance(node, ast.arguments):
+            for argument, default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
+                if argument.arg == "slug" and default is not None:
+                    yield from constants(default)
+
+
+def constants(value: ast.expr) -> Iterator[str]:
+    """Yield the texts that an expression may be: itself, or the branches of a choice."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, str) and SLUG.fullmatch(value.value):
+        yield value.value
+    elif isinstance(value, ast.IfExp):
+        yield from constants(value.body)
+        yield from constants(value.orelse)
+
+
+@pytest.fixture(scope="module")
+def written(root: Path) -> set[str]:
+    """Every slug in the source."""
+    return {slug for path in (root / "src" / "opperf").rglob("*.py") for slug in slugs(path)}
+
+
+@pytest.fixture(scope="module")
+def messages(root: Path) -> set[str]:
+    """Every slug in the first column of a table of the page of messages."""
+    text = (root / "docs" / "reference" / "messages.md").read_text(encoding="utf-8")
+    return {slug for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for slug in re.findall(r"`(\w+)`", row)}
+
+
+def test_every_slug_in_the_code_is_documented(written: set[str], messages: set[str]) -> None:
+    assert len(written) > 50
+    assert written <= messages
+
+
+def test_every_documented_slug_is_in_the_code(written: set[str], messages: set[str]) -> None:
+    made_of_the_kind = {"unknown_engine", "unknown_allocator"}  # `unknown(option, ...)`
+    assert messages - made_of_the_kind <= written
+
+
+def test_every_metric_is_documented(root: Path) -> None:
+    text = (root / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
+    assert {name for name in METRICS if f"| `{name}` |" not in text} == set()
+
+
+@pytest.mark.parametrize(
+    ("where", "noun"),
+    [
+        ("metrics", Statistics),
+        ("record", Record),
+        ("record", Run),
+        ("record", Side),
+        ("record", Reason),
+        ("record", Warning),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_every_field_of_a_result_file_is_documented(where: str, noun: type, root: Path) -> None:
+    text = (root / "docs" / "reference" / f"{where}.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"[\"`.](\w+)[\"`]", text))
+    own = {field.name for field in fields(noun)} - {"trial"}  # its parts stand in the record itself
+    assert own <= named
+
+
+def test_every_preset_is_documented_with_its_requirements(root: Path) -> None:
+    text = (root / "docs" / "reference" / "environments.md").read_text(encoding="utf-8")
+    for known in FRAMEWORKS.values():
+        for requirement in known.preset:
+            assert f"`{requirement}`" in text
+
+
+def test_every_dependency_is_explained(root: Path) -> None:
+    project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    groups = [
+        requirement
+        for group in re.findall(r"^(?:test|lint) = \[(.*)\]", project, re.MULTILINE)
+        for requirement in re.findall(r'"(.*?)"', group)
+    ]
+    assert groups
+    names = {re.split(r"[^\w-]", requirement)[0] for requirement in [*(requires("opperf") or ()), *groups]}
+    stubs = {name for name in names if "stubs" in name or name.startswith("types-")}
+    text = (root / "docs" / "explanation" / "dependencies.md").read_text(encoding="utf-8")
+    assert {name for name in names - stubs if f"`{name}`" not in text} == set()

@@ -1,0 +1,46 @@
+"""What holds for every page: its links lead somewhere, its generated parts are up to date, its figures are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.docs.conftest import Page
+
+
+def test_links_lead_to_files_and_headings_that_exist(page: Page, pages: list[Page]) -> None:
+    anchors = {other.path: other.anchors() for other in pages}
+    for link in page.links():
+        if re.match(r"https?:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        path = (page.path.parent / target).resolve() if target else page.path
+        assert path.exists(), f"{page.name}: {link}"
+        assert not anchor or anchor in anchors[path], f"{page.name}: {link}, of {sorted(anchors[path])}"
+
+
+def test_every_page_is_linked_from_another(page: Page, pages: list[Page]) -> None:
+    linked = {
+        (other.path.parent / link.partition("#")[0]).resolve()
+        for other in pages
+        for link in other.links()
+        if other is not page and not link.startswith(("http", "#"))
+    }
+    assert page.path in linked or page.name in ("README.md", "docs/README.md")
+
+
+def test_generated_parts_are_what_the_code_says_now(page: Page, generate: ModuleType) -> None:
+    assert page.text == generate.filled(page.text), "run `.venv/bin/python docs/generate.py`"
+
+
+def test_no_figure_of_our_benchmarks_is_still_missing(page: Page) -> None:
+    """Fails until each `<!-- figures: NAME -->` is replaced by what `benchmarks/NAME.py` measured."""
+    assert re.findall(r"<!-- figures: (\w+) -->", page.text) == []
+
+
+def test_the_readme_shows_its_command_and_output_first(root: Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert re.match(r"# opperf\n\nopperf [^.#]+\.\n\n```sh\nopperf run [^\n]+\n```\n\n```text\n", text)

@@ -1,0 +1,55 @@
+"""Python in pages runs and says what the page says; so do the examples in docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.util
+import pkgutil
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import opperf
+from opperf.registry import REAL_FRAMEWORKS
+
+if TYPE_CHECKING:
+    from tests.docs.conftest import Page
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+#: Frameworks that do not import here; their backends cannot either.
+ABSENT = [name for name in REAL_FRAMEWORKS if importlib.util.find_spec(name) is None]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(opperf.__path__, "opperf.", onerror=lambda name: None)
+    if not re.match(rf"opperf\.backends\.({'|'.join(ABSENT) or '-'})\b", module.name)
+]
+
+
+def failures(test: doctest.DocTest) -> str:
+    """Run the examples of a text and return what went otherwise."""
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append, clear_globs=False)
+    return "".join(said)
+
+
+def test_python_in_pages_does_what_it_shows(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in page.blocks("python"):
+        if ">>>" in block.text:
+            test = doctest.DocTestParser().get_doctest(block.text, names, page.name, page.name, block.line)
+            assert failures(test) == ""
+            names.update(test.globs)
+        else:
+            exec(compile(block.text, f"{page.name}:{block.line}", "exec"), {})
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_show_what_happens(name: str) -> None:
+    module = importlib.import_module(name)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        if test.examples:
+            assert failures(test) == ""
