@@ -17,6 +17,8 @@ ALLOCATORS = ("fixed", "default")
 ENGINES = ("naive", "threaded")
 MODES = ("eager", "compiled")
 CACHES = ("hot", "cold")
+#: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
+VARIABLE = "env."
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Side:
     """Where and how: everything that may differ between two measurements of one case.
 
     `environment` is written as the user did (`torch`, `numpy==1.26.4`, `python=/path`), or `current`. `settings` are
-    the backend's own (`slowdown` of the null framework).
+    the backend's own (`slowdown` of the null framework), and environment variables (`env.OMP_NUM_THREADS`).
     """
 
     framework: str
@@ -58,6 +60,11 @@ class Side:
             self.allocator,
             tuple(sorted(self.settings.items())),
         )
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables that stand among the settings, as `env.NAME`."""
+        return {key[len(VARIABLE) :]: value for key, value in self.settings.items() if key.startswith(VARIABLE)}
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

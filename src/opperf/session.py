@@ -239,7 +239,7 @@ def _found(resume: Path | None, settings: Settings) -> Found:
         raise InputError(f"`{resume}` and its journal do not exist", hint="leave `--resume` out to begin a run")
     if not journal.exists():
         found.run = read_run(resume)
-        found.records = {known.trial.key: known for known in found.run.records if not _is_open(known)}
+        found.records = {known.trial.key: known for known in found.run.records if not _is_open(known, settings)}
         _same_settings(found.run.settings, settings, resume)
         return found
     kept = read_journal(journal)
@@ -253,9 +253,11 @@ def _found(resume: Path | None, settings: Settings) -> Found:
     return found
 
 
-def _is_open(known: Record) -> bool:
-    """Whether a record stands for a trial that was not reached, and is to be measured now."""
-    return known.reason is not None and known.reason.slug in ("budget", "not_run")
+def _is_open(known: Record, settings: Settings) -> bool:
+    """Whether a record stands for a trial that was not reached, or not in every process, and is to be measured now."""
+    if known.reason is not None:
+        return known.reason.slug in ("budget", "not_run")
+    return known.time is not None and known.time.processes < settings.processes
 
 
 def _same_settings(then: Settings, now: Settings, path: Path) -> None:

@@ -55,8 +55,8 @@ def test_forward_computes_what_another_framework_computes(name: str, framework: 
         assert close(ours.values, theirs.values), f"{framework} and {other[0]} differ"
 
 
-@pytest.mark.parametrize("framework", ("torch", "mxnet", "jax"))
-@pytest.mark.parametrize("direction", ("backward", "forward_backward"))
+@pytest.mark.parametrize("framework", ["torch", "mxnet", "jax"])
+@pytest.mark.parametrize("direction", ["backward", "forward_backward"])
 @pytest.mark.parametrize("name", WITH_GRADIENT)
 def test_gradients_are_those_of_another_framework(
     name: str, direction: str, framework: str, computed: Computed

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,11 @@ __all__ = ["start"]
 
 
 def start(side: Side) -> Backend:
-    """Set what must stand before the framework is imported, import it, and return its backend."""
+    """Set what must stand before the framework is imported, import it, and return its backend.
+
+    Variables of the side itself (`env.OMP_NUM_THREADS`) come last: whoever names one wants that one.
+    """
     import_module(f"opperf.backends.{side.framework}.threads").configure(side)
+    os.environ.update(side.variables)
     backend: Backend = import_module(f"opperf.backends.{side.framework}.runtime").start(side)
     return backend

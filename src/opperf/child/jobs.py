@@ -62,6 +62,8 @@ class Jobs:
             return self._measure(given["handle"], Settings.from_json(given["settings"]))
         if request.verb == "sample":
             return self._sample(given["handle"], given["calls"])
+        if request.verb == "turn":
+            return self._turn(given["handle"], given["samples"])
         if request.verb == "release":
             self._prepared.pop(given["handle"], None)
             return {}
@@ -128,12 +130,20 @@ class Jobs:
         return found
 
     def _sample(self, handle: int, calls: int) -> dict[str, Any]:
+        block = self._block(self._prepared[handle])
+        with block.scope():
+            sample = block.sample(calls)
+        return {**vars(sample), "overhead_ns": block.overhead_ns}
+
+    def _turn(self, handle: int, samples: int) -> dict[str, Any]:
+        """Settle after a switch of sides, then take samples; the first turn of a trial finds its block length."""
         prepared = self._prepared[handle]
+        return self._engine.turn(self._block(prepared), samples, output_bytes=prepared.output_bytes).to_json()
+
+    def _block(self, prepared: Prepared) -> Block:
         if prepared.block is None:
             prepared.block = self._engine.block(prepared.work)
-        with prepared.block.scope():
-            sample = prepared.block.sample(calls)
-        return {**vars(sample), "overhead_ns": prepared.block.overhead_ns}
+        return prepared.block
 
     def _describe(self, name: str) -> dict[str, Any]:
         """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""

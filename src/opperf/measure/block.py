@@ -33,6 +33,8 @@ class Block:
         self._timer = backend.device_timer()
         self._keywords = tuple(work.keywords)
         self._values = tuple(work.keywords.values())
+        #: Calls of a sample, once they were found for it; kept here when samples are taken on demand.
+        self.calls: int | None = None
         self._loop = loop(len(work.arguments), self._keywords, backend.collects)
         self.cold = sweep is not None
         self.one_by_one = work.before is not None or self.cold

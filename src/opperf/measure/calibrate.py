@@ -14,6 +14,8 @@ LONGEST_NS = 2_000_000
 PROBES = 3
 #: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
 WARMUP_SHARE = 4
+#: After a switch of sides: at least so many calls and so much time. A cache-sized add needs six calls to be within 3 %.
+SETTLE_CALLS, SETTLE_NS = 3, 2_000_000
 #: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
 IN_FLIGHT_BYTES = 64 * 1024 * 1024
 
@@ -62,3 +64,12 @@ def warm_up(block: Block, calls: int, budget: float) -> int:
         rule.add(wall_ns / calls / 1e9)
         if rule.settled(elapsed_ns / 1e9):
             return blocks * calls
+
+
+def settle(block: Block) -> None:
+    """Make untimed calls after another process had the CPU, until its traces in the caches are overwritten."""
+    calls = elapsed = 0
+    while calls < SETTLE_CALLS or elapsed < SETTLE_NS:
+        step = max(1, (block.calls or 1) // WARMUP_SHARE)
+        elapsed += block.run(step)
+        calls += step

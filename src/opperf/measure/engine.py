@@ -14,7 +14,7 @@ from opperf.backend import Backend, Work
 from opperf.measure import host
 from opperf.measure.block import Block
 from opperf.measure.cache import Sweep
-from opperf.measure.calibrate import probe, warm_up
+from opperf.measure.calibrate import probe, settle, warm_up
 from opperf.measure.disturbance import Counters
 from opperf.measure.doubts import doubts
 from opperf.measure.stopping import Count, Stopping, stopping
@@ -23,6 +23,8 @@ from opperf.plan import Settings
 
 #: Single calls that the latency is made of, unless `--runs` says otherwise.
 LATENCY_CALLS = 20
+#: The budget that warm-up before the first turn of a comparison has its share of, in seconds.
+TURN_WARMUP = 0.2
 
 
 class Engine:
@@ -71,6 +73,16 @@ class Engine:
     def block(self, work: Work) -> Block:
         """Return a block of that work, to be sampled on demand."""
         return Block(work, self._backend, self._counters)
+
+    def turn(self, block: Block, samples: int, *, output_bytes: int) -> Samples:
+        """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples."""
+        with block.scope(), _no_garbage_collection():
+            if block.calls is None:
+                block.calls = probe(block, output_bytes=output_bytes, held=self._backend.collects)
+                warm_up(block, block.calls, TURN_WARMUP)
+                self._counters.watch()
+            settle(block)
+            return Samples(tuple(block.sample(block.calls) for _ in range(samples)), block.overhead_ns)
 
     def _warm(self, block: Block, settings: Settings, output_bytes: int) -> tuple[int, int]:
         """Return the calls of a block and how many calls went before the first sample."""

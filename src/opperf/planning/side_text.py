@@ -1,4 +1,6 @@
-"""A side as a user writes it: `(framework[==version] | environment | python=PATH | implementation)[;key=value]...`
+"""A side as a user writes it, one word and then settings.
+
+    (framework[==version] | environment | python=PATH | implementation)[;key=value]...
 
 torch                     torch where it imports, or in the environment that opperf builds
 numpy==1.26.4             a version
@@ -14,13 +16,11 @@ from dataclasses import dataclass, field
 
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
-from opperf.plan import ALLOCATORS, ENGINES, MODES, Side
+from opperf.plan import ALLOCATORS, ENGINES, MODES, VARIABLE, Side
 from opperf.registry import FRAMEWORKS, device_named, framework, split_implementation
 from opperf.tensor import dtype_named
 
 KEYS = ("device", "mode", "threads", "engine", "allocator", "dtype", "framework")
-#: Prefix of environment variables: they are set in the child before anything is imported.
-VARIABLE = "env."
 HINT = "write torch, numpy==1.26.4, python=PATH;framework=torch or torch:aten::mm, then ;threads=2 and the like"
 
 

@@ -58,7 +58,7 @@ def case_with(definition: Operator, given: Mapping[str, Any], size: str = "commo
     arguments: dict[str, Argument] = {**default.inputs, **default.attributes}
     for name, value in given.items():
         if name not in arguments:
-            raise unknown(f"input of `{definition.name}`", name, arguments, hint=f"it takes {', '.join(arguments)}")
+            raise unknown(f"input of {definition.name}", name, arguments, hint=f"it takes {', '.join(arguments)}")
         if name in definition.inputs:
             arguments[name] = _tensor(value, arguments[name], name)
         else:

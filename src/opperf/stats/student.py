@@ -15,7 +15,11 @@ def t_cdf(value: float, freedom: float) -> float:
     >>> round(t_cdf(2.0, 10), 6)
     0.963306
     """
-    tail = 0.5 * _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + value * value))
+    square = value * value
+    if square < freedom:  # near the centre the tail is nearly a half, and what is far from it would be lost
+        inner = 0.5 * _incomplete_beta(0.5, freedom / 2, square / (freedom + square))
+        return 0.5 + inner if value > 0 else 0.5 - inner
+    tail = 0.5 * _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + square))
     return 1 - tail if value > 0 else tail
 
 

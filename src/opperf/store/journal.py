@@ -89,7 +89,9 @@ def read_journal(path: Path) -> Journal:
             raise InputError(f"{path}: line {number} is not JSON", slug="bad_journal") from error
     objects = all(isinstance(line, dict) for line in parsed)
     if not parsed or not objects or parsed[0].get("schema_version") != SCHEMA_VERSION:
-        raise InputError(f"{path}: not a journal of this opperf", slug="bad_journal")
+        raise InputError(
+            f"{path}: not a journal of this opperf", hint="begin anew: leave `--resume` out", slug="bad_journal"
+        )
     try:
         outcomes = tuple(Outcome.from_json(line["outcome"]) for line in parsed[1:] if "outcome" in line)
         records = tuple(Record.from_json(line["record"], str(path)) for line in parsed[1:] if "record" in line)

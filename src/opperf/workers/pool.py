@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-import psutil
-
-from opperf.environment import EnvironmentSpec
 from opperf.errors import OpperfError, WorkerFailure
 from opperf.measurement import Measurement
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason
-from opperf.workers.interpreters import interpreter
-from opperf.workers.package import package_folder
 from opperf.workers.process import OperatorFailure, Worker
+from opperf.workers.starting import start
 
-#: Share of the memory that is free when a child starts that it may take beyond what its framework holds.
-MEMORY_SHARE = 0.8
 #: Names and arguments of functions are looked up within this many seconds.
 DESCRIBE_TIMEOUT = 60.0
 
@@ -69,22 +63,7 @@ class Pool:
             if self._worker.side.process == side.process:
                 return self._worker
             self.close()
-        spec = EnvironmentSpec.parse(side.environment)
-        python = interpreter(spec, framework=side.framework, progress=self._progress)
-        worker = Worker(
-            python,
-            package_folder(),
-            side,
-            cpus=self._settings.cpus,
-            memory=int(psutil.virtual_memory().available * MEMORY_SHARE),
-            own_path=spec.kind == "current",
-            bytecode=spec.kind in ("preset", "requirement"),
-        )
-        try:
-            worker.greet()
-        except BaseException:
-            worker.kill()
-            raise
+        worker, python = start(side, cpus=self._settings.cpus, progress=self._progress)
         self._worker = worker
         self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker

@@ -111,7 +111,7 @@ class Worker:
                     limits,
                 ],
                 cwd=package,
-                env=variables,
+                env={**variables, **self.side.variables},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -31,7 +31,7 @@ def dtypes(name: str, **arguments: Argument) -> list[str]:
     return [tensor.dtype for tensor in operator(name).outputs(case_of(name, **arguments))]
 
 
-def flops(name: str, direction: str = "forward", **arguments: Argument) -> int | None:
+def flops(name: str, direction: str = "forward", /, **arguments: Argument) -> int | None:
     return operator(name).flop_count(case_of(name, **arguments), direction)
 
 
@@ -82,7 +82,8 @@ def test_roles_are_inputs_of_the_operator(declared: Operator) -> None:
     assert {*declared.differentiable, *declared.mutates} <= set(declared.inputs)
     assert bool(declared.differentiable) == (declared.directions == DIRECTIONS)
     assert declared.directions in (DIRECTIONS, FORWARD_ONLY)
-    assert declared.summary and declared.summary[-1] != "."
+    assert declared.summary
+    assert declared.summary[-1] != "."
 
 
 @pytest.mark.parametrize("declared", EVERY_OPERATOR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -132,7 +133,7 @@ def empty_run() -> Run:
 
 
 @pytest.fixture
-def run_named():  # type: ignore[no-untyped-def]
+def run_named() -> Callable[[str, str], Run]:
     """A function that makes a run of one failed and one measured record from an operator's name and a message."""
 
     def make(operator: str, message: str) -> Run:
@@ -147,7 +148,7 @@ def run_named():  # type: ignore[no-untyped-def]
 
 
 @pytest.fixture
-def run_with_metrics():  # type: ignore[no-untyped-def]
+def run_with_metrics() -> Callable[..., Run]:
     """A function that makes a run of one measured record from its metrics."""
 
     def make(**metrics: Any) -> Run:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from opperf.record import Run
 from opperf.reports import render
 
 GOLD = Path(__file__).parents[2] / "gold" / "reports"
@@ -30,14 +31,14 @@ def check(name: str, text: str) -> None:
     ("format", "name"),
     [("console", "run.txt"), ("json", "run.json"), ("csv", "run.csv"), ("md", "run.md"), ("html", "run.html")],
 )
-def test_a_run_is_printed_as_its_gold_file(run, format, name):
+def test_a_run_is_printed_as_its_gold_file(run: Run, format: str, name: str) -> None:
     check(name, render(run, format))
 
 
-def test_a_run_is_printed_for_a_narrow_terminal_as_its_gold_file(run):
+def test_a_run_is_printed_for_a_narrow_terminal_as_its_gold_file(run: Run) -> None:
     check("run_100_columns.txt", render(run, "console", width=100))
 
 
 @pytest.mark.parametrize(("format", "name"), [("console", "empty.txt"), ("csv", "empty.csv"), ("md", "empty.md")])
-def test_a_run_without_records_is_printed_as_its_gold_file(empty_run, format, name):
+def test_a_run_without_records_is_printed_as_its_gold_file(empty_run: Run, format: str, name: str) -> None:
     check(name, render(empty_run, format))

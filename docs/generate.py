@@ -1,0 +1,240 @@
+"""Write the parts of the documentation that the code knows better, between marks in the pages.
+
+    <!-- generated: help run -->
+    ...
+    <!-- end of generated -->
+
+`python docs/generate.py` writes every part anew; `tests/docs` fails where one is not what it would be. The parts are
+the help of each command, the tables of metrics, operators, columns and rules, the map of modules, the layers of the
+import contract, and the library's signatures.
+"""
+
+from __future__ import annotations
+
+import configparser
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "opperf"
+PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
+#: The rules whose figures `explanation/measurement.md` lists, by module; each constant says its reason where it stands.
+RULES = {
+    "measure.calibrate": ("TARGET_NS", "LONGEST_NS", "PROBES", "IN_FLIGHT_BYTES"),
+    "measure.loop": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
+    "measure.warmup": ("FALLING", "WINDOW", "MOST_BLOCKS", "MOST_OF_BUDGET"),
+    "measure.stopping": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),
+    "measure.engine": ("LATENCY_CALLS",),
+    "measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
+    "measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
+    "measure.host": ("MOST_STOLEN",),
+    "measure.cache": ("UNKNOWN_CACHE",),
+    "analysis.summary": ("ENOUGH_CLEAN", "LONG_CALL", "ENOUGH_FOR_P99", "PROCESSES"),
+    "child.directions": ("CHECKED_CALLS",),
+    "child.process": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
+    "backends.threads": ("WATCHED_NS",),
+    "workers.pool": ("MEMORY_SHARE", "DESCRIBE_TIMEOUT"),
+    "workers.process": ("START_TIMEOUT", "GRACE"),
+}
+
+
+def pages() -> list[Path]:
+    """Return every page of the documentation."""
+    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*found, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def filled(text: str) -> str:
+    """Return a page with every generated part written anew."""
+    return PART.sub(lambda found: f"{found[1]}{part(found[2]).strip()}\n{found[3]}", text)
+
+
+def part(name: str) -> str:
+    """Return the text of one part, by what stands in its mark."""
+    kind, _, rest = name.partition(" ")
+    return PARTS[kind](rest)
+
+
+def help_of(command: str) -> str:
+    """Return what `opperf COMMAND --help` prints on a terminal of 80 columns."""
+    from typer.testing import CliRunner
+
+    from opperf.cli.main import app
+
+    said = CliRunner().invoke(app, [*command.split(), "--help"], prog_name="opperf", env={"COLUMNS": "80"})
+    if said.exit_code != 0:
+        raise SystemExit(f"`opperf {command} --help` ended with exit code {said.exit_code}: {said.output}")
+    return fenced("\n".join(line.rstrip() for line in said.output.strip("\n").splitlines()), "text")
+
+
+def metrics(_: str) -> str:
+    """Return the table of metrics."""
+    from opperf.metric import METRICS
+
+    rows = [(f"`{known.name}`", known.unit, known.better, known.meaning) for known in METRICS.values()]
+    return table(("metric", "unit", "better", "meaning"), rows)
+
+
+def operators(_: str) -> str:
+    """Return a table of operators for each category."""
+    from opperf.operators import catalog, categories
+
+    found = [f"{len(catalog())} operators in {len(categories())} categories.\n"]
+    for category in categories():
+        rows = [
+            (
+                f"`{known.name}`",
+                known.summary,
+                ", ".join(f"`{name}`" for name in (*known.inputs, *known.attributes)),
+                "both" if "backward" in known.directions else "forward",
+                *_common(known.name),
+            )
+            for known in catalog().values()
+            if known.category == category
+        ]
+        titles = ("operator", "meaning", "arguments", "directions", "common inputs", "operations", "bytes")
+        found += [f"### {category}\n", table(titles, rows)]
+    return "\n".join(found)
+
+
+def _common(name: str) -> tuple[str, str, str]:
+    """Return the default inputs of the common size, and what one forward call computes and moves."""
+    from opperf.operators import operator
+    from opperf.reports.text import case_text
+    from opperf.units import format_bytes, format_flops
+
+    known = operator(name)
+    case = known.case("common")
+    counts = known.flop_count(case, "forward"), known.byte_count(case, "forward")
+    return f"`{case_text(case)}`", format_flops(counts[0]), format_bytes(counts[1])
+
+
+def columns(_: str) -> str:
+    """Return the columns of `--format csv`."""
+    from opperf.reports.columns import COLUMNS
+
+    return fenced(textwrap.fill(", ".join(column.name for column in COLUMNS if column.name), 100), "text")
+
+
+def fields(path: str) -> str:
+    """Return the fields of a dataclass, with defaults, one a line."""
+    module, _, name = path.rpartition(".")
+    known = getattr(import_module(f"opperf.{module}"), name)
+    source = inspect.getsource(known)
+    found = [line.strip() for line in source.splitlines() if re.match(r"    \w+: ", line)]
+    return fenced("\n".join(found), "text")
+
+
+def signature(path: str) -> str:
+    """Return the signature of a function of the package's face."""
+    function = getattr(import_module("opperf"), path)
+    parameters = inspect.signature(function).parameters.values()
+    lines, starred = [], False
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            lines.append("    *,")
+            starred = True
+        lines.append(re.sub(r": '([^']*)'", r": \1", f"    {parameter},"))  # annotations are kept as text
+    return fenced("\n".join([f"opperf.{path}(", *lines, ")"]), "text")
+
+
+def methods(path: str) -> str:
+    """Return the public methods of a class of the package's face, with what each returns."""
+    known = getattr(import_module("opperf"), path)
+    rows = [
+        (f"`{name}`", first_line(value))
+        for name, value in vars(known).items()
+        if inspect.isfunction(value) and not name.startswith("_")
+    ]
+    return table(("method", "meaning"), rows)
+
+
+def modules(_: str) -> str:
+    """Return each module and folder of the package with the first sentence that it says of itself."""
+    rows = []
+    for path in sorted(PACKAGE.iterdir(), key=lambda path: (path.is_dir(), path.name)):
+        inside = path / "__init__.py" if path.is_dir() else path
+        if path.name in ("__init__.py", "__pycache__") or not inside.is_file() or inside.suffix != ".py":
+            continue
+        rows.append((f"`{path.name}/`" if path.is_dir() else f"`{path.name}`", docstring(inside)))
+    return table(("module", "what it is"), rows)
+
+
+def layers(_: str) -> str:
+    """Return the layers of the import contract, highest first."""
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / ".importlinter")
+    return fenced(textwrap.dedent(contract["importlinter:contract:layers"]["layers"]).strip(), "text")
+
+
+def rules(_: str) -> str:
+    """Return the figures of the measuring rules, as they stand in the code."""
+    rows: list[tuple[str, str, str]] = []
+    for module, names in RULES.items():
+        known = import_module(f"opperf.{module}")
+        source = Path(inspect.getfile(known)).read_text(encoding="utf-8")
+        rows += [(f"`{module}.{name}`", f"{getattr(known, name):_}", reason(source, name)) for name in names]
+    return table(("rule", "value", "the comment that stands above it"), rows)
+
+
+def reason(source: str, name: str) -> str:
+    """Return the `#:` comment above a constant; names that are assigned together share one."""
+    found = re.search(
+        rf"((?:^#: .*\n)+)(?:^[A-Z_]+(?:, [A-Z_]+)* = .*\n)*?^(?:[A-Z_]+, )*{name}\b", source, re.MULTILINE
+    )
+    return "" if found is None else " ".join(line.removeprefix("#: ") for line in found[1].splitlines())
+
+
+PARTS: dict[str, Callable[[str], str]] = {
+    "help": help_of,
+    "metrics": metrics,
+    "operators": operators,
+    "columns": columns,
+    "fields": fields,
+    "signature": signature,
+    "methods": methods,
+    "modules": modules,
+    "layers": layers,
+    "rules": rules,
+}
+
+
+def docstring(path: Path) -> str:
+    """Return the first sentence of a module, without importing it."""
+    found = re.match(r'r?"""(.*?)(?:"""|\n\n)', path.read_text(encoding="utf-8"), re.DOTALL)
+    return " ".join(found[1].split()) if found else ""
+
+
+def first_line(known: object) -> str:
+    """Return the first line of a docstring."""
+    return (inspect.getdoc(known) or "").partition("\n")[0]
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines) + "\n"
+
+
+def fenced(text: str, language: str) -> str:
+    """Return a block of code."""
+    return f"```{language}\n{text}\n```\n"
+
+
+def main() -> None:
+    """Write every part anew."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        new = filled(text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"wrote {page.relative_to(ROOT)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Start the child of a side: its interpreter found or built, its private folder made, its hello awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from opperf.environment import EnvironmentSpec
+from opperf.plan import Side
+from opperf.workers.interpreters import interpreter
+from opperf.workers.package import package_folder
+from opperf.workers.process import Worker
+
+#: Share of the memory that is free when a child starts that it may take beyond what its framework holds.
+MEMORY_SHARE = 0.8
+
+
+def start(
+    side: Side, *, cpus: tuple[int, ...] | None, progress: Callable[[str], None], sharing: int = 1
+) -> tuple[Worker, Path]:
+    """Return a child that has said hello, and its Python; raises what keeps it from starting.
+
+    `sharing` is the number of children that live at a time: they share the memory.
+    """
+    spec = EnvironmentSpec.parse(side.environment)
+    python = interpreter(spec, framework=side.framework, progress=progress)
+    worker = Worker(
+        python,
+        package_folder(),
+        side,
+        cpus=cpus,
+        memory=int(psutil.virtual_memory().available * MEMORY_SHARE / sharing),
+        own_path=spec.kind == "current",
+        bytecode=spec.kind in ("preset", "requirement"),
+    )
+    try:
+        worker.greet()
+    except BaseException:
+        worker.kill()
+        raise
+    return worker, python
