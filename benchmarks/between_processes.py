@@ -1,12 +1,14 @@
 """How far do fresh processes differ? One convolution in ten workers, each of which ran other operators first.
 
-With glibc's allocator left to its history the same convolution takes 1.4 ms in one process and 4.0 ms in another. With
-its thresholds held still, as workers do, processes agree.
+With glibc's allocator left to its history the same convolution was seen to take 1.4 ms in one process and 4.0 ms in
+another. Workers hold its thresholds still. All workers live at once and take turns, so that what is compared is the
+processes and not the minutes in which they ran.
 """
 
 from __future__ import annotations
 
 import random
+from contextlib import ExitStack
 from statistics import fmean, stdev
 from typing import Any
 
@@ -15,27 +17,48 @@ from warm_worker import measured, started, torch_side
 
 from opperf.plan import Settings
 from opperf.stats.order import median
+from opperf.workers.process import Worker
 
 OTHERS = ("add", "softmax", "matmul", "concatenate", "layer_norm", "max_pool2d", "transpose", "sum", "gelu", "linear")
 WORKERS = 10
+ROUNDS = 12
 
 
-def one_process(seed: int, allocator: str) -> float:
-    """Return the median of the convolution in a fresh worker, after others in an order of its own; seconds."""
-    order = random.Random(seed).sample(OTHERS, k=6)
-    with started(torch_side(allocator)) as worker:
-        for name in order:
-            measured(worker, name, "common", Settings(warmup=1, runs=3, latency=False, memory=False))
-        found = measured(worker, "conv2d", "common", Settings(runs=100, latency=False, memory=False))
-    return median(found.time.seconds() or found.time.seconds(clean_only=False))
+def prepared(stack: ExitStack, seed: int, allocator: str) -> Worker:
+    """Return a fresh worker that ran other operators in an order of its own, and is stopped."""
+    worker = stack.enter_context(started(torch_side(allocator)))
+    for name in random.Random(seed).sample(OTHERS, k=6):
+        measured(worker, name, "common", Settings(warmup=1, runs=3, latency=False, memory=False))
+    worker.pause()
+    return worker
+
+
+def spell(worker: Worker) -> list[float]:
+    """Wake a worker, time the convolution, and stop it again; seconds."""
+    worker.resume()
+    found = measured(worker, "conv2d", "common", Settings(warmup=5, runs=20, latency=False, memory=False))
+    worker.pause()
+    return found.time.seconds()
 
 
 def main() -> None:
     """Measure, print and judge."""
-    times: dict[str, list[float]] = {"fixed": [], "default": []}
-    for seed in range(WORKERS):
-        for allocator in times:  # alternating, so that the machine's moods strike both
-            times[allocator].append(one_process(seed, allocator))
+    seen: dict[tuple[str, int], list[float]] = {}
+    with ExitStack() as stack:
+        workers = {
+            (allocator, seed): prepared(stack, seed, allocator)
+            for seed in range(WORKERS)
+            for allocator in ("fixed", "default")
+        }
+        for _ in range(ROUNDS):  # by turns, since other guests of the host change its speed from second to second
+            for key, worker in random.sample(sorted(workers.items(), key=lambda item: item[0]), len(workers)):
+                seen.setdefault(key, []).extend(spell(worker))
+        for worker in workers.values():
+            worker.resume()
+    times = {
+        allocator: [median(values) for key, values in seen.items() if key[0] == allocator]
+        for allocator in ("fixed", "default")
+    }
     rows: list[dict[str, Any]] = [
         {
             "allocator": allocator,

@@ -18,17 +18,17 @@ from warm_worker import measured, started, torch_side
 
 from opperf.measurement import Measurement
 from opperf.plan import Settings
-from opperf.stats.order import median
+from opperf.stats.order import median, quantile
 
 OPERATORS = (
     ("softmax", "small"), ("layer_norm", "small"), ("conv2d", "small"), ("matmul", "small"), ("sort", "small"),
     ("add", "common"), ("exp", "common"), ("softmax", "common"), ("conv2d", "common"), ("max_pool2d", "common"),
     ("layer_norm", "common"), ("matmul", "common"),
 )  # fmt: skip
-SETTINGS = Settings(runs=400, trial_budget=2.0, latency=False, memory=False)
+SETTINGS = Settings(runs=120, latency=False, memory=False)
 #: No burner outlives this, in seconds.
 LONGEST = 300
-ROUNDS = 3
+ROUNDS = 11
 
 
 @contextmanager
@@ -54,31 +54,37 @@ def plain(found: Measurement) -> float:
     return 1e6 * median(found.time.seconds(clean_only=False))
 
 
+def high(found: Measurement) -> float:
+    """Return the 90th percentile of every sample, in microseconds."""
+    return 1e6 * quantile(sorted(found.time.seconds(clean_only=False)), 0.9)
+
+
+def row(operator: str, quiet: list[Measurement], busy: list[Measurement]) -> dict[str, Any]:
+    """Return the medians of the rounds, and of the ratios of each round to the quiet one just before it."""
+    samples = [sample for found in busy for sample in found.time.samples]
+    return {
+        "operator": operator,
+        "quiet us": median([clean(found) for found in quiet]),
+        "beside, clean us": median([clean(found) for found in busy]),
+        "error %": 100 * (median([clean(b) / clean(q) for q, b in zip(quiet, busy)]) - 1),
+        "beside, plain us": median([plain(found) for found in busy]),
+        "plain error %": 100 * (median([plain(b) / clean(q) for q, b in zip(quiet, busy)]) - 1),
+        "plain p90 error %": 100 * (median([high(b) / clean(q) for q, b in zip(quiet, busy)]) - 1),
+        "clean samples %": 100 * sum(sample.clean for sample in samples) / len(samples),
+    }
+
+
 def main() -> None:
     """Measure, print and judge."""
     rows: list[dict[str, Any]] = []
     with started(torch_side()) as worker:
         for name, size in OPERATORS:
             quiet, busy = [], []
-            for _ in range(ROUNDS):  # alternating, so that drift strikes both
+            for _ in range(ROUNDS):  # by turns, since other guests of the host change its speed from second to second
                 quiet.append(measured(worker, name, size, SETTINGS))
                 with burners():
                     busy.append(measured(worker, name, size, SETTINGS))
-            truth = median([clean(found) for found in quiet])
-            beside, naive = median([clean(found) for found in busy]), median([plain(found) for found in busy])
-            kept = sum(sample.clean for found in busy for sample in found.time.samples)
-            taken = sum(len(found.time.samples) for found in busy)
-            rows.append(
-                {
-                    "operator": f"{name} {size}",
-                    "quiet us": truth,
-                    "beside, clean us": beside,
-                    "error %": 100 * (beside / truth - 1),
-                    "beside, plain us": naive,
-                    "plain error %": 100 * (naive / truth - 1),
-                    "clean samples %": 100 * kept / taken,
-                }
-            )
+            rows.append(row(f"{name} {size}", quiet, busy))
     judged = [row for row in rows if 10 <= row["quiet us"] <= 2000]
     publish(
         "neighbour",

@@ -14,11 +14,29 @@
 static int64_t calls, noted[MOST];
 static volatile uint64_t sink;
 
-static inline int64_t now(void) {
+static inline int64_t monotonic(void) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
+
+/* The operator's own clock. What a reading costs before and after the moment it reads is blind to that clock: some
+ * 40 ns for clock_gettime on a virtual machine, 4 % of a microsecond. The processor's counter costs a tenth of that. */
+#if defined(__x86_64__)
+#include <x86intrin.h>
+static double ticks_per_ns;
+
+static void calibrate(void) {
+    int64_t start = monotonic();
+    uint64_t first = __rdtsc();
+    while (monotonic() - start < 50000000) {}
+    ticks_per_ns = (double)(__rdtsc() - first) / (double)(monotonic() - start);
+}
+static inline int64_t now(void) { return (int64_t)((double)__rdtsc() / ticks_per_ns); }
+#else
+static void calibrate(void) {}
+static inline int64_t now(void) { return monotonic(); }
+#endif
 
 static PyObject *spin(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
     int64_t start = now();
@@ -55,4 +73,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "spin", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_spin(void) { return PyModule_Create(&module); }
+PyMODINIT_FUNC PyInit_spin(void) {
+    calibrate();
+    return PyModule_Create(&module);
+}

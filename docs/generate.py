@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import configparser
 import inspect
+import json
 import re
 import sys
 import textwrap
@@ -25,7 +26,15 @@ PACKAGE = ROOT / "src" / "opperf"
 PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
 #: The rules whose figures `explanation/measurement.md` lists, by module; each constant says its reason where it stands.
 RULES = {
-    "measure.calibrate": ("TARGET_NS", "LONGEST_NS", "PROBES", "IN_FLIGHT_BYTES"),
+    "measure.calibrate": (
+        "TARGET_NS",
+        "LONGEST_NS",
+        "PROBES",
+        "PROBE_STEP",
+        "PROBE_SHARE",
+        "WARMUP_SHARE",
+        "IN_FLIGHT_BYTES",
+    ),
     "measure.loop": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
     "measure.warmup": ("FALLING", "WINDOW", "MOST_BLOCKS", "MOST_OF_BUDGET"),
     "measure.stopping": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),
@@ -38,7 +47,8 @@ RULES = {
     "child.directions": ("CHECKED_CALLS",),
     "child.process": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "backends.threads": ("WATCHED_NS",),
-    "workers.pool": ("MEMORY_SHARE", "DESCRIBE_TIMEOUT"),
+    "workers.starting": ("MEMORY_SHARE",),
+    "workers.pool": ("DESCRIBE_TIMEOUT",),
     "workers.process": ("START_TIMEOUT", "GRACE"),
 }
 
@@ -190,6 +200,25 @@ def reason(source: str, name: str) -> str:
     return "" if found is None else " ".join(line.removeprefix("#: ") for line in found[1].splitlines())
 
 
+def figures(name: str) -> str:
+    """Return what a benchmark measured when it was last run for the documentation, with the date and the machine."""
+    found = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    place = found["machine"]
+    guest = ", a virtual machine" if place["hypervisor"] else ""
+    made = f"`benchmarks/{name}.py` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
+    rows = [tuple(_figure(value) for value in row.values()) for row in found["rows"]]
+    judged = [
+        f"* {figure}: **{known['measured']:.3g} {known['unit']}**, at most {known['limit']:g} was wanted"
+        + ("." if known["met"] else ": missed.")
+        for figure, known in found["figures"].items()
+    ]
+    return "\n".join([made, "", *judged, "", table(tuple(found["rows"][0]), rows)])
+
+
+def _figure(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
 PARTS: dict[str, Callable[[str], str]] = {
     "help": help_of,
     "metrics": metrics,
@@ -201,6 +230,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "modules": modules,
     "layers": layers,
     "rules": rules,
+    "figures": figures,
 }
 
 

@@ -12,10 +12,14 @@ TARGET_NS = 500_000
 LONGEST_NS = 2_000_000
 #: A block length is judged on the best of so many probes.
 PROBES = 3
+#: Probes grow by this factor until they have this share of a block's length.
+PROBE_STEP = 8
+PROBE_SHARE = 8
 #: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
 WARMUP_SHARE = 4
-#: After a switch of sides: at least so many calls and so much time. A cache-sized add needs six calls to be within 3 %.
-SETTLE_CALLS, SETTLE_NS = 3, 2_000_000
+#: After a switch of sides, at least so many calls and so much time. A cache-sized add needs six calls to be within 3 %.
+SETTLE_CALLS = 3
+SETTLE_NS = 2_000_000
 #: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
 IN_FLIGHT_BYTES = 64 * 1024 * 1024
 
@@ -47,9 +51,9 @@ def probe(block: Block, *, output_bytes: int, held: bool) -> int:
         least = min(block.run(calls) for _ in range(PROBES))
         wanted = calls_for(least / calls, output_bytes=output_bytes, held=held)
         # A short probe overstates the time of one call, so its answer is believed only once it is nearly as long.
-        if wanted <= 2 * calls or least >= TARGET_NS / 4:
+        if wanted <= 2 * calls or least >= TARGET_NS / PROBE_SHARE:
             return wanted
-        calls = min(wanted, calls * 16)
+        calls = min(wanted, calls * PROBE_STEP)
 
 
 def warm_up(block: Block, calls: int, budget: float) -> int:

@@ -137,7 +137,7 @@ def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, describ
     for name in given:
         if name not in known and name not in own:
             raise unknown(
-                f"input of `{definition.name}`",
+                f"input of {definition.name}",
                 name,
                 [*known, *own],
                 hint=f"it takes {', '.join(dict.fromkeys([*known, *own]))}",

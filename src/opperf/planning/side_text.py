@@ -76,7 +76,7 @@ def _pair(word: str, text: str) -> tuple[str, str]:
     if not equals or not key or not value:
         raise InputError(f"`{word}` in `{text}`: expected key=value", hint=HINT)
     if key not in KEYS and not key.startswith(VARIABLE) and not text.startswith("null"):
-        raise unknown("key of a side", key, KEYS, hint=f"known: {', '.join(KEYS)}, {VARIABLE}NAME")
+        raise unknown("key", key, KEYS, hint=f"known: {', '.join(KEYS)}, {VARIABLE}NAME")
     return key, value
 
 

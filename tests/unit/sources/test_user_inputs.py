@@ -100,7 +100,7 @@ def test_what_is_no_tensor_is_refused(value: Any) -> None:
 
 
 def test_an_unknown_name_is_refused_with_those_it_takes() -> None:
-    with pytest.raises(InputError, match="no input of `abs` `dta`"):
+    with pytest.raises(InputError, match="no input of abs `dta`"):
         case_with(operator("abs"), {"dta": "3"})
 
 
