@@ -12,7 +12,7 @@ from types import FrameType
 
 import typer
 
-from opperf.cli import doctor, env, operators, run, show
+from opperf.cli import compare, doctor, env, operators, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("run")(run.run)
+app.command("compare")(compare.compare)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,19 +29,25 @@ def check_format(format: str | None, output: Path | None) -> None:
 
 
 def deliver(run: Run, format: str | None, output: Path | None) -> None:
-    """Print the report, or write it.
+    """Print the report of a run, or write it."""
+
+    def rendered(chosen: str) -> str:
+        if chosen == "console" and output is None and sys.stdout.isatty():
+            return render(run, chosen, width=shutil.get_terminal_size().columns, color=True)
+        return render(run, chosen)
+
+    write_report(rendered, format, output, f"{len(run.records)} records")
+
+
+def write_report(rendered: Callable[[str], str], format: str | None, output: Path | None, what: str) -> None:
+    """Print a report, or write it, in the form that `rendered` makes of a format.
 
     A file gets the named format, or the one of its suffix, or JSON. With a file and no named format the table is
     printed too.
     """
     if output is not None:
-        write_text(output, render(run, format or SUFFIXES.get(output.suffix, "json")))
-        typer.echo(f"wrote {output}: {len(run.records)} records", err=True)
+        write_text(output, rendered(format or SUFFIXES.get(output.suffix, "json")))
+        typer.echo(f"wrote {output}: {what}", err=True)
         if format is not None:
             return
-    chosen = format or "console"
-    if chosen == "console" and sys.stdout.isatty():
-        text = render(run, chosen, width=shutil.get_terminal_size().columns, color=True)
-    else:
-        text = render(run, chosen)
-    typer.echo(text, nl=False)
+    typer.echo(rendered(format or "console"), nl=False)

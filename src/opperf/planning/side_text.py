@@ -12,7 +12,7 @@ torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
@@ -31,7 +31,6 @@ class SideText:
     text: str
     side: Side
     dtype: str | None = None
-    given: tuple[str, ...] = field(default=())
 
 
 def read_side(text: str) -> SideText:
@@ -54,7 +53,7 @@ def read_side(text: str) -> SideText:
         settings=settings,
     )
     dtype = keys.get("dtype")
-    return SideText(text, side, None if dtype is None else dtype_named(dtype), tuple(keys))
+    return SideText(text, side, None if dtype is None else dtype_named(dtype))
 
 
 def _place(first: str, named: str | None) -> tuple[str, str, str | None]:

@@ -1,0 +1,249 @@
+"""Compare sides live: plan the cases, restart pairs of children, look at fixed counts, confirm what stands out.
+
+Operators share pairs of processes: all of them run in each pair, so that imports are paid once. What is decided is
+kept when the command is stopped.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from opperf.analysis.verdict import LOOKS, Rule, confirmed, settled, sort_out
+from opperf.comparison import Comparison, ComparisonRun, PairValue, Verdict
+from opperf.errors import InputError, OpperfError
+from opperf.measurement import Memory
+from opperf.plan import Settings, Side, Trial
+from opperf.planning.expand import expand
+from opperf.planning.selection import Selection
+from opperf.planning.side_text import SideText, read_side
+from opperf.record import Run
+from opperf.session import settled_side
+from opperf.stats.order import median
+from opperf.workers import machine
+from opperf.workers.duel import Duel
+from opperf.workers.pool import Pool
+from opperf.workers.process import OperatorFailure
+
+
+@dataclass
+class Contest:
+    """One case in a direction on two sides, and what its pairs said so far."""
+
+    base: Trial
+    new: Trial
+    key: Trial
+    stage1: list[PairValue] = field(default_factory=list)
+    stage2: list[PairValue] = field(default_factory=list)
+    memory: list[Memory | None] = field(default_factory=list)
+    failure: str | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def ratios1(self) -> list[float]:
+        """The log-ratios of stage 1."""
+        return _log_ratios(self.stage1)
+
+    @property
+    def ratios2(self) -> list[float]:
+        """The log-ratios of stage 2."""
+        return _log_ratios(self.stage2)
+
+
+class Comparing:
+    """A live comparison of one base with one or more new sides."""
+
+    def __init__(self, settings: Settings, rule: Rule, note: Callable[[str], None]) -> None:
+        self.settings = settings
+        self._rule = rule
+        self._note = note
+        self._random = random.Random(settings.seed)
+        self._began = time.monotonic()
+        self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.facts: dict[str, Any] = {}
+
+    def contests(self, selection: Selection, base: str, new: Sequence[str]) -> list[Contest]:
+        """Return what is to be compared; raises `InputError` for what cannot be understood."""
+        with Pool(self.settings, self._note) as pool:
+            sides = [self._resolved(read_side(text), pool) for text in (base, *new)]
+            if not selection.operators and not (selection.categories or selection.every or selection.suite):
+                selection = replace(selection, operators=(self._named(sides[0], pool),))
+            plain = replace(sides[0].side, implementation=None)
+            plan = expand(selection, self.settings, [plain], pool.describe)
+        return [Contest(_on(trial, sides[0]), _on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
+
+    def _resolved(self, text: SideText, pool: Pool) -> SideText:
+        return replace(text, side=settled_side(text.side))
+
+    def _named(self, base: SideText, pool: Pool) -> str:
+        """Return the neutral operator that the base's implementation is of."""
+        path = base.side.implementation
+        if path is None:
+            raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
+        meaning = pool.describe(replace(base.side, implementation=None), path)
+        if meaning.get("operator") is None:
+            raise InputError(f"opperf does not know which operator `{base.text}` is", hint="name it before `--base`")
+        return str(meaning["operator"])
+
+    def run(self, contests: list[Contest]) -> None:
+        """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
+        try:
+            flagged = self._first_stage(contests)
+            self._second_stage(flagged)
+        finally:
+            for contest in contests:
+                if contest.verdict is None:
+                    contest.verdict = self._open(contest)
+
+    def _first_stage(self, contests: list[Contest]) -> list[Contest]:
+        """Measure pairs up to each look; return what stands out."""
+        undecided, flagged = list(contests), []
+        for look in range(len(LOOKS)):
+            wanted = self._rule.looks[look]
+            self._pairs(undecided, wanted, lambda contest: contest.stage1)
+            undecided = [contest for contest in undecided if contest.failure is None]
+            ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
+            chosen, same = sort_out(ratios, look, self._rule)
+            for i in same:
+                undecided[i].verdict = settled(undecided[i].ratios1, self._rule)
+            flagged += [undecided[i] for i in sorted(chosen)]
+            undecided = [contest for i, contest in enumerate(undecided) if i not in chosen | same]
+            if not undecided or self._spent():
+                break
+        for contest in undecided:
+            contest.verdict = settled(contest.ratios1, self._rule)
+        return flagged
+
+    def _second_stage(self, flagged: list[Contest]) -> None:
+        self._pairs(flagged, self._rule.second_stage, lambda contest: contest.stage2)
+        for contest in flagged:
+            if contest.failure is None:
+                contest.verdict = confirmed(contest.ratios1, contest.ratios2, self._rule)
+
+    def _pairs(self, contests: list[Contest], wanted: int, stage: Callable[[Contest], list[PairValue]]) -> None:
+        """Measure until each contest has that many pairs; contests of the same two sides share processes."""
+        groups: dict[tuple[object, ...], list[Contest]] = {}
+        for contest in contests:
+            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append(contest)
+        for group in groups.values():
+            while not self._spent():
+                behind = [one for one in group if one.failure is None and len(stage(one)) < wanted]
+                if not behind:
+                    break
+                self._note(f"pair {len(stage(behind[0])) + 1} of {wanted}: {len(behind)} comparison(s)")
+                self._pair(behind, stage)
+
+    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+        """Start two children and let every contest be fought in them once, in random order."""
+        base, new = contests[0].base.side, contests[0].new.side
+        try:
+            duel = Duel(base, new, self.settings, self._note, self._random)
+        except (OpperfError, OperatorFailure) as error:
+            for contest in contests:
+                contest.failure = str(error).partition("\n")[0]
+            return
+        try:
+            self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
+            for contest in self._random.sample(contests, len(contests)):
+                self._fight(duel, contest, stage)
+                if contest.failure is not None and not duel.alive:
+                    break  # the next pair has fresh children for the others
+                if self._spent():
+                    break
+        finally:
+            duel.close()
+
+    def _fight(self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]]) -> None:
+        try:
+            stage(contest).append(duel.compare(contest.base, contest.new))
+            if not contest.memory and _same_kind(contest.base.side, contest.new.side):
+                contest.memory = duel.memory(contest.base, contest.new)
+        except (OpperfError, OperatorFailure) as error:
+            contest.failure = str(error).partition("\n")[0]
+
+    def _spent(self) -> bool:
+        budget = self.settings.budget
+        return budget is not None and time.monotonic() - self._began > budget
+
+    def _open(self, contest: Contest) -> Verdict:
+        """Return the verdict on a contest that was not brought to its end."""
+        pairs = len(contest.stage1) + len(contest.stage2)
+        if contest.failure is not None:
+            return Verdict("inconclusive", None, None, f"not measured: {contest.failure}", pairs)
+        reason = "the budget was spent" if self._spent() else "the comparison was stopped"
+        return Verdict("inconclusive", None, None, reason, pairs, "give more `--budget`")
+
+
+def outcome(contest: Contest) -> Comparison:
+    """Return what is said of a contest."""
+    if contest.verdict is None:
+        raise ValueError("the contest has no verdict yet")
+    decisive = contest.stage2 or contest.stage1
+    values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
+    tails: dict[str, float] = {}
+    base_time = new_time = None
+    if values:
+        base_time, new_time = median([base["min"] for base, _ in values]), median([new["min"] for _, new in values])
+        tails = {name: median([new[name] / base[name] for base, new in values]) for name in ("median", "p90")}
+    return Comparison(
+        case=contest.key.case,
+        direction=contest.key.direction,
+        base=contest.base.side,
+        new=contest.new.side,
+        verdict=contest.verdict,
+        base_time=base_time,
+        new_time=new_time,
+        tails=tails,
+        memory=_memory(contest.memory),
+        stages=(tuple(contest.ratios1), tuple(contest.ratios2)),
+    )
+
+
+def _on(trial: Trial, text: SideText) -> Trial:
+    """Return a trial on a side; a dtype of the side's overrides the case's."""
+    case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
+    named = trial.side.implementation if text.side.framework == trial.side.framework else None
+    return replace(trial, case=case, side=replace(text.side, implementation=text.side.implementation or named))
+
+
+def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:
+    return [math.log(pair.new["min"] / pair.base["min"]) for pair in pairs if pair.base and pair.new]
+
+
+def _same_kind(base: Side, new: Side) -> bool:
+    """Whether memory can be compared: it is counted in another way in another framework or mode."""
+    return (base.framework, base.mode) == (new.framework, new.mode)
+
+
+def _memory(found: Sequence[Memory | None]) -> Mapping[str, Any]:
+    known = [memory for memory in found if memory is not None]
+    if len(known) != 2:
+        return {}
+    base, new = known
+    return {
+        "peak": [base.peak, new.peak],
+        "allocated": [base.allocated, new.allocated],
+        "same": (base.peak, base.allocated) == (new.peak, new.allocated),
+        "source": base.source,
+    }
+
+
+def report(
+    contests: Sequence[Contest], comparing: Comparing, *, labels: Mapping[str, str], command: Sequence[str]
+) -> ComparisonRun:
+    """Return the document of a comparison: what was said, under the facts of the machine and of both sides."""
+    run = Run(
+        id=uuid.uuid4().hex[:12],
+        started=comparing.started,
+        command=tuple(command),
+        settings=comparing.settings,
+        labels=labels,
+        environment={"machine": machine.facts(), "sides": comparing.facts},
+    )
+    return ComparisonRun(run, tuple(outcome(contest) for contest in contests))

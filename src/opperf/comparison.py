@@ -1,0 +1,102 @@
+"""What is said of two sides: one comparison for each case and direction, and the verdict on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opperf.plan import Side
+from opperf.reason import Warning
+from opperf.record import SCHEMA_VERSION, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opperf.case import Case
+
+VERDICTS = ("slower", "faster", "same", "inconclusive")
+
+
+@dataclass(frozen=True)
+class PairValue:
+    """What one pair of processes said: the clean minimum, median and 90th percentile of each side, in seconds.
+
+    Both sides were cut to the same number of clean samples of the same rounds. With fewer than five the pair says
+    nothing: `base` and `new` are None, and `reason` tells why.
+    """
+
+    base: Mapping[str, float] | None
+    new: Mapping[str, float] | None
+    samples: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer on a pair of sides.
+
+    `ratio` is new over base (above 1 is slower) and `interval` its 95 % interval; both are of the second stage where
+    there was one. `settle` says what would settle an inconclusive one.
+    """
+
+    verdict: str
+    ratio: float | None
+    interval: tuple[float, float] | None
+    reason: str
+    pairs: int
+    settle: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A case in a direction on two sides, and what is said of it. `stages` holds the log-ratios of each stage."""
+
+    case: Case
+    direction: str
+    base: Side
+    new: Side
+    verdict: Verdict
+    base_time: float | None = None
+    new_time: float | None = None
+    tails: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[tuple[float, ...], ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        verdict = self.verdict
+        return {
+            "case": self.case.to_json(),
+            "direction": self.direction,
+            "base": self.base.to_json(),
+            "new": self.new.to_json(),
+            "verdict": verdict.verdict,
+            "ratio": verdict.ratio,
+            "interval": None if verdict.interval is None else list(verdict.interval),
+            "reason": verdict.reason,
+            "settle": verdict.settle,
+            "pairs": verdict.pairs,
+            "base_time": self.base_time,
+            "new_time": self.new_time,
+            "tails": dict(self.tails),
+            "memory": dict(self.memory),
+            "log_ratios": [list(stage) for stage in self.stages],
+            "warnings": [warning.to_json() for warning in self.warnings],
+        }
+
+
+@dataclass(frozen=True)
+class ComparisonRun:
+    """The comparisons of one command, under the header of a run."""
+
+    run: Run
+    comparisons: tuple[Comparison, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "run": self.run.header(),
+            "comparisons": [comparison.to_json() for comparison in self.comparisons],
+        }

@@ -1,0 +1,136 @@
+"""Comparisons in every format: one table of cells behind the console, Markdown and CSV; JSON is the document itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from opperf.comparison import VERDICTS, Comparison, ComparisonRun
+from opperf.errors import unknown
+from opperf.reports.text import case_text, one_line
+from opperf.units import format_seconds
+
+if TYPE_CHECKING:
+    from opperf.plan import Side
+
+FORMATS = ("console", "json", "csv", "md")
+TITLES = (
+    "operator",
+    "direction",
+    "inputs",
+    "base",
+    "new",
+    "base time",
+    "new time",
+    "ratio",
+    "interval",
+    "pairs",
+    "verdict",
+    "why",
+)
+#: A median or a 90th percentile has moved when it did by this much more than the minimum.
+TAIL_MOVED = 0.10
+
+
+def render(run: ComparisonRun, format: str) -> str:
+    """Return comparisons in one of the formats, with a line break at the end."""
+    if format == "json":
+        return json.dumps(run.to_json(), indent=1, allow_nan=False) + "\n"
+    if format == "csv":
+        return _csv(run.comparisons)
+    if format == "md":
+        return _markdown(run.comparisons)
+    if format == "console":
+        return _console(run.comparisons)
+    raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+
+
+def side_text(side: Side, other: Side) -> str:
+    """Write a side: its environment or framework, and what it does not share with the other side."""
+    words = [side.framework if side.environment in ("current", side.framework) else side.environment]
+    if side.implementation is not None:
+        words[0] = f"{side.framework}:{side.implementation}"
+    compared = ("device", "mode", "threads", "engine", "allocator")
+    unlike = [name for name in compared if getattr(side, name) != getattr(other, name)]
+    words += [f"{name}={getattr(side, name)}" for name in unlike]
+    words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
+    return ";".join(words)
+
+
+def _cells(comparison: Comparison) -> tuple[str, ...]:
+    verdict = comparison.verdict
+    interval = "" if verdict.interval is None else f"[{verdict.interval[0]:.3f}, {verdict.interval[1]:.3f}]"
+    return (
+        one_line(comparison.case.operator),
+        comparison.direction,
+        case_text(comparison.case),
+        side_text(comparison.base, comparison.new),
+        side_text(comparison.new, comparison.base),
+        format_seconds(comparison.base_time),
+        format_seconds(comparison.new_time),
+        "" if verdict.ratio is None else f"{verdict.ratio:.3f}",
+        interval,
+        str(verdict.pairs),
+        verdict.verdict,
+        one_line("; ".join(_reasons(comparison))),
+    )
+
+
+def _reasons(comparison: Comparison) -> list[str]:
+    verdict = comparison.verdict
+    found = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
+    for name, ratio in comparison.tails.items():
+        if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
+            found.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
+    if comparison.memory and not comparison.memory["same"]:
+        base, new = comparison.memory["peak"]
+        found.append(f"peak memory {base} B before, {new} B now")
+    return found
+
+
+def _console(comparisons: Sequence[Comparison]) -> str:
+    rows = [TITLES, *map(_cells, comparisons)]
+    shown = [i for i, _ in enumerate(TITLES) if any(row[i] for row in rows[1:])]
+    widths = {i: max(len(row[i]) for row in rows) for i in shown}
+    lines = ["  ".join(row[i].ljust(widths[i]) for i in shown).rstrip() for row in rows]
+    lines.insert(1, "-" * len(lines[0]))
+    return "\n".join([*lines, "", tally(comparisons), LEGEND]) + "\n"
+
+
+LEGEND = "ratio: new over base, by the clean minimum of each process; interval: 95 %, over pairs of processes"
+
+
+def tally(comparisons: Sequence[Comparison]) -> str:
+    """Count the verdicts, as `5 comparisons: 4 same, 1 inconclusive`."""
+    counts = {word: sum(one.verdict.verdict == word for one in comparisons) for word in VERDICTS}
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"{len(comparisons)} comparison{'s' if len(comparisons) != 1 else ''}: {told or 'none'}"
+
+
+def _markdown(comparisons: Sequence[Comparison]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    rows = [line(TITLES), line(["---"] * len(TITLES)), *(line(_cells(one)) for one in comparisons)]
+    return "\n".join([*rows, "", f"{tally(comparisons)}. {LEGEND}."]) + "\n"
+
+
+def _csv(comparisons: Sequence[Comparison]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("case_id", *TITLES[:5], "base_min_s", "new_min_s", "ratio", "low", "high", "pairs", "verdict", "reason")
+    )
+    for one in comparisons:
+        verdict = one.verdict
+        low, high = verdict.interval or (None, None)
+        writer.writerow(
+            (
+                one.case.id, *_cells(one)[:5], one.base_time, one.new_time, verdict.ratio, low, high, verdict.pairs,
+                verdict.verdict, verdict.reason,
+            )
+        )  # fmt: skip
+    return text.getvalue()

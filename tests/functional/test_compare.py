@@ -1,0 +1,98 @@
+"""`opperf compare` on the null framework: exact sides, exact verdicts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+
+def compare(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command and return what it said."""
+    return subprocess.run([sys.executable, "-m", "opperf", "compare", *arguments], capture_output=True, text=True)
+
+
+def document(*arguments: str) -> list[dict[str, Any]]:
+    """Return the comparisons of the JSON document."""
+    done = compare(*arguments, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {"schema_version", "run", "comparisons"}
+    comparisons: list[dict[str, Any]] = found["comparisons"]
+    return comparisons
+
+
+def test_a_slowdown_of_five_percent_is_called_slower_and_exits_with_zero() -> None:
+    (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05")
+    assert found["verdict"] == "slower"
+    assert found["ratio"] == pytest.approx(1.05)
+    assert found["interval"] == [pytest.approx(1.05), pytest.approx(1.05)]
+    assert found["pairs"] == 5
+    assert {"case", "direction", "base", "new", "reason"} <= set(found)
+
+
+def test_identical_sides_are_called_the_same() -> None:
+    assert [one["verdict"] for one in document("add", "--base", "null", "--new", "null")] == ["same", "same"]
+
+
+def test_one_base_is_compared_with_several_new_sides() -> None:
+    found = document("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--new", "null;slowdown=0.9")
+    assert [one["verdict"] for one in found] == ["slower", "faster"]
+
+
+def test_a_change_within_the_tolerance_is_the_same() -> None:
+    (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--tolerance", "10%")
+    assert found["verdict"] == "same"
+
+
+def test_memory_is_compared_exactly_within_one_framework() -> None:
+    forward = document("add", "--base", "null", "--new", "null", "--direction", "forward")[0]
+    assert forward["memory"]["same"] is True
+    assert forward["memory"]["peak"][0] == 1024 * 1024 * 4
+
+
+def test_a_side_that_crashes_leaves_one_open_comparison_and_the_others_are_decided() -> None:
+    found = document("null:crash", "null:steady", "--base", "null", "--new", "null")
+    assert [(one["case"]["operator"], one["verdict"]) for one in found] == [
+        ("null:crash", "inconclusive"),
+        ("null:steady", "same"),
+    ]
+    assert "not measured" in found[0]["reason"]
+
+
+def test_csv_has_one_row_for_each_comparison() -> None:
+    done = compare("add", "--base", "null", "--new", "null;slowdown=1.05", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["verdict"] for row in rows] == ["slower", "slower"]
+    assert float(rows[0]["ratio"]) == pytest.approx(1.05)
+
+
+def test_markdown_and_console_show_the_verdict() -> None:
+    for form in ("md", "console"):
+        done = compare("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--format", form)
+        assert "slower" in done.stdout
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("add", "--base", "null", "--new", "nul"),
+        ("add", "--base", "null", "--new", "null;threads=0"),
+        ("add", "--base", "null", "--new", "null", "--pairs", "2"),
+        ("add", "--base", "null", "--new", "null", "--tolerance", "2"),
+        ("--base", "null", "--new", "null"),
+        ("ad", "--base", "null", "--new", "null"),
+        ("add", "--new", "null"),
+    ],
+)
+def test_bad_usage_exits_with_two_and_says_what_was_expected(arguments: tuple[str, ...]) -> None:
+    done = compare(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
