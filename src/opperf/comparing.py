@@ -6,7 +6,6 @@ kept when the command is stopped.
 
 from __future__ import annotations
 
-import math
 import random
 import time
 import uuid
@@ -213,7 +212,7 @@ def _on(trial: Trial, text: SideText) -> Trial:
 
 
 def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:
-    return [math.log(pair.new["min"] / pair.base["min"]) for pair in pairs if pair.base and pair.new]
+    return [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
 
 
 def _same_kind(base: Side, new: Side) -> bool:

@@ -19,15 +19,17 @@ VERDICTS = ("slower", "faster", "same", "inconclusive")
 
 @dataclass(frozen=True)
 class PairValue:
-    """What one pair of processes said: the clean minimum, median and 90th percentile of each side, in seconds.
+    """What one pair of processes said.
 
-    Both sides were cut to the same number of clean samples of the same rounds. With fewer than five the pair says
-    nothing: `base` and `new` are None, and `reason` tells why.
+    `log_ratio` is the evidence: the median over rounds of the log-ratio of new to base, by the clean minimum of each
+    turn. `base` and `new` hold clean minimum, median and 90th percentile in seconds, both from the same number of clean
+    samples of the same rounds. With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
     """
 
+    log_ratio: float | None
     base: Mapping[str, float] | None
     new: Mapping[str, float] | None
-    samples: int = 0
+    rounds: int = 0
     reason: str | None = None
 
 

@@ -100,7 +100,7 @@ def _console(comparisons: Sequence[Comparison]) -> str:
     return "\n".join([*lines, "", tally(comparisons), LEGEND]) + "\n"
 
 
-LEGEND = "ratio: new over base, by the clean minimum of each process; interval: 95 %, over pairs of processes"
+LEGEND = "ratio: new over base, by the clean minima of rounds; interval: 95 %, over pairs of processes"
 
 
 def tally(comparisons: Sequence[Comparison]) -> str:

@@ -1,11 +1,15 @@
-"""What a pair of processes says: equal counts of clean samples of the same rounds."""
+"""What a pair of processes says: equal counts of clean samples, round by round, and the median over rounds."""
 
 from __future__ import annotations
+
+import math
+import os
 
 import pytest
 
 from opperf.measurement import Sample, Samples
-from opperf.workers.duel import pair_value
+from opperf.plan import Side
+from opperf.workers.duel import pair_value, shared_cpus
 
 
 def turn(*nanoseconds: int, disturbed: int = 0) -> Samples:
@@ -14,27 +18,40 @@ def turn(*nanoseconds: int, disturbed: int = 0) -> Samples:
 
 
 def test_a_pair_gives_minimum_median_and_tail_of_each_side() -> None:
-    found = pair_value([(turn(100, 200, 300), turn(110, 210, 310))] * 2)
-    assert found.samples == 6
+    found = pair_value([(turn(100, 200, 300), turn(110, 210, 310))] * 5)
+    assert found.rounds == 5
+    assert found.log_ratio == pytest.approx(math.log(1.1))
     assert found.base is not None
-    assert found.new is not None
     assert [found.base[name] for name in ("min", "median", "p90")] == [pytest.approx(i * 1e-7) for i in (1, 2, 3)]
-    assert found.new["min"] == pytest.approx(1.1e-7)
+
+
+def test_a_round_in_which_the_machine_changed_its_mood_is_outvoted() -> None:
+    steady = [(turn(100, 100), turn(105, 105))] * 6
+    assert pair_value([*steady, (turn(100, 100), turn(400, 400))]).log_ratio == pytest.approx(math.log(1.05))
+
+
+def test_slow_and_fast_moods_of_both_sides_leave_the_ratio_alone() -> None:
+    rounds = [(turn(100, 100), turn(105, 105)), (turn(200, 200), turn(210, 210))] * 4
+    assert pair_value(rounds).log_ratio == pytest.approx(math.log(1.05))
 
 
 def test_both_sides_are_cut_to_the_clean_samples_of_the_poorer_one_round_by_round() -> None:
-    rounds = [(turn(100, 100, 100, 50), turn(200, 200, 200, 200, disturbed=1)), (turn(100, 100), turn(200, 200))]
-    found = pair_value(rounds)
-    assert found.samples == 5
-    assert found.base is not None
-    assert found.base["min"] == pytest.approx(1e-7)  # the fourth sample of the first round, 50 ns, has no partner
+    rounds = [(turn(100, 100, 100, 50), turn(200, 200, 200, 200, disturbed=1))] * 5
+    # the fourth sample of the base, 50 ns, has no partner: the new side has three clean ones
+    assert pair_value(rounds).log_ratio == pytest.approx(math.log(2))
 
 
-def test_under_five_clean_samples_a_pair_says_nothing() -> None:
-    found = pair_value([(turn(100, 100, 100, 100), turn(200, 200, 200, 200))])
-    assert (found.base, found.new) == (None, None)
-    assert found.reason == "4 undisturbed samples of each side"
+def test_rounds_without_a_clean_sample_on_each_side_do_not_count() -> None:
+    found = pair_value([(turn(100, 100), turn(200, 200))] * 4 + [(turn(100, 100, disturbed=2), turn(200, 200))] * 9)
+    assert (found.log_ratio, found.base, found.new) == (None, None, None)
+    assert found.reason == "4 rounds with undisturbed samples of both sides"
 
 
 def test_a_time_of_zero_has_no_ratio() -> None:
-    assert pair_value([(turn(*[0] * 6), turn(*[100] * 6))]).base is None
+    assert pair_value([(turn(0, 0), turn(100, 100))] * 9).log_ratio is None
+
+
+def test_both_sides_share_as_many_cpus_as_the_more_threaded_one_has_threads() -> None:
+    usable = sorted(os.sched_getaffinity(0))
+    assert shared_cpus(Side("torch"), Side("torch")) == (usable[-1],)
+    assert shared_cpus(Side("torch"), Side("torch", threads=2)) == tuple(usable[-2:])
