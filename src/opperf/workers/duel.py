@@ -116,7 +116,7 @@ def pair_value(rounds: Sequence[tuple[Samples, Samples]]) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
     A round is over in milliseconds, so both of its turns meet the host in the same mood; the median over rounds leaves
-    out those in which the mood changed. With minima over the whole pair, identical code spread up to nine times as far.
+    out those in which the mood changed. With minima over the whole pair, identical code spread several times as far.
     """
     kept: tuple[list[float], list[float]] = ([], [])
     ratios = []
@@ -137,8 +137,8 @@ def pair_value(rounds: Sequence[tuple[Samples, Samples]]) -> PairValue:
 def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
     """Return the CPUs that both sides stay on: as many as the more threaded one has threads, the last ones there are.
 
-    On CPUs of their own, two identical children met different neighbours and differed by 10-30 %. The first CPUs serve
-    more interrupts than the last.
+    On CPUs of their own, two identical children met different neighbours: their log-ratios spread by up to 22 %. The
+    first CPUs serve more interrupts than the last.
     """
     if not hasattr(os, "sched_getaffinity"):
         return None

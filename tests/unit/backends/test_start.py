@@ -1,0 +1,23 @@
+"""What a child sets before its framework is imported, in which order."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from opperf import backends
+from opperf.plan import Side
+
+
+def test_a_variable_of_the_side_wins_over_what_the_threads_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setattr("opperf.backends.null.threads.configure", lambda side: os.environ.update(OMP_NUM_THREADS="1"))
+    backends.start(Side("null", settings={"env.OMP_NUM_THREADS": "3"}))
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+
+
+def test_the_settings_that_are_no_variables_are_not_exported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("slowdown", raising=False)
+    backends.start(Side("null", settings={"slowdown": "1.05"}))
+    assert "slowdown" not in os.environ

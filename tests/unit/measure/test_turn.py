@@ -1,0 +1,52 @@
+"""A turn of an interleaved comparison: settle after the switch, then samples of one length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from opperf.measure.block import Block
+from opperf.measure.calibrate import SETTLE_CALLS, SETTLE_NS, TARGET_NS, settle
+from opperf.measure.disturbance import NoCounters
+from opperf.measure.engine import Engine
+
+if TYPE_CHECKING:
+    from tests.unit.measure.conftest import Watched
+
+
+@pytest.fixture
+def backend(watched: type[Watched]) -> Watched:
+    """A backend on a virtual clock."""
+    return watched()
+
+
+def test_a_short_operator_settles_for_two_milliseconds(backend: Watched) -> None:
+    block = Block(backend.work(10_000), backend, NoCounters())
+    before = backend.clock.wall()
+    settle(block)
+    assert SETTLE_NS <= backend.clock.wall() - before < SETTLE_NS + 100_000
+
+
+def test_a_long_operator_settles_for_three_calls(backend: Watched) -> None:
+    block = Block(backend.work(50_000_000), backend, NoCounters())
+    backend.events.clear()
+    settle(block)
+    assert backend.events.count("call") == SETTLE_CALLS
+
+
+def test_the_first_turn_finds_the_length_of_a_block_and_later_ones_keep_it(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    block = engine.block(backend.work(10_000))
+    first = engine.turn(block, 2, output_bytes=0)
+    assert [sample.calls for sample in first.samples] == [TARGET_NS // 10_000] * 2
+    backend.events.clear()
+    second = engine.turn(block, 3, output_bytes=0)
+    assert [sample.calls for sample in second.samples] == [TARGET_NS // 10_000] * 3
+    settled = backend.events.count("call") - sum(sample.calls for sample in second.samples)
+    assert 0 < settled * 10_000 < 2 * SETTLE_NS  # no probing and no warm-up again
+
+
+def test_a_turn_measures_exactly(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    assert set(engine.turn(engine.block(backend.work(10_000)), 4, output_bytes=0).seconds()) == {1e-5}
