@@ -29,6 +29,7 @@ from opperf.record import Record, Run
 from opperf.store.journal import JournalWriter, journal_of, read_journal
 from opperf.store.run_file import read_run
 from opperf.workers import machine
+from opperf.workers.gpus import has_gpu
 from opperf.workers.interpreters import importable, settled
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
@@ -114,7 +115,7 @@ class Session:
         """Return the trials; raises `InputError` for what cannot be understood."""
         names = frameworks(self._selection, importable())
         chosen = [settled_side(side) for side in sides(self._selection, names)]
-        if not self._selection.devices and machine.has_gpu():
+        if not self._selection.devices and has_gpu():
             chosen = [replace(side, device=self._best_device(side)) for side in chosen]
         return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool.describe)
 

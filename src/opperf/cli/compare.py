@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from opperf.cli import options
+from opperf.cli.run import usable_cpus
 
 
 def compare(
@@ -45,7 +46,6 @@ def compare(
     from opperf.reports import comparisons
     from opperf.sources.user_inputs import pairs as read_pairs
     from opperf.units import parse_duration, parse_percent
-    from opperf.workers.machine import cpu_list
 
     check_format(format, output)
     if pairs < 3:
@@ -66,7 +66,7 @@ def compare(
     settings = Settings(
         timeout=parse_duration(timeout, name="`--timeout`"),
         budget=None if budget is None else parse_duration(budget, name="`--budget`"),
-        cpus=None if cpus is None else tuple(cpu_list(cpus)),
+        cpus=None if cpus is None else usable_cpus(cpus),
         seed=seed,
     )
     rule = Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs)

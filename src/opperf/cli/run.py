@@ -95,7 +95,7 @@ def run(
         processes=processes,
         cache=cache,
         seed=seed,
-        cpus=None if cpus is None else _cpus(cpus),
+        cpus=None if cpus is None else usable_cpus(cpus),
     )
     wanted = Options(
         output=output or resume,  # what is resumed goes on where it stood, unless another place is named
@@ -137,7 +137,7 @@ def _run(
     _leave(measured, strict=strict)
 
 
-def _cpus(text: str) -> tuple[int, ...]:
+def usable_cpus(text: str) -> tuple[int, ...]:
     """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
     from opperf.errors import InputError
     from opperf.workers.machine import cpu_list

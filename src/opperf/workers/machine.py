@@ -10,8 +10,6 @@ import contextlib
 import os
 import platform
 import re
-import shutil
-import subprocess
 import time
 import warnings
 from dataclasses import dataclass
@@ -21,12 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psutil
 
 from opperf.reason import Warning
+from opperf.workers.gpus import gpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: How long nvidia-smi may take. Seconds: a driver that must be loaded first takes one or two.
-GPU_LIMIT = 5.0
 #: How long `noise` watches by default. Seconds: 25 ticks of the clock that steal time is counted in.
 PROBE = 0.25
 #: The share of the watched time that may be taken away before it is worth a warning.
@@ -51,7 +48,7 @@ def facts(root: Path = _ROOT) -> dict[str, Any]:
         **_memory_facts(root),
         "load": _asked(lambda: [round(load, 2) for load in os.getloadavg()]),
         "steal_seconds": _asked(lambda: float(psutil.cpu_times().steal)),
-        "gpus": _gpus(),
+        "gpus": gpus(),
     }
 
 
@@ -326,46 +323,6 @@ def _container(root: Path) -> str | None:
             return name
     found = re.search(r"kubepods|docker|lxc|containerd", _text(root / "proc/1/cgroup") or "")
     return found[0] if found else None
-
-
-def has_gpu() -> bool:
-    """Whether there is a GPU that a framework may see."""
-    return bool(_gpus())
-
-
-def _gpus() -> list[dict[str, Any]] | None:
-    """Return name, memory in bytes and driver of each GPU; None where nvidia-smi is missing or does not answer."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    query = ["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(
-            [program, *query],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=GPU_LIMIT,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return gpus_listed(answer.stdout) if answer.returncode == 0 else None
-
-
-def gpus_listed(text: str) -> list[dict[str, Any]]:
-    """Read the lines of nvidia-smi; its memory is in MiB.
-
-    >>> gpus_listed("NVIDIA H200, 143771, 570.86.15")
-    [{'name': 'NVIDIA H200', 'memory': 150754820096, 'driver': '570.86.15'}]
-    """
-    found = []
-    for line in text.splitlines():
-        parts = [part.strip() for part in line.split(",")]
-        if len(parts) == 3:
-            memory = int(parts[1]) * 2**20 if parts[1].isdecimal() else None
-            found.append({"name": parts[0], "memory": memory, "driver": parts[2]})
-    return found
 
 
 def _asked(question: Callable[[], _Fact]) -> _Fact | None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from opperf.workers import machine
-from opperf.workers.machine import Signs, cpu_list, facts, facts_of_noise, gpus_listed, judge
+from opperf.workers.gpus import gpus_listed
+from opperf.workers.machine import Signs, cpu_list, facts, facts_of_noise, judge
 
 _FILES = {
     "proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu avx2 fma hypervisor\n",
