@@ -13,6 +13,7 @@ import typer.main
 from opperf.cli.main import app
 from opperf.environment import EnvironmentSpec
 from opperf.operators import DIRECTIONS, SIZES, categories, operator
+from opperf.planning.side_text import read_side
 from opperf.registry import framework, split_implementation
 from opperf.reports import FORMATS
 from opperf.units import parse_duration, parse_percent
@@ -68,6 +69,12 @@ def check(words: list[str]) -> None:
         value = context.params.get(name)
         for each in value if isinstance(value, (list, tuple)) else [value] * (value is not None):
             checked(each)
+    sides = [text for text in (context.params.get("base"), *(context.params.get("new") or ())) if text]
+    for text in sides:
+        read_side(text)
+    if command.name == "compare" and not sides:
+        assert [Path(file).suffix for file in context.params["operators"]] == [".json", ".json"]
+        return
     for name in context.params.get("operators") or ():
         prefix, rest = split_implementation(name)
         if prefix is None:

@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,3 +97,18 @@ def test_bad_usage_exits_with_two_and_says_what_was_expected(arguments: tuple[st
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
+
+
+def test_two_result_files_are_compared(tmp_path: Path) -> None:
+    files = [tmp_path / "old.json", tmp_path / "new.json"]
+    for file in files:
+        command = [sys.executable, "-m", "opperf", "run", "null:steady", "--processes", "3", "--output", str(file)]
+        subprocess.run(command, check=True, capture_output=True)
+    (found,) = document(*map(str, files))
+    assert found["verdict"] == "same"
+
+
+def test_one_result_file_is_nothing_to_compare(tmp_path: Path) -> None:
+    done = compare(str(tmp_path / "only.json"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "two result files" in done.stderr

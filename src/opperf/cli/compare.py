@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.cli import options
 from opperf.cli.run import usable_cpus
 
+if TYPE_CHECKING:
+    from opperf.analysis.verdict import Rule
+
 
 def compare(
     operators: options.Operators = None,
     *,
-    base: Annotated[str, typer.Option(metavar="SIDE", help="`torch`, `numpy==1.26.4`, `torch;threads=2`, ...")],
-    new: Annotated[list[str], typer.Option(metavar="SIDE", help="What is compared with the base; may be repeated.")],
+    base: Annotated[
+        Optional[str], typer.Option(metavar="SIDE", help="`torch`, `numpy==1.26.4`, `torch;threads=2`, ...")
+    ] = None,
+    new: Annotated[
+        Optional[list[str]], typer.Option(metavar="SIDE", help="What is compared with the base; may be repeated.")
+    ] = None,
     category: options.Category = None,
     every: options.Every = False,
     skip: options.Skip = None,
@@ -35,7 +43,10 @@ def compare(
     format: options.Format = None,
     output: options.Output = None,
 ) -> None:
-    """Compare sides: slower, faster, same or inconclusive, from interleaved pairs of fresh processes."""
+    """Compare sides: slower, faster, same or inconclusive, from interleaved pairs of fresh processes.
+
+    Without sides, two result files are compared: `opperf compare old.json new.json`.
+    """
     from opperf.analysis.verdict import Rule
     from opperf.cli.output import check_format, write_report
     from opperf.cli.progress import Bar
@@ -48,6 +59,12 @@ def compare(
     from opperf.units import parse_duration, parse_percent
 
     check_format(format, output)
+    rule = Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs)
+    if base is None and not new:
+        _recorded(operators or [], rule, format, output)
+        return
+    if base is None or not new:
+        raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if pairs < 3:
         raise InputError(f"`--pairs` is {pairs}, expected a whole number >= 3")
     given = read_pairs(inputs or (), "--input")
@@ -69,7 +86,6 @@ def compare(
         cpus=None if cpus is None else usable_cpus(cpus),
         seed=seed,
     )
-    rule = Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs)
     bar = Bar()
     comparing = Comparing(settings, rule, bar.note)
     contests = comparing.contests(selection, base, new)
@@ -83,3 +99,24 @@ def compare(
     write_report(lambda chosen: comparisons.render(document, chosen), format, output, f"{len(contests)} comparisons")
     if stopped is not None:
         raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130) from None
+
+
+def _recorded(files: list[str], rule: Rule, format: str | None, output: Path | None) -> None:
+    """Compare two result files."""
+    from opperf.analysis.recorded import compare_runs
+    from opperf.cli.output import write_report
+    from opperf.comparison import ComparisonRun
+    from opperf.errors import InputError
+    from opperf.reports import comparisons
+    from opperf.session import read_results
+
+    if len(files) != 2 or not all(Path(file).is_file() for file in files):
+        raise InputError(
+            "nothing to compare: give `--base SIDE` and `--new SIDE`, or two result files",
+            hint="`opperf compare add --base torch --new jax`, or `opperf compare old.json new.json`",
+            slug="nothing_to_compare",
+        )
+    old, new = (read_results(Path(file)) for file in files)
+    document = ComparisonRun(new, tuple(compare_runs(old, new, rule)))
+    what = f"{len(document.comparisons)} comparisons"
+    write_report(lambda chosen: comparisons.render(document, chosen), format, output, what)

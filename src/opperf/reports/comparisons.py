@@ -85,6 +85,7 @@ def _reasons(comparison: Comparison) -> list[str]:
     for name, ratio in comparison.tails.items():
         if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
             found.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
+    found += [warning.message for warning in comparison.warnings]
     if comparison.memory and not comparison.memory["same"]:
         base, new = comparison.memory["peak"]
         found.append(f"peak memory {base} B before, {new} B now")
