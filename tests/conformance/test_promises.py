@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.conformance.conftest import REAL, Bench
 
 from opperf.backend import Unsupported
 from opperf.case import Case
 from opperf.operators import FAMILIES, catalog, operator
-from opperf.plan import Settings
+from opperf.plan import Settings, Trial
 from opperf.tensor import TensorSpec
+from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
 
 QUICK = Settings(warmup=2, runs=5, latency=False, memory=False)
@@ -166,3 +169,11 @@ def test_every_operator_is_bound_or_missing_with_a_reason(backend: Bench) -> Non
         meaning = backend.worker.ask("describe", {"name": name}, 60)
         assert meaning["operator"] == name
         assert meaning["path"] or len(meaning["reason"]) > 15
+
+
+def test_an_implementation_is_measured_backward_in_every_fresh_process(benches: dict[str, Bench]) -> None:
+    side = replace(benches["torch"].side(), implementation="aten::mm")
+    case = operator("matmul").case("small")
+    with Pool(QUICK, lambda _: None) as pool:
+        outcomes = [pool.measure(Trial(case, side, direction), 0) for direction in ("forward", "backward")]
+    assert [outcome.status for outcome in outcomes] == ["ok", "ok"], outcomes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,6 +35,20 @@ def _pid(pool: Pool, side: Side = PLAIN) -> int:
 def _median(outcome: Outcome) -> float:
     assert outcome.measurement is not None, outcome.reason
     return sorted(outcome.measurement.time.seconds())[1]
+
+
+@pytest.mark.parametrize("script", ["steady", "raise", "leak"])
+def test_a_child_that_an_implementation_started_serves_other_operators_backward(
+    script: str, pool: Pool, trial: Make
+) -> None:
+    # The child looks up what a backward costs that computes nothing: the implementation's name must not stick to it.
+    pool.measure(trial(f"null:{script}"), 0)
+    pid = _pid(pool)
+    outcome = pool.measure(replace(trial("add"), direction="backward"), 0)
+    assert outcome.status == "ok", outcome.reason
+    assert outcome.measurement is not None
+    assert outcome.measurement.facts["backward_fixed_seconds"] > 0
+    assert _pid(pool) == pid
 
 
 def test_trials_of_one_side_share_a_child(pool: Pool, trial: Make) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -22,8 +23,10 @@ def start(
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
-    `sharing` is the number of children that live at a time: they share the memory.
+    `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
+    that its trials name, so its own side names none.
     """
+    side = replace(side, implementation=None)
     spec = EnvironmentSpec.parse(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
     worker = Worker(
