@@ -1,147 +1,417 @@
-"""False alarms: how often identical code is called changed, and how often a real 5 % is found.
+"""False alarms: how often identical code is called changed, and how often a real 2, 5 or 10 % is found.
 
-Real extra work: the new side of `+5 %` has 5 % more rows. Every operator is compared with itself and with more rows in
-the same pairs of torch processes; pairs are then dealt, without overlap, into comparisons of two stages of five. Beside
-opperf's rule stand common ones, on the same pairs, which flatters them: they too get interleaved, pinned samples.
+Each round compares the workloads as `opperf compare` does, with its defaults, once for each effect and once more for
+identical code beside CPU burners. In the same minutes every workload is measured by five fresh processes of the base
+and then five of the new side, and the rules of other tools judge those samples. One lane runs on each CPU, so each
+disturbs the other's caches; comparisons do not overlap.
 
-    python benchmarks/false_alarms.py [PAIRS]
+    python benchmarks/false_alarms.py [ROUNDS] [RAW]
+
+RAW holds a line for each suite that was compared; a file that is there is gone on with, and 0 rounds only judge it.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from statistics import fmean
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
+import numpy as np
 from report import publish
+from scipy import stats
 from warm_worker import torch_side
+from workloads import BLOCK_CALLS, WORKLOADS
 
-from opperf.analysis.verdict import Rule, confirmed, settled, sort_out
-from opperf.case import Case
+from opperf.analysis.verdict import Rule
+from opperf.comparing import Comparing, Contest, outcome
 from opperf.comparison import PairValue
-from opperf.operators import operator
-from opperf.plan import Settings, Trial
-from opperf.stats.significance import wilson
+from opperf.measurement import Samples
+from opperf.plan import Settings, Side, Trial
+from opperf.stats.significance import PairedTest, wilson
 from opperf.workers.duel import Duel
+from opperf.workers.starting import start
 
-#: Operators and the argument whose first dimension grows; 5 us to 8 ms in the common and small sizes.
-OPERATORS = (
-    ("add", "common"), ("exp", "common"), ("tanh", "common"), ("sum", "common"), ("softmax", "common"),
-    ("layer_norm", "common"), ("gelu", "common"), ("matmul", "common"), ("conv2d", "common"), ("linear", "common"),
-    ("sort", "small"), ("softmax", "small"),
-)  # fmt: skip
-EFFECTS = {"A/A": 1.0, "+5 %": 1.05, "+10 %": 1.10}
-STAGE = 5
-RULE = Rule(tolerance=0.02, pairs=STAGE)
-#: Inputs whose first dimension is the batch or the rows of the output.
-GROWING = ("data", "lhs")
-LONG_ENOUGH = 20
+EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10}
+BURNING = "A/A beside burners"
+#: What stands for each side where samples are taken one side after the other.
+SEQUENTIAL_PROCESSES, SEQUENTIAL_SAMPLES = 5, 12
+BURN = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100000))\n"
 
 
-def grown(case: Case, factor: float) -> Case:
-    """Return a case with more rows: along the first dimension that is long enough to grow by so little."""
-    inputs = dict(case.inputs)
-    for name in ("lhs", "rhs") if case.operator == "add" else GROWING:
-        if name not in inputs:
-            continue
-        shape = list(case.tensor(name).shape)
-        axis = next(axis for axis, length in enumerate(shape) if length >= LONG_ENOUGH)
-        shape[axis] = round(shape[axis] * factor)
-        inputs[name] = replace(case.tensor(name), shape=tuple(shape))
-    return replace(case, inputs=inputs)
+class Injected(Duel):
+    """A duel whose new side makes more calls in a block, for workloads whose work is added by calls."""
+
+    factor = 1.0
+    log: list[tuple[str, int, float]]
+    _by_calls = False
+
+    def compare(self, base: Trial, new: Trial) -> PairValue:
+        """Compare, and note which side was started first."""
+        self._by_calls = BY_CASE[base.case.id].by_calls
+        value = super().compare(base, new)
+        if value.log_ratio is not None:
+            self.log.append((BY_CASE[base.case.id].name, self.first, value.log_ratio))
+        return value
+
+    def _turn(self, place: int, handle: int, calls: int | None) -> Samples:
+        if not self._by_calls:
+            return super()._turn(place, handle, calls)
+        taken = super()._turn(place, handle, round(BLOCK_CALLS * (self.factor if place else 1.0)))
+        return replace(taken, samples=tuple(replace(sample, calls=BLOCK_CALLS) for sample in taken.samples))
 
 
-def one_pair(number: int, found: dict[tuple[str, str], list[PairValue]]) -> None:
-    """Measure every operator and effect in one pair of fresh processes."""
-    generator = random.Random(number)
-    side = torch_side()
-    duel = Duel(side, side, Settings(memory=False), lambda _: None, generator)
+BY_CASE = {workload.case.id: workload for workload in WORKLOADS}
+
+
+def suite(effect: str, seed: int, cpu: int, side: Side) -> dict[str, Any]:
+    """Compare every workload by opperf's defaults."""
+    factor = EFFECTS.get(effect, 1.0)
+    log: list[tuple[str, int, float]] = []
+
+    def duel(*arguments: Any) -> Injected:
+        found = Injected(*arguments)
+        found.factor, found.log = factor, log
+        return found
+
+    comparing = Comparing(Settings(seed=seed, cpus=(cpu,)), Rule(), lambda _: None, duel)
+    contests = []
+    for workload in WORKLOADS:
+        base = Trial(workload.case, side, "forward")
+        contests.append(Contest(base, replace(base, case=workload.grown(factor)), base))
+    began = time.monotonic()
+    comparing.run(contests)
+    wall = time.monotonic() - began
+    found = []
+    for workload, contest in zip(WORKLOADS, contests):
+        said = outcome(contest)
+        entry = {"name": workload.name, "verdict": said.verdict.verdict, "interval": said.verdict.interval}
+        found.append({**entry, "stages": said.stages, "time": said.base_time, "reason": said.verdict.reason})
+    return {"effect": effect, "wall": wall, "comparisons": found, "pairs": log}
+
+
+def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
+    """Measure the base in some fresh processes, then the new sides in some; return what the common rules say."""
+    generator = random.Random(seed)
+
+    def process(effects: Sequence[str]) -> dict[tuple[str, str], list[float]]:
+        worker, _ = start(side, cpus=(cpu,), progress=lambda _: None)
+        jobs = [(workload, effect) for workload in WORKLOADS for effect in effects]
+        found = {}
+        try:
+            for workload, effect in generator.sample(jobs, len(jobs)):
+                factor = EFFECTS[effect]
+                trial = Trial(workload.grown(factor), side, "forward")
+                handle = worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 60)["handle"]
+                calls = round(BLOCK_CALLS * factor) if workload.by_calls else None
+                asked = {"handle": handle, "samples": SEQUENTIAL_SAMPLES, "calls": calls}
+                taken = Samples.from_json(worker.ask("turn", asked, 60))
+                scale = factor if workload.by_calls else 1.0
+                found[workload.name, effect] = [second * scale for second in taken.seconds(clean_only=False)]
+                worker.ask("release", {"handle": handle}, 60)
+        finally:
+            worker.close()
+        return found
+
+    bases = [process(["A/A"]) for _ in range(SEQUENTIAL_PROCESSES)]
+    news = [process(list(EFFECTS)) for _ in range(SEQUENTIAL_PROCESSES)]
+    verdicts: dict[str, dict[str, list[str]]] = {}
+    for rule, judge in PEERS.items():
+        for effect in EFFECTS:
+            verdicts.setdefault(rule, {})[effect] = [
+                judge(
+                    np.concatenate([found[workload.name, "A/A"] for found in bases]),
+                    np.concatenate([found[workload.name, effect] for found in news]),
+                )
+                for workload in WORKLOADS
+            ]
+    return {"effect": "sequential", "verdicts": verdicts}
+
+
+def _when(changed: bool, ratio: float) -> str:
+    return "same" if not changed else "slower" if ratio > 1 else "faster"
+
+
+def _mean_moved(base: Any, new: Any) -> str:
+    ratio = float(new.mean() / base.mean())
+    return _when(abs(ratio - 1) > 0.05, ratio)
+
+
+def _mann_whitney(base: Any, new: Any) -> str:
+    return _when(stats.mannwhitneyu(base, new).pvalue < 0.05, float(np.median(new) / np.median(base)))
+
+
+def _student(base: Any, new: Any) -> str:
+    return _when(stats.ttest_ind(base, new).pvalue < 0.05, float(new.mean() / base.mean()))
+
+
+def _asv(base: Any, new: Any) -> str:
+    ratio = float(np.median(new) / np.median(base))
+    return _when(stats.mannwhitneyu(base, new).pvalue < 0.002 and (ratio > 1.1 or ratio < 1 / 1.1), ratio)
+
+
+def _bootstrap(base: Any, new: Any) -> str:
+    generator = np.random.default_rng(0)
+    drawn = [np.median(generator.choice(side, (1000, side.size)), axis=1) for side in (new, base)]
+    low, high = np.quantile(drawn[0] / drawn[1], (0.025, 0.975))
+    return _when(low > 1 or high < 1, float(low))
+
+
+PEERS: dict[str, Callable[[Any, Any], str]] = {
+    "mean moved 5 %": _mean_moved,
+    "pooled Mann-Whitney, p < 0.05": _mann_whitney,
+    "pooled t, p < 0.05 (pyperf)": _student,
+    "asv: p < 0.002 and median moved 10 %": _asv,
+    "bootstrap of medians, 95 %": _bootstrap,
+}
+
+
+@contextmanager
+def burner() -> Iterator[None]:
+    """Keep a process busy on whichever CPU it finds; it ends with this one."""
+    process = subprocess.Popen([sys.executable, "-c", BURN])
     try:
-        jobs = [(place, effect) for place in OPERATORS for effect in EFFECTS]
-        for (name, size), effect in generator.sample(jobs, len(jobs)):
-            case = operator(name).case(size)
-            new = grown(case, EFFECTS[effect])
-            value = duel.compare(Trial(case, side, "forward"), Trial(new, side, "forward"))
-            if value.log_ratio is not None:
-                found.setdefault((f"{name} {size}", effect), []).append(value)
+        yield
     finally:
-        duel.close()
+        process.kill()
+        process.wait()
 
 
-def ours(first: Sequence[PairValue], second: Sequence[PairValue]) -> str:
-    """Return opperf's verdict on one operator, from one look and a second stage."""
-    ratios = [pair.log_ratio for pair in first if pair.log_ratio is not None]
-    flagged, _ = sort_out({0: ratios}, 0, RULE)
-    if not flagged:
-        return settled(ratios, RULE).verdict
-    return confirmed(ratios, [pair.log_ratio for pair in second if pair.log_ratio is not None], RULE).verdict
+def lane(cpu: int, rounds: int, raw: Path) -> None:
+    """Run rounds on one CPU, and write a line for each suite."""
+    side = torch_side()
+    for number in range(rounds):
+        seed = random.SystemRandom().randrange(1 << 30)
+        jobs: list[Callable[[], dict[str, Any]]] = [partial(suite, effect, seed, cpu, side) for effect in EFFECTS]
+        jobs.append(partial(sequential, seed, cpu, side))
+        random.Random(seed).shuffle(jobs)
+        for job in jobs:
+            _write(raw, job())
+        with burner():
+            _write(raw, suite(BURNING, seed, cpu, side))
+        print(f"CPU {cpu}: round {number + 1} of {rounds}", file=sys.stderr, flush=True)
 
 
-def moved(name: str) -> Callable[[Sequence[PairValue], Sequence[PairValue]], str]:
-    """Return the rule that calls a side slower when the mean of a statistic moved by over 2.5 %."""
-
-    def rule(first: Sequence[PairValue], second: Sequence[PairValue]) -> str:
-        base = fmean(pair.base[name] for pair in first if pair.base)
-        new = fmean(pair.new[name] for pair in first if pair.new)
-        return "slower" if new / base > 1.025 else "faster" if new / base < 1 / 1.025 else "same"
-
-    return rule
-
-
-RULES = {"opperf": ours, "mean of medians moved 2.5 %": moved("median"), "mean of minima moved 2.5 %": moved("min")}
+def _write(raw: Path, found: dict[str, Any]) -> None:
+    with raw.open("a") as file:
+        file.write(json.dumps(found) + "\n")
 
 
 def main() -> None:
     """Measure, print and judge."""
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 80
-    found: dict[tuple[str, str], list[PairValue]] = {}
-    began = time.monotonic()
-    for number in range(pairs):
-        one_pair(number, found)
-    wall = (time.monotonic() - began) / (pairs * len(OPERATORS) * len(EFFECTS))
-    rows: list[dict[str, Any]] = []
-    shares: dict[tuple[str, str], tuple[int, int]] = {}
-    for rule, judge in RULES.items():
-        for effect, factor in EFFECTS.items():
-            verdicts = [
-                judge(values[i : i + STAGE], values[i + STAGE : i + 2 * STAGE])
-                for (_, seen), values in found.items()
-                if seen == effect
-                for i in range(0, len(values) - 2 * STAGE + 1, 2 * STAGE)
-            ]
-            called = sum(word == "slower" if factor > 1 else word in ("slower", "faster") for word in verdicts)
-            low, high = wilson(called, len(verdicts))
-            shares[rule, effect] = (called, len(verdicts))
-            rows.append(
-                {
-                    "rule": rule,
-                    "effect": effect,
-                    "called changed %": 100 * called / len(verdicts),
-                    "Wilson low %": 100 * low,
-                    "Wilson high %": 100 * high,
-                    "inconclusive %": 100 * verdicts.count("inconclusive") / len(verdicts),
-                    "comparisons": len(verdicts),
-                }
-            )
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 26
+    raw = Path(sys.argv[2] if len(sys.argv) > 2 else "false_alarms.jsonl")
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(sys.argv) > 3:
+        lane(int(sys.argv[3]), rounds, raw)
+        return
+    if rounds:
+        share = [len(range(i, rounds, len(cpus))) for i in range(len(cpus))]
+        lanes = [
+            subprocess.Popen([sys.executable, __file__, str(count), str(raw), str(cpu)])
+            for cpu, count in zip(cpus, share)
+        ]
+        codes = [one.wait() for one in lanes]
+        if any(codes):
+            sys.exit("a lane failed")
+    judge([json.loads(line) for line in raw.read_text().splitlines()])
 
-    def share(effect: str) -> float:
-        called, count = shares["opperf", effect]
-        return 100 * called / count
 
+def judge(lines: Sequence[dict[str, Any]]) -> None:
+    """Print and write the tables."""
+    suites = [line for line in lines if line["effect"] != "sequential"]
+    rows = _ours(suites) + _peers([line for line in lines if line["effect"] == "sequential"])
+    shares = {row["effect"]: row for row in rows if row["rule"] == "opperf"}
+    missed = {effect: 100 - shares[effect]["called changed %"] for effect in EFFECTS if effect != "A/A"}
+    coverage = _coverage(suites)
+    orders = [_bias(suites, (first,)) for first in (0, 1)]
+    walls = [line["wall"] / len(WORKLOADS) / 2 for line in suites if line["effect"] != BURNING]
+    operators = _operators(suites)
     publish(
         "false_alarms",
-        f"verdicts on 12 torch operators from pairs of processes; {wall:.2f} s a pair and operator, imports included",
+        f"verdicts on {len(WORKLOADS)} torch workloads; {len(cpus_used())} lanes at once",
         rows,
         {
-            "false alarms": (share("A/A"), 1.0, "%"),
-            "+5 % not found": (100 - share("+5 %"), 15.0, "%"),
-            "+10 % not found": (100 - share("+10 %"), 2.0, "%"),
+            "false alarms": (shares["A/A"]["called changed %"], 1.0, "%"),
+            "false alarms, Wilson upper end": (shares["A/A"]["Wilson high %"], 3.0, "%"),
+            "false alarms beside burners": (shares[BURNING]["called changed %"], 1.0, "%"),
+            "false alarms beside burners, Wilson upper end": (shares[BURNING]["Wilson high %"], 3.0, "%"),
+            "+5 % not found": (missed["+5 %"], 15.0, "%"),
+            "+10 % not found": (missed["+10 %"], 2.0, "%"),
+            "bias, base started first": (abs(orders[0]), 0.3, "%"),
+            "bias, new side started first": (abs(orders[1]), 0.3, "%"),
+            "operators whose 99 % interval of identical code leaves out 0": (
+                sum(not row["99 % low"] <= 0 <= row["99 % high"] for row in operators), 0, "operators",
+            ),
+            "coverage of the 95 % interval, away from 95": (abs(coverage - 95), 3.0, "%"),
+            "mean wall time of an operator and side": (fmean(walls), 4.0, "s"),
         },
-    )
+        {
+            "Identical code, by operator": operators,
+            "What each number of pairs buys (identical code)": _pairs_buy(suites, fmean(_pair_seconds(suites))),
+            "Coverage of the reported 95 % interval": _coverage_rows(suites),
+        },
+    )  # fmt: skip
+
+
+def cpus_used() -> list[int]:
+    """Return the CPUs that lanes run on."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def _row(rule: str, effect: str, verdicts: Sequence[str]) -> dict[str, Any]:
+    slow_only = EFFECTS.get(effect, 1.0) > 1
+    called = sum(word == "slower" if slow_only else word in ("slower", "faster") for word in verdicts)
+    low, high = wilson(called, len(verdicts))
+    return {
+        "rule": rule,
+        "effect": effect,
+        "called changed %": 100 * called / len(verdicts),
+        "Wilson low %": 100 * low,
+        "Wilson high %": 100 * high,
+        "inconclusive %": 100 * list(verdicts).count("inconclusive") / len(verdicts),
+        "comparisons": len(verdicts),
+    }
+
+
+def _ours(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        _row("opperf", effect, [one["verdict"] for _, one in _comparisons(suites, effect)])
+        for effect in (*EFFECTS, BURNING)
+    ]
+
+
+def _peers(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        _row(rule, effect, [word for line in lines for word in line["verdicts"][rule][effect]])
+        for rule in PEERS
+        for effect in EFFECTS
+    ]
+
+
+def _comparisons(suites: Sequence[dict[str, Any]], *effects: str) -> list[tuple[str, dict[str, Any]]]:
+    return [(line["effect"], one) for line in suites if line["effect"] in effects for one in line["comparisons"]]
+
+
+def _truths(suites: Sequence[dict[str, Any]]) -> dict[tuple[str, str], float]:
+    """Return the true log-ratios: known for identical code and extra calls, the mean of all pairs for extra rows."""
+    truths = {}
+    for workload in WORKLOADS:
+        for effect in (*EFFECTS, BURNING):
+            factor = EFFECTS.get(effect, 1.0)
+            pooled = [
+                ratio
+                for _, one in _comparisons(suites, effect)
+                if one["name"] == workload.name
+                for stage in one["stages"]
+                for ratio in stage
+            ]
+            known = workload.by_calls or factor == 1.0
+            truths[workload.name, effect] = float(np.log(factor)) if known else float(stats.trim_mean(pooled, 0.1))
+    return truths
+
+
+def _covered(suites: Sequence[dict[str, Any]], *effects: str) -> list[bool]:
+    truths = _truths(suites)
+    return [
+        bool(one["interval"][0] <= np.exp(truths[one["name"], effect]) <= one["interval"][1])
+        for effect, one in _comparisons(suites, *effects)
+        if one["interval"] is not None
+    ]
+
+
+def _coverage(suites: Sequence[dict[str, Any]]) -> float:
+    covered = _covered(suites, *EFFECTS)
+    return 100 * sum(covered) / len(covered)
+
+
+def _coverage_rows(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = []
+    for effect in (*EFFECTS, BURNING):
+        covered = _covered(suites, effect)
+        low, high = wilson(sum(covered), len(covered))
+        share = 100 * sum(covered) / len(covered)
+        rows.append(
+            {"effect": effect, "covered %": share, "Wilson low %": 100 * low, "Wilson high %": 100 * high,
+             "intervals": len(covered)}
+        )  # fmt: skip
+    return rows
+
+
+def _identical(suites: Sequence[dict[str, Any]], effects: Sequence[str] = ("A/A",)) -> list[tuple[str, int, float]]:
+    return [tuple(pair) for line in suites if line["effect"] in effects for pair in line["pairs"]]
+
+
+def _bias(suites: Sequence[dict[str, Any]], firsts: Sequence[int]) -> float:
+    return 100 * median(ratio for _, first, ratio in _identical(suites) if first in firsts)
+
+
+def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = []
+    for workload in WORKLOADS:
+        ratios = [ratio for name, _, ratio in _identical(suites) if name == workload.name]
+        low, high = PairedTest.of(ratios).interval(0.99)
+        times = [one["time"] for _, one in _comparisons(suites, "A/A") if one["name"] == workload.name]
+        found = {
+            effect: [one["verdict"] for _, one in _comparisons(suites, effect) if one["name"] == workload.name]
+            for effect in EFFECTS
+        }
+        rows.append(
+            {
+                "operator": workload.name,
+                "us": 1e6 * median(time for time in times if time is not None),
+                "pairs": len(ratios),
+                "median %": 100 * median(ratios),
+                "spread of pairs %": 100 * float(np.std(ratios, ddof=1)),
+                "99 % low": 100 * low,
+                "99 % high": 100 * high,
+                "same %": 100 * found["A/A"].count("same") / len(found["A/A"]),
+                "+2 % found": 100 * found["+2 %"].count("slower") / len(found["+2 %"]),
+                "+5 % found": 100 * found["+5 %"].count("slower") / len(found["+5 %"]),
+                "+10 % found": 100 * found["+10 %"].count("slower") / len(found["+10 %"]),
+            }
+        )
+    return rows
+
+
+def _pair_seconds(suites: Sequence[dict[str, Any]]) -> list[float]:
+    """Return the wall time of a pair of one operator, imports included, in each suite."""
+    return [line["wall"] / len(line["pairs"]) for line in suites if line["effect"] != BURNING and line["pairs"]]
+
+
+def _pairs_buy(suites: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
+    rows = []
+    for count in (3, 5, 8, 12):
+        halves = []
+        for workload in WORKLOADS:
+            ratios = [ratio for name, _, ratio in _identical(suites) if name == workload.name]
+            edges = range(0, len(ratios) + 1, count)
+            halves += [_half(ratios[i:j]) for i, j in pairwise(edges)]
+        rows.append(
+            {
+                "pairs": count,
+                "median half-width %": 100 * float(np.median(halves)),
+                "90 % of half-widths under %": 100 * float(np.quantile(halves, 0.9)),
+                "within 2 % of 0, share %": 100 * float(np.mean(np.array(halves) < Rule().band)),
+                "s an operator and side": count * seconds / 2,
+            }
+        )
+    return rows
+
+
+def _half(ratios: Sequence[float]) -> float:
+    low, high = PairedTest.of(ratios).interval()
+    return (high - low) / 2
 
 
 if __name__ == "__main__":

@@ -18,19 +18,24 @@ RESULTS = Path(__file__).with_name("results")
 
 
 def publish(
-    name: str, title: str, rows: Sequence[Mapping[str, Any]], figures: Mapping[str, tuple[float, float, str]]
+    name: str,
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    figures: Mapping[str, tuple[float, float, str]],
+    more: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> None:
     """Print rows and figures and write `results/NAME.json`; exits with 1 when a figure is missed.
 
-    A figure is (measured, limit, unit), and is met when it is at most its limit.
+    A figure is (measured, limit, unit), and is met when it is at most its limit. `more` holds further tables.
     """
     console = Console(width=160, highlight=False)
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in rows[0]:
-        table.add_column(column, justify="left" if isinstance(rows[0][column], str) else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(value if isinstance(value, str) else f"{value:.4g}" for value in row.values()))
-    console.print(table)
+    for heading, shown in {title: rows, **(more or {})}.items():
+        table = Table(title=heading, title_justify="left", box=None, pad_edge=False)
+        for column in shown[0]:
+            table.add_column(column, justify="left" if isinstance(shown[0][column], str) else "right", no_wrap=True)
+        for row in shown:
+            table.add_row(*(value if isinstance(value, str) else f"{value:.4g}" for value in row.values()))
+        console.print(table)
     met = {figure: measured <= limit for figure, (measured, limit, _) in figures.items()}
     for figure, (measured, limit, unit) in figures.items():
         console.print(f"{'met   ' if met[figure] else 'MISSED'} {figure}: {measured:.3g} {unit}, at most {limit:g}")
@@ -45,6 +50,7 @@ def publish(
             for figure, (measured, limit, unit) in figures.items()
         },
         "rows": list(rows),
+        **({"more": {heading: list(shown) for heading, shown in more.items()}} if more else {}),
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
     sys.exit(0 if all(met.values()) else 1)

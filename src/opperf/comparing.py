@@ -58,8 +58,11 @@ class Contest:
 class Comparing:
     """A live comparison of one base with one or more new sides."""
 
-    def __init__(self, settings: Settings, rule: Rule, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, settings: Settings, rule: Rule, note: Callable[[str], None], duel: Callable[..., Duel] = Duel
+    ) -> None:
         self.settings = settings
+        self._duel = duel
         self._rule = rule
         self._note = note
         self._random = random.Random(settings.seed)
@@ -105,7 +108,7 @@ class Comparing:
         undecided, flagged = list(contests), []
         for look in range(len(LOOKS)):
             wanted = self._rule.looks[look]
-            self._pairs(undecided, wanted, lambda contest: contest.stage1)
+            self._pairs([(contest, wanted) for contest in undecided], lambda contest: contest.stage1)
             undecided = [contest for contest in undecided if contest.failure is None]
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             chosen, same = sort_out(ratios, look, self._rule)
@@ -120,29 +123,31 @@ class Comparing:
         return flagged
 
     def _second_stage(self, flagged: list[Contest]) -> None:
-        self._pairs(flagged, self._rule.second_stage, lambda contest: contest.stage2)
+        wanted = [(contest, self._rule.second_stage(contest.ratios1)) for contest in flagged]
+        self._pairs(wanted, lambda contest: contest.stage2)
         for contest in flagged:
             if contest.failure is None:
                 contest.verdict = confirmed(contest.ratios1, contest.ratios2, self._rule)
 
-    def _pairs(self, contests: list[Contest], wanted: int, stage: Callable[[Contest], list[PairValue]]) -> None:
-        """Measure until each contest has that many pairs; contests of the same two sides share processes."""
-        groups: dict[tuple[object, ...], list[Contest]] = {}
-        for contest in contests:
-            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append(contest)
+    def _pairs(self, wanted: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
+        """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
+        groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
+        for contest, pairs in wanted:
+            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
         for group in groups.values():
             while not self._spent():
-                behind = [one for one in group if one.failure is None and len(stage(one)) < wanted]
+                behind = [one for one, pairs in group if one.failure is None and len(stage(one)) < pairs]
                 if not behind:
                     break
-                self._note(f"pair {len(stage(behind[0])) + 1} of {wanted}: {len(behind)} comparison(s)")
+                most = max(pairs for _, pairs in group)
+                self._note(f"pair {len(stage(behind[0])) + 1} of {most}: {len(behind)} comparison(s)")
                 self._pair(behind, stage)
 
     def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
         """Start two children and let every contest be fought in them once, in random order."""
         base, new = contests[0].base.side, contests[0].new.side
         try:
-            duel = Duel(base, new, self.settings, self._note, self._random)
+            duel = self._duel(base, new, self.settings, self._note, self._random)
         except (OpperfError, OperatorFailure) as error:
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]

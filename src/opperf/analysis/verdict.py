@@ -2,8 +2,8 @@
 
 Stage 1 looks at every operator after 5, 8 and 12 pairs, at those counts only and with the error spent over the looks:
 a look after each pair took the coverage of the interval from 95 to 82-88 %. What stands out, by a paired t-test and
-Benjamini and Hochberg's rule over the whole suite, is measured again. Stage 2 has fresh pairs of a fixed number, and
-the reported ratio and interval come from it alone: stage 1 was selected for being far from one.
+Benjamini and Hochberg's rule over the whole suite, is measured again. Stage 2 has fresh pairs, as many as the spread of
+stage 1 asks for, and the reported ratio and interval come from it alone: stage 1 was selected for being far from one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 from opperf.comparison import Verdict
 from opperf.stats.significance import PairedTest, discoveries
+from opperf.stats.student import t_quantile
 
 #: Pairs at which stage 1 looks, relative to the first, and the share of the error that each look may spend.
 LOOKS = (1.0, 1.6, 2.4)
@@ -22,6 +24,7 @@ FIRST_PAIRS = 5
 #: The share of false discoveries that Benjamini and Hochberg's rule lets through to stage 2, over all looks.
 DISCOVERY_RATE = 0.10
 CONFIDENCE = 0.95
+UPPER = (1 + CONFIDENCE) / 2
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,18 @@ class Rule:
         """The numbers of pairs at which stage 1 looks."""
         return tuple(math.ceil(self.pairs * share) for share in LOOKS)
 
-    @property
-    def second_stage(self) -> int:
-        """The number of pairs of stage 2."""
-        return self.pairs
+    def second_stage(self, stage1: Sequence[float]) -> int:
+        """Return the number of fresh pairs of stage 2: what the spread of stage 1 asks for, within its looks.
+
+        Fixed before the first of them is measured: enough for an interval no wider than the tolerance on either side.
+
+        >>> Rule().second_stage([0.050, 0.052, 0.048, 0.051, 0.049]), Rule().second_stage([0.02, 0.08, 0.01, 0.09, 0.1])
+        (5, 12)
+        """
+        spread = stdev(stage1)
+        most = self.looks[-1]
+        enough = (k for k in range(self.pairs, most) if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= self.band)
+        return next(enough, most)
 
     @property
     def band(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ class Prepared:
     output_bytes: int
     facts: Mapping[str, Any]
     input_seconds: float
+    ballast: bytearray = field(default_factory=bytearray)
     block: Block | None = None
 
 
@@ -57,13 +58,13 @@ class Jobs:
         """Return the result of a request; raises what the framework raises."""
         given = request.arguments
         if request.verb == "prepare":
-            return self._prepare(Trial.from_json(given["trial"]), given["seed"])
+            return self._prepare(Trial.from_json(given["trial"]), given["seed"], given.get("offset", 0))
         if request.verb == "measure":
             return self._measure(given["handle"], Settings.from_json(given["settings"]))
         if request.verb == "sample":
             return self._sample(given["handle"], given["calls"])
         if request.verb == "turn":
-            return self._turn(given["handle"], given["samples"])
+            return self._turn(given["handle"], given["samples"], given.get("calls"))
         if request.verb == "release":
             self._prepared.pop(given["handle"], None)
             return {}
@@ -73,8 +74,9 @@ class Jobs:
             return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
         raise ValueError(f"no verb {request.verb!r}")
 
-    def _prepare(self, trial: Trial, seed: int) -> dict[str, Any]:
-        prepared = self._ready(trial, seed)
+    def _prepare(self, trial: Trial, seed: int, offset: int) -> dict[str, Any]:
+        ballast = bytearray(offset)  # what is allocated from here on lies elsewhere in memory
+        prepared = replace(self._ready(trial, seed), ballast=ballast)
         self._handles += 1
         self._prepared[self._handles] = prepared
         return {"handle": self._handles, "facts": dict(prepared.facts), "spent": {"inputs": prepared.input_seconds}}
@@ -135,10 +137,12 @@ class Jobs:
             sample = block.sample(calls)
         return {**vars(sample), "overhead_ns": block.overhead_ns}
 
-    def _turn(self, handle: int, samples: int) -> dict[str, Any]:
-        """Settle after a switch of sides, then take samples; the first turn of a trial finds its block length."""
+    def _turn(self, handle: int, samples: int, calls: int | None) -> dict[str, Any]:
+        """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
         prepared = self._prepared[handle]
-        return self._engine.turn(self._block(prepared), samples, output_bytes=prepared.output_bytes).to_json()
+        block = self._block(prepared)
+        block.calls = calls or block.calls
+        return self._engine.turn(block, samples, output_bytes=prepared.output_bytes).to_json()
 
     def _block(self, prepared: Prepared) -> Block:
         if prepared.block is None:

@@ -12,7 +12,8 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from statistics import fmean
+from typing import Any, TypeAlias
 
 from opperf.comparison import PairValue
 from opperf.measurement import Memory, Samples
@@ -21,14 +22,20 @@ from opperf.stats.order import median, quantile
 from opperf.workers.process import Worker
 from opperf.workers.starting import start
 
-#: Rounds of a pair for each operator, and samples of each turn: many short rounds, not few long ones.
-ROUNDS, TURN_SAMPLES = 30, 2
-#: Rounds are fewer where they would take longer than this, in seconds, but never fewer than a median needs.
+#: A pair prepares a trial so many times, each time behind so much memory at most: tensors that fall on other pages
+#: meet other colours of the cache, and identical code then takes another time.
+PLACES, OFFSET_BYTES = 3, 8 * 1024 * 1024
+#: Rounds at each place, and samples of each turn: many short rounds, not few long ones.
+ROUNDS, TURN_SAMPLES = 6, 2
+#: Rounds and places are fewer where they would take longer than this, in seconds, but never fewer than a median needs.
 PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
+
+#: A turn of the base and one of the new side.
+Round: TypeAlias = tuple[Samples, Samples]
 
 
 class Duel:
-    """A pair of children. `first` and `second` are the trials' sides, started in random order."""
+    """A pair of children, 0 the base and 1 the new side; `first` is the one that was started first, at random."""
 
     def __init__(
         self, base: Side, new: Side, settings: Settings, progress: Callable[[str], None], generator: random.Random
@@ -40,6 +47,7 @@ class Duel:
             sides = [base, new]
             cpus = settings.cpus or shared_cpus(base, new)
             order = [0, 1] if generator.random() < 0.5 else [1, 0]
+            self.first = order[0]
             started: dict[int, Worker] = {}
             for place in order:
                 started[place], _ = start(sides[place], cpus=cpus, progress=progress, sharing=2)
@@ -62,19 +70,33 @@ class Duel:
 
     def compare(self, base: Trial, new: Trial) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
-        handles = [self._prepare(place, trial) for place, trial in ((0, base), (1, new))]
-        rounds: list[tuple[Samples, Samples]] = []
+        places: list[list[Round]] = []
+        calls: list[int | None] = [None, None]
+        began = time.monotonic()
+        while len(places) < PLACES and (
+            sum(map(len, places)) < LEAST_ROUNDS or time.monotonic() - began < PAIR_SECONDS
+        ):
+            places.append(self._place((base, new), calls))
+            calls = [turn.samples[0].calls for turn in places[0][0]]
+        return pair_value(places)
+
+    def _place(self, trials: tuple[Trial, Trial], calls: list[int | None]) -> list[Round]:
+        """Prepare both sides anew, and let them take turns."""
+        handles = [self._prepare(place, trial, offset=True) for place, trial in enumerate(trials)]
+        rounds: list[Round] = []
         began = 0.0
-        while len(rounds) < LEAST_ROUNDS + 1 or (len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS):
+        while len(rounds) <= LEAST_ROUNDS or (
+            len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS / PLACES
+        ):
             turns: dict[int, Samples] = {}
             for place in (0, 1) if self._random.random() < 0.5 else (1, 0):
-                turns[place] = self._turn(place, handles[place])
+                turns[place] = self._turn(place, handles[place], calls[place])
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
             rounds.append((turns[0], turns[1]))
         for place in (0, 1):
             self._ask(place, "release", {"handle": handles[place]})
-        return pair_value(rounds)
+        return rounds
 
     def memory(self, base: Trial, new: Trial) -> list[Memory | None]:
         """Return what one call takes on each side."""
@@ -87,12 +109,14 @@ class Duel:
             found.append(None if measured["memory"] is None else Memory.from_json(measured["memory"]))
         return found
 
-    def _prepare(self, place: int, trial: Trial) -> int:
-        prepared = self._ask(place, "prepare", {"trial": trial.to_json(), "seed": self._settings.seed})
-        return int(prepared["handle"])
+    def _prepare(self, place: int, trial: Trial, *, offset: bool = False) -> int:
+        ahead = self._random.randrange(OFFSET_BYTES) if offset else 0
+        asked = {"trial": trial.to_json(), "seed": self._settings.seed, "offset": ahead}
+        return int(self._ask(place, "prepare", asked)["handle"])
 
-    def _turn(self, place: int, handle: int) -> Samples:
-        return Samples.from_json(self._ask(place, "turn", {"handle": handle, "samples": TURN_SAMPLES}))
+    def _turn(self, place: int, handle: int, calls: int | None) -> Samples:
+        asked = {"handle": handle, "samples": TURN_SAMPLES, "calls": calls}
+        return Samples.from_json(self._ask(place, "turn", asked))
 
     def _ask(self, place: int, verb: str, arguments: dict[str, Any]) -> Any:
         """Wake a child, ask it, and stop it again."""
@@ -112,26 +136,34 @@ class Duel:
                 worker.close()
 
 
-def pair_value(rounds: Sequence[tuple[Samples, Samples]]) -> PairValue:
+def pair_value(places: Sequence[Sequence[Round]]) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
-    A round is over in milliseconds, so both of its turns meet the host in the same mood; the median over rounds leaves
-    out those in which the mood changed. With minima over the whole pair, identical code spread several times as far.
+    A round is over in milliseconds, so both of its turns meet the host in the same mood; the median over the rounds of
+    a place leaves out those in which the mood changed, and the mean over places evens out what the place in memory
+    does. With minima over the whole pair, identical code spread several times as far.
     """
     kept: tuple[list[float], list[float]] = ([], [])
-    ratios = []
-    for base, new in rounds:
-        clean = base.seconds(), new.seconds()
-        count = min(map(len, clean))
-        if count == 0 or min(map(min, clean)) <= 0:
-            continue
-        for side, times in zip(kept, clean):
-            side.extend(times[:count])
-        ratios.append(math.log(min(clean[1][:count]) / min(clean[0][:count])))
-    if len(ratios) < LEAST_ROUNDS:
-        return PairValue(None, None, None, len(ratios), f"{len(ratios)} rounds with undisturbed samples of both sides")
+    medians, count = [], 0
+    for rounds in places:
+        ratios = [ratio for one in rounds if (ratio := _ratio(one, kept)) is not None]
+        medians += [median(ratios)] if ratios else []
+        count += len(ratios)
+    if count < LEAST_ROUNDS:
+        return PairValue(None, None, None, count, f"{count} rounds with undisturbed samples of both sides")
     base_values, new_values = (_values(sorted(times)) for times in kept)
-    return PairValue(median(ratios), base_values, new_values, len(ratios))
+    return PairValue(fmean(medians), base_values, new_values, count)
+
+
+def _ratio(one: Round, kept: tuple[list[float], list[float]]) -> float | None:
+    """Return the log-ratio of a round by the clean minima of its turns, and keep the samples that it is from."""
+    clean = [turn.seconds() for turn in one]
+    count = min(map(len, clean))
+    if count == 0 or min(map(min, clean)) <= 0:
+        return None
+    for side, times in zip(kept, clean):
+        side.extend(times[:count])
+    return math.log(min(clean[1][:count]) / min(clean[0][:count]))
 
 
 def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
