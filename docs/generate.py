@@ -33,6 +33,9 @@ RULES = {
         "PROBE_STEP",
         "PROBE_SHARE",
         "WARMUP_SHARE",
+        "SETTLE_NS",
+        "SETTLE_CALLS",
+        "SETTLED_NS",
         "IN_FLIGHT_BYTES",
     ),
     "measure.loop": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
@@ -43,10 +46,14 @@ RULES = {
     "measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "measure.host": ("MOST_STOLEN",),
     "measure.cache": ("UNKNOWN_CACHE",),
-    "analysis.summary": ("ENOUGH_CLEAN", "LONG_CALL", "ENOUGH_FOR_P99", "PROCESSES"),
+    "measurement": ("LONG_CALL",),
+    "analysis.summary": ("ENOUGH_CLEAN", "ENOUGH_FOR_P99", "PROCESSES"),
+    "analysis.verdict": ("LOOKS", "SPENDING", "FIRST_PAIRS", "DISCOVERY_RATE"),
+    "analysis.recorded": ("FLOOR",),
     "child.directions": ("CHECKED_CALLS",),
     "child.process": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "backends.threads": ("WATCHED_NS",),
+    "workers.duel": ("PLACES", "OFFSET_BYTES", "ROUNDS", "TURN_SAMPLES", "PAIR_SECONDS", "LEAST_ROUNDS"),
     "workers.starting": ("MEMORY_SHARE",),
     "workers.pool": ("DESCRIBE_TIMEOUT",),
     "workers.process": ("START_TIMEOUT", "GRACE"),
@@ -188,8 +195,12 @@ def rules(_: str) -> str:
     for module, names in RULES.items():
         known = import_module(f"opperf.{module}")
         source = Path(inspect.getfile(known)).read_text(encoding="utf-8")
-        rows += [(f"`{module}.{name}`", f"{getattr(known, name):_}", reason(source, name)) for name in names]
+        rows += [(f"`{module}.{name}`", _rule(getattr(known, name)), reason(source, name)) for name in names]
     return table(("rule", "value", "the comment that stands above it"), rows)
+
+
+def _rule(value: float | tuple[float, ...]) -> str:
+    return ", ".join(f"{part:_}" for part in (value if isinstance(value, tuple) else (value,)))
 
 
 def reason(source: str, name: str) -> str:
@@ -212,7 +223,11 @@ def figures(name: str) -> str:
         + ("." if known["met"] else ": missed.")
         for figure, known in found["figures"].items()
     ]
-    return "\n".join([made, "", *judged, "", table(tuple(found["rows"][0]), rows)])
+    parts = [made, "", *judged, "", table(tuple(found["rows"][0]), rows)]
+    for heading, more in found.get("more", {}).items():
+        cells = [tuple(_figure(value) for value in row.values()) for row in more]
+        parts += ["", f"{heading}:", "", table(tuple(more[0]), cells)]
+    return "\n".join(parts)
 
 
 def _figure(value: str | float) -> str:

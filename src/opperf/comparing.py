@@ -17,6 +17,7 @@ from typing import Any
 from opperf.analysis.verdict import LOOKS, Rule, confirmed, settled, sort_out
 from opperf.comparison import Comparison, ComparisonRun, PairValue, Verdict
 from opperf.errors import InputError, OpperfError
+from opperf.floor import Floor, floor_key
 from opperf.measurement import Memory
 from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
@@ -41,6 +42,7 @@ class Contest:
     stage1: list[PairValue] = field(default_factory=list)
     stage2: list[PairValue] = field(default_factory=list)
     memory: list[Memory | None] = field(default_factory=list)
+    floor: Floor | None = None
     failure: str | None = None
     verdict: Verdict | None = None
 
@@ -59,9 +61,16 @@ class Comparing:
     """A live comparison of one base with one or more new sides."""
 
     def __init__(
-        self, settings: Settings, rule: Rule, note: Callable[[str], None], duel: Callable[..., Duel] = Duel
+        self,
+        settings: Settings,
+        rule: Rule,
+        note: Callable[[str], None],
+        *,
+        floors: Mapping[tuple[object, ...], Floor] | None = None,
+        duel: Callable[..., Duel] = Duel,
     ) -> None:
         self.settings = settings
+        self._floors = floors or {}
         self._duel = duel
         self._rule = rule
         self._note = note
@@ -77,8 +86,19 @@ class Comparing:
             if not selection.operators and not (selection.categories or selection.every or selection.suite):
                 selection = replace(selection, operators=(self._named(sides[0], pool),))
             plain = replace(sides[0].side, implementation=None)
+            if not selection.directions:
+                selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool.describe)
-        return [Contest(_on(trial, sides[0]), _on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
+        pairs = [(_on(trial, sides[0]), _on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
+        return [Contest(base, new, trial, floor=self._floor(base, new)) for base, new, trial in pairs]
+
+    def _floor(self, *trials: Trial) -> Floor | None:
+        """Return the floor of the noisier side, where one is known."""
+        known = [self._floors[key] for key in map(floor_key, trials) if key in self._floors]
+        return max(known, key=lambda floor: floor.spread, default=None)
+
+    def _rule_of(self, contest: Contest) -> Rule:
+        return self._rule.knowing(contest.floor)
 
     def _resolved(self, text: SideText, pool: Pool) -> SideText:
         return replace(text, side=settled_side(text.side))
@@ -107,27 +127,27 @@ class Comparing:
         """Measure pairs up to each look; return what stands out."""
         undecided, flagged = list(contests), []
         for look in range(len(LOOKS)):
-            wanted = self._rule.looks[look]
-            self._pairs([(contest, wanted) for contest in undecided], lambda contest: contest.stage1)
+            wanted = [(contest, self._rule_of(contest).looks[look]) for contest in undecided]
+            self._pairs(wanted, lambda contest: contest.stage1)
             undecided = [contest for contest in undecided if contest.failure is None]
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             chosen, same = sort_out(ratios, look, self._rule)
             for i in same:
-                undecided[i].verdict = settled(undecided[i].ratios1, self._rule)
+                undecided[i].verdict = settled(undecided[i].ratios1, self._rule_of(undecided[i]))
             flagged += [undecided[i] for i in sorted(chosen)]
             undecided = [contest for i, contest in enumerate(undecided) if i not in chosen | same]
             if not undecided or self._spent():
                 break
         for contest in undecided:
-            contest.verdict = settled(contest.ratios1, self._rule)
+            contest.verdict = settled(contest.ratios1, self._rule_of(contest))
         return flagged
 
     def _second_stage(self, flagged: list[Contest]) -> None:
-        wanted = [(contest, self._rule.second_stage(contest.ratios1)) for contest in flagged]
+        wanted = [(contest, self._rule_of(contest).second_stage(contest.ratios1)) for contest in flagged]
         self._pairs(wanted, lambda contest: contest.stage2)
         for contest in flagged:
             if contest.failure is None:
-                contest.verdict = confirmed(contest.ratios1, contest.ratios2, self._rule)
+                contest.verdict = confirmed(contest.ratios1, contest.ratios2, self._rule_of(contest))
 
     def _pairs(self, wanted: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
         """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
@@ -206,6 +226,7 @@ def outcome(contest: Contest) -> Comparison:
         tails=tails,
         memory=_memory(contest.memory),
         stages=(tuple(contest.ratios1), tuple(contest.ratios2)),
+        clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
     )
 
 

@@ -24,6 +24,7 @@ class PairValue:
     `log_ratio` is the evidence: the median over rounds of the log-ratio of new to base, by the clean minimum of each
     turn. `base` and `new` hold clean minimum, median and 90th percentile in seconds, both from the same number of clean
     samples of the same rounds. With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
+    `clock` is `cpu` where CPU time stands in for wall time.
     """
 
     log_ratio: float | None
@@ -31,6 +32,7 @@ class PairValue:
     new: Mapping[str, float] | None
     rounds: int = 0
     reason: str | None = None
+    clock: str = "wall"
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A case in a direction on two sides, and what is said of it. `stages` holds the log-ratios of each stage."""
+    """A case in a direction on two sides, and what is said of it.
+
+    `stages` holds the log-ratios of each stage. `clock` is what decided: `wall`, or `cpu` where wall time could not.
+    """
 
     case: Case
     direction: str
@@ -63,6 +68,7 @@ class Comparison:
     tails: Mapping[str, float] = field(default_factory=dict)
     memory: Mapping[str, Any] = field(default_factory=dict)
     stages: tuple[tuple[float, ...], ...] = ()
+    clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -81,6 +87,7 @@ class Comparison:
             "pairs": verdict.pairs,
             "base_time": self.base_time,
             "new_time": self.new_time,
+            "clock": self.clock,
             "tails": dict(self.tails),
             "memory": dict(self.memory),
             "log_ratios": [list(stage) for stage in self.stages],

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from opperf.analysis.summary import record
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, OpperfError
+from opperf.floor import Floor, floor_key
 from opperf.outcome import Outcome
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.expand import expand
@@ -26,11 +27,13 @@ from opperf.planning.selection import Selection
 from opperf.planning.sides import frameworks, sides
 from opperf.reason import Reason
 from opperf.record import Record, Run
+from opperf.store.floors import floors_file, read_floors
 from opperf.store.journal import JournalWriter, journal_of, read_journal
 from opperf.store.run_file import read_run
 from opperf.workers import machine
 from opperf.workers.gpus import has_gpu
 from opperf.workers.interpreters import importable, settled
+from opperf.workers.package import cache_folder
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
 
@@ -104,6 +107,7 @@ class Session:
         self._settings = settings
         self._progress: Progress = progress or Silent()
         self._pool = Pool(settings, self._progress.note)
+        self._floors: Mapping[tuple[object, ...], Floor] = {}
 
     def __enter__(self) -> Session:
         return self
@@ -128,6 +132,7 @@ class Session:
     def run(self, plan: Plan, options: Options) -> Run:
         """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
         found = _found(options.resume, plan.settings)
+        self._floors = stored_floors()
         run = _header(plan, options, found)
         journal = None if options.output is None else self._journal(options.resume, options.output, run, found)
         try:
@@ -195,7 +200,8 @@ class Session:
                 records.append(found.records[key])
             elif key in found.outcomes:
                 outcomes = sorted(found.outcomes[key], key=lambda outcome: outcome.process)
-                records.append(record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples))
+                made = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
+                records.append(self._with_floor(made))
         environment = {
             "machine": run.environment.get("machine"),
             "frameworks": [
@@ -205,6 +211,18 @@ class Session:
             or run.environment.get("frameworks", []),
         }
         return replace(run, records=tuple(records), environment=environment)
+
+    def _with_floor(self, made: Record) -> Record:
+        """Return the record with how far processes of this operator lie apart on this machine, where that is known."""
+        floor = self._floors.get(floor_key(made.trial))
+        if floor is None or made.time is None:
+            return made
+        return replace(made, facts={**made.facts, "noise_floor": floor.between})
+
+
+def stored_floors() -> dict[tuple[object, ...], Floor]:
+    """Return the noise floors that `opperf noise` measured on this machine."""
+    return read_floors(floors_file(cache_folder(), machine.facts()))
 
 
 def settled_side(side: Side) -> Side:

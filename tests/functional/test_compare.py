@@ -38,7 +38,13 @@ def test_a_slowdown_of_five_percent_is_called_slower_and_exits_with_zero() -> No
 
 
 def test_identical_sides_are_called_the_same() -> None:
-    assert [one["verdict"] for one in document("add", "--base", "null", "--new", "null")] == ["same", "same"]
+    assert [one["verdict"] for one in document("add", "exp", "--base", "null", "--new", "null")] == ["same", "same"]
+
+
+def test_forward_is_compared_unless_another_direction_is_named() -> None:
+    sides = ("--base", "null", "--new", "null")
+    assert [one["direction"] for one in document("add", *sides)] == ["forward"]
+    assert [one["direction"] for one in document("add", *sides, "--direction", "backward")] == ["backward"]
 
 
 def test_one_base_is_compared_with_several_new_sides() -> None:
@@ -69,7 +75,7 @@ def test_a_side_that_crashes_leaves_one_open_comparison_and_the_others_are_decid
 def test_csv_has_one_row_for_each_comparison() -> None:
     done = compare("add", "--base", "null", "--new", "null;slowdown=1.05", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert [row["verdict"] for row in rows] == ["slower", "slower"]
+    assert [row["verdict"] for row in rows] == ["slower"]
     assert float(rows[0]["ratio"]) == pytest.approx(1.05)
 
 

@@ -8,20 +8,21 @@ between runs; everything smaller is inconclusive, and a live comparison would se
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
 
 from opperf.analysis.verdict import CONFIDENCE, Rule
 from opperf.comparison import Comparison, Verdict
+from opperf.floor import Floor, floor_key
 from opperf.measurement import Samples
 from opperf.plan import Side
 from opperf.reason import Warning
 from opperf.record import Record, Run
 from opperf.stats.student import t_quantile
 
-#: How far identical code moves between two runs on a shared host. Cache-sized operators keep 11-14 % whatever is held
-#: still.
+#: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.
+#: Cache-sized operators keep 11-14 % whatever is held still.
 FLOOR = 0.15
 #: Processes of each side that an interval needs.
 PROCESSES = 3
@@ -53,16 +54,20 @@ class Welch:
         return cls(mean, mean - half, mean + half)
 
 
-def compare_runs(old: Run, new: Run, rule: Rule) -> list[Comparison]:
+def compare_runs(
+    old: Run, new: Run, rule: Rule, floors: Mapping[tuple[object, ...], Floor] | None = None
+) -> list[Comparison]:
     """Return a comparison for each trial of either run; one that only one of them has is listed too.
 
     Trials match by case, direction, framework, implementation, device and mode: versions, environments and threads are
-    what recorded runs are compared for, and are named where they differ.
+    what recorded runs are compared for, and are named where they differ. `floors` are those of this machine.
     """
     olds = {_key(record): record for record in old.records}
     news = {_key(record): record for record in new.records}
     doubts = _machines(old, new)
-    return [_compared(olds.get(key), news.get(key), rule, doubts) for key in dict.fromkeys([*olds, *news])]
+    return [
+        _compared(olds.get(key), news.get(key), rule, floors or {}, doubts) for key in dict.fromkeys([*olds, *news])
+    ]
 
 
 def _key(record: Record) -> tuple[object, ...]:
@@ -70,12 +75,18 @@ def _key(record: Record) -> tuple[object, ...]:
     return (record.trial.case.id, record.trial.direction, side.framework, side.implementation, side.device, side.mode)
 
 
-def _compared(old: Record | None, new: Record | None, rule: Rule, doubts: tuple[Warning, ...]) -> Comparison:
+def _compared(
+    old: Record | None,
+    new: Record | None,
+    rule: Rule,
+    floors: Mapping[tuple[object, ...], Floor],
+    doubts: tuple[Warning, ...],
+) -> Comparison:
     known = old or new
     if known is None:
         raise ValueError("neither run has the trial")
     base, other = (old or known).trial.side, (new or known).trial.side
-    verdict = _verdict(old, new, rule)
+    verdict = _verdict(old, new, rule, floors)
     return Comparison(
         case=known.trial.case,
         direction=known.trial.direction,
@@ -88,7 +99,7 @@ def _compared(old: Record | None, new: Record | None, rule: Rule, doubts: tuple[
     )
 
 
-def _verdict(old: Record | None, new: Record | None, rule: Rule) -> Verdict:
+def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping[tuple[object, ...], Floor]) -> Verdict:
     if old is None or new is None:
         return Verdict("inconclusive", None, None, f"only the {'new' if old is None else 'old'} run has it", 0)
     values = [_process_logs(record) for record in (old, new)]
@@ -104,11 +115,20 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule) -> Verdict:
     interval = (math.exp(test.low), math.exp(test.high))
     if -rule.band < test.low and test.high < rule.band:
         return Verdict("same", ratio, interval, f"the interval lies within ±{rule.tolerance:.0%}", pairs)
-    floor = math.log1p(max(FLOOR, rule.tolerance))
-    if test.low > floor or test.high < -floor:
+    known = _known(old, new, floors)
+    floor = math.log1p(FLOOR) if known is None else known
+    moves = f"the {math.expm1(floor):.1%} that identical code {'may move' if known is None else 'moved'} by"
+    if test.low > max(floor, rule.band) or test.high < -max(floor, rule.band):
         word = "slower" if test.mean > 0 else "faster"
-        return Verdict(word, ratio, interval, f"beyond the {FLOOR:.0%} that identical code moves between runs", pairs)
-    return Verdict("inconclusive", ratio, interval, "the runs were not interleaved", pairs, settle)
+        return Verdict(word, ratio, interval, f"beyond {moves} between runs", pairs)
+    reason = f"the runs were not interleaved, and the change is not clear of {moves}"
+    return Verdict("inconclusive", ratio, interval, reason, pairs, settle)
+
+
+def _known(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:
+    """Return the log-ratio that processes of identical code lay apart by, of the noisier side."""
+    known = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
+    return max(known, default=None)
 
 
 def _typical(record: Record | None) -> float | None:

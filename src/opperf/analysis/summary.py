@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from opperf.errors import InputError
-from opperf.measurement import Measurement, Samples
+from opperf.measurement import LONG_CALL, Measurement, Samples
 from opperf.operators import catalog
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Trial
@@ -23,8 +23,6 @@ from opperf.stats.student import log_interval
 
 #: Clean samples that are enough, whatever their share; below that, half of all samples must be clean.
 ENOUGH_CLEAN = 10
-#: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
-LONG_CALL = 2e-3
 #: Fewer samples than this make a 99th percentile that is merely the largest.
 ENOUGH_FOR_P99 = 100
 #: Processes that an interval needs.

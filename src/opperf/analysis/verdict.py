@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import stdev
 
 from opperf.comparison import Verdict
+from opperf.floor import Floor
 from opperf.stats.significance import PairedTest, discoveries
 from opperf.stats.student import t_quantile
 
@@ -29,10 +30,14 @@ UPPER = (1 + CONFIDENCE) / 2
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule of a comparison. `tolerance` is the ratio minus one that nobody minds; `pairs` the first look."""
+    """The rule of a comparison. `tolerance` is the ratio minus one that nobody minds; `pairs` the first look.
+
+    `floor` is the log-ratio that identical code is known to move by.
+    """
 
     tolerance: float = 0.02
     pairs: int = FIRST_PAIRS
+    floor: float = 0.0
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -47,15 +52,33 @@ class Rule:
         >>> Rule().second_stage([0.050, 0.052, 0.048, 0.051, 0.049]), Rule().second_stage([0.02, 0.08, 0.01, 0.09, 0.1])
         (5, 12)
         """
-        spread = stdev(stage1)
+        return self._enough(stdev(stage1))
+
+    def knowing(self, floor: Floor | None) -> Rule:
+        """Return the rule for an operator whose noise is known: more pairs where it is noisy, and its floor.
+
+        >>> Rule().knowing(None).looks
+        (5, 8, 12)
+        """
+        if floor is None:
+            return self
+        return replace(self, pairs=self._enough(floor.spread), floor=floor.moved)
+
+    def _enough(self, spread: float) -> int:
+        """Return how many pairs of that spread make an interval as narrow as the tolerance, from first to last look."""
         most = self.looks[-1]
-        enough = (k for k in range(self.pairs, most) if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= self.band)
-        return next(enough, most)
+        counts = range(self.pairs, most)
+        return next((k for k in counts if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= self.band), most)
 
     @property
     def band(self) -> float:
         """The tolerance as a log-ratio."""
         return math.log1p(self.tolerance)
+
+    @property
+    def change(self) -> float:
+        """The log-ratio that a change must be beyond."""
+        return max(self.band, self.floor)
 
 
 def sort_out(stage1: Mapping[int, Sequence[float]], look: int, rule: Rule) -> tuple[set[int], set[int]]:
@@ -100,7 +123,7 @@ def confirmed(stage1: Sequence[float], stage2: Sequence[float], rule: Rule) -> V
         return _verdict("same", test, interval, "the second stage did not confirm the first")
     agree = first.mean * test.mean > 0
     clear = interval[0] > 0 or interval[1] < 0
-    if agree and clear and abs(test.mean) > rule.band:
+    if agree and clear and abs(test.mean) > rule.change:
         word = "slower" if test.mean > 0 else "faster"
         return _verdict(word, test, interval, "both stages agree")
     reason = (
@@ -108,9 +131,15 @@ def confirmed(stage1: Sequence[float], stage2: Sequence[float], rule: Rule) -> V
         if not agree
         else "the second stage is not clear of no change"
         if not clear
-        else f"a change is seen, but not beyond ±{rule.tolerance:.0%}"
+        else _not_beyond(rule)
     )
     return _verdict("inconclusive", test, interval, reason, _needed(test, stage2, rule))
+
+
+def _not_beyond(rule: Rule) -> str:
+    if rule.floor > rule.band:
+        return f"a change is seen, but identical code moves by {math.expm1(rule.floor):.1%} here"
+    return f"a change is seen, but not beyond ±{rule.tolerance:.0%}"
 
 
 def _inside(interval: tuple[float, float], band: float) -> bool:

@@ -33,8 +33,8 @@ def compare(
     direction: options.Direction = None,
     inputs: options.Input = None,
     attribute: options.Attribute = None,
-    pairs: Annotated[int, typer.Option(metavar="K", help="Pairs of processes before the first look.")] = 5,
-    tolerance: Annotated[str, typer.Option(metavar="PERCENT", help="A change that nobody minds.")] = "2%",
+    pairs: options.Pairs = 5,
+    tolerance: options.Tolerance = "2%",
     budget: options.Budget = None,
     timeout: options.Timeout = "120",
     cpus: options.Cpus = None,
@@ -50,11 +50,12 @@ def compare(
     from opperf.analysis.verdict import Rule
     from opperf.cli.output import check_format, write_report
     from opperf.cli.progress import Bar
+    from opperf.cli.selecting import selection
     from opperf.comparing import Comparing, report
     from opperf.errors import InputError
     from opperf.plan import Settings
-    from opperf.planning.selection import Selection
     from opperf.reports import comparisons
+    from opperf.session import stored_floors
     from opperf.sources.user_inputs import pairs as read_pairs
     from opperf.units import parse_duration, parse_percent
 
@@ -67,19 +68,10 @@ def compare(
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if pairs < 3:
         raise InputError(f"`--pairs` is {pairs}, expected a whole number >= 3")
-    given = read_pairs(inputs or (), "--input")
-    selection = Selection(
-        operators=operators or (),
-        categories=category or (),
-        every=every,
-        skip=skip or (),
-        suite=suite,
-        dtypes=dtype or (),
-        sizes=size or (),
-        directions=direction or (),
-        inputs=[given] if given else [],
-        attributes=read_pairs(attribute or (), "--attribute"),
-    )
+    selected = selection(
+        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, size=size,
+        direction=direction, inputs=inputs, attribute=attribute,
+    )  # fmt: skip
     settings = Settings(
         timeout=parse_duration(timeout, name="`--timeout`"),
         budget=None if budget is None else parse_duration(budget, name="`--budget`"),
@@ -87,8 +79,8 @@ def compare(
         seed=seed,
     )
     bar = Bar()
-    comparing = Comparing(settings, rule, bar.note)
-    contests = comparing.contests(selection, base, new)
+    comparing = Comparing(settings, rule, bar.note, floors=stored_floors())
+    contests = comparing.contests(selected, base, new)
     stopped: BaseException | None = None
     try:
         comparing.run(contests)
@@ -108,7 +100,7 @@ def _recorded(files: list[str], rule: Rule, format: str | None, output: Path | N
     from opperf.comparison import ComparisonRun
     from opperf.errors import InputError
     from opperf.reports import comparisons
-    from opperf.session import read_results
+    from opperf.session import read_results, stored_floors
 
     if len(files) != 2 or not all(Path(file).is_file() for file in files):
         raise InputError(
@@ -117,6 +109,6 @@ def _recorded(files: list[str], rule: Rule, format: str | None, output: Path | N
             slug="nothing_to_compare",
         )
     old, new = (read_results(Path(file)) for file in files)
-    document = ComparisonRun(new, tuple(compare_runs(old, new, rule)))
+    document = ComparisonRun(new, tuple(compare_runs(old, new, rule, stored_floors())))
     what = f"{len(document.comparisons)} comparisons"
     write_report(lambda chosen: comparisons.render(document, chosen), format, output, what)

@@ -12,7 +12,7 @@ from types import FrameType
 
 import typer
 
-from opperf.cli import compare, doctor, env, operators, run, show
+from opperf.cli import compare, doctor, env, noise, operators, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
+app.command("noise")(noise.noise)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)

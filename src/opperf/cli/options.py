@@ -45,6 +45,9 @@ Processes = Annotated[int, Option(metavar="K", help="Fresh processes for each tr
 Cache = Annotated[str, Option(metavar="hot|cold", help="hot or cold CPU cache.")]
 Seed = Annotated[int, Option(metavar="S", help="Decides the values of the inputs.")]
 
+Pairs = Annotated[int, Option(metavar="K", help="Pairs of processes before the first look.")]
+Tolerance = Annotated[str, Option(metavar="PERCENT", help="A change that nobody minds.")]
+
 # What comes out ------------------------------------------------------------------------------------------------------
 Label = Annotated[Words, Option(metavar="K=V", help="Kept with the run.")]
 NoSamples = Annotated[bool, Option("--no-samples", help="Keep summaries only.")]

@@ -59,32 +59,18 @@ def run(
     resume: options.Resume = None,
 ) -> None:
     """Measure operators: time forward and backward, memory, rates; alone in their process, with honest intervals."""
+    from opperf.cli.selecting import selection
     from opperf.plan import Settings
-    from opperf.planning.selection import Selection
     from opperf.session import Options
     from opperf.sources.user_inputs import pairs
     from opperf.units import parse_duration, parse_percent
 
-    given = pairs(inputs or (), "--input")
-    selection = Selection(
-        operators=operators or (),
-        categories=category or (),
-        every=every,
-        skip=skip or (),
-        suite=suite,
-        frameworks=framework or (),
-        environments=environment or (),
-        devices=device or (),
-        modes=mode or (),
-        dtypes=dtype or (),
-        sizes=size or (),
-        directions=direction or (),
-        inputs=[given] if given else [],
-        attributes=pairs(attribute or (), "--attribute"),
-        threads=threads,
-        engine=engine,
+    selected = selection(
+        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, size=size,
+        direction=direction, inputs=inputs, attribute=attribute, frameworks=framework or (),
+        environments=environment or (), devices=device or (), modes=mode or (), threads=threads, engine=engine,
         allocator=allocator,
-    )
+    )  # fmt: skip
     settings = Settings(
         warmup=warmup,
         runs=runs,
@@ -104,7 +90,7 @@ def run(
         keep_samples=not no_samples,
         command=("opperf", *sys.argv[1:]),
     )
-    _run(selection, settings, wanted, format=format, dry_run=dry_run, strict=strict)
+    _run(selected, settings, wanted, format=format, dry_run=dry_run, strict=strict)
 
 
 def _run(

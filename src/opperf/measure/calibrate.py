@@ -17,9 +17,11 @@ PROBE_STEP = 8
 PROBE_SHARE = 8
 #: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
 WARMUP_SHARE = 4
-#: After a switch of sides, at least so many calls and so much time. A cache-sized add needs six calls to be within 3 %.
-SETTLE_CALLS = 3
+#: After a switch of sides, at least so much time and so many calls. A cache-sized add needs six calls to be within 3 %.
 SETTLE_NS = 2_000_000
+SETTLE_CALLS = 3
+#: Calls that took so long have overwritten every cache that is warm within a call, however few they were.
+SETTLED_NS = 8_000_000
 #: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
 IN_FLIGHT_BYTES = 64 * 1024 * 1024
 
@@ -73,7 +75,7 @@ def warm_up(block: Block, calls: int, budget: float) -> int:
 def settle(block: Block) -> None:
     """Make untimed calls after another process had the CPU, until its traces in the caches are overwritten."""
     calls = elapsed = 0
-    while calls < SETTLE_CALLS or elapsed < SETTLE_NS:
+    while elapsed < SETTLE_NS or (calls < SETTLE_CALLS and elapsed < SETTLED_NS):
         step = max(1, (block.calls or 1) // WARMUP_SHARE)
         elapsed += block.run(step)
         calls += step

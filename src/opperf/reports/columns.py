@@ -7,6 +7,7 @@ people. A fact that a record lacks is None for machines and empty for people, ne
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -151,6 +152,12 @@ def spread(record: Record) -> str:
     return "" if time.precision is None else f"±{units.format_percent(time.precision, digits=2)}"
 
 
+def floor(record: Record) -> float | None:
+    """Return how far the slowest process of identical code lay above the fastest here, as a share."""
+    found = record.facts.get("noise_floor")
+    return None if found is None else math.expm1(float(found))
+
+
 def kept(record: Record) -> str:
     """Write how many samples the summary is made of, and of how many taken."""
     time = record.time
@@ -221,6 +228,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("status", None, lambda record: record.status),
     statistic("time", "median", "time"),
     Column(None, "spread", spread, align="right"),
+    Column("noise_floor", "floor", floor, units.format_percent, "right", rank=0),
     statistic("time", "p90", "p90", rank=2),
     statistic("time", "min", "min", rank=1),
     Column(None, "samples", kept, align="right", rank=3),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from opperf.comparison import VERDICTS, Comparison, ComparisonRun
 from opperf.errors import unknown
+from opperf.reports.cells import console, markdown
 from opperf.reports.text import case_text, one_line
 from opperf.units import format_seconds
 
@@ -82,6 +83,8 @@ def _cells(comparison: Comparison) -> tuple[str, ...]:
 def _reasons(comparison: Comparison) -> list[str]:
     verdict = comparison.verdict
     found = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
+    if comparison.clock == "cpu":
+        found.append("by CPU time: too few samples were undisturbed")
     for name, ratio in comparison.tails.items():
         if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
             found.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
@@ -93,12 +96,7 @@ def _reasons(comparison: Comparison) -> list[str]:
 
 
 def _console(comparisons: Sequence[Comparison]) -> str:
-    rows = [TITLES, *map(_cells, comparisons)]
-    shown = [i for i, _ in enumerate(TITLES) if any(row[i] for row in rows[1:])]
-    widths = {i: max(len(row[i]) for row in rows) for i in shown}
-    lines = ["  ".join(row[i].ljust(widths[i]) for i in shown).rstrip() for row in rows]
-    lines.insert(1, "-" * len(lines[0]))
-    return "\n".join([*lines, "", tally(comparisons), LEGEND]) + "\n"
+    return "\n".join([console(TITLES, [*map(_cells, comparisons)]), "", tally(comparisons), LEGEND]) + "\n"
 
 
 LEGEND = "ratio: new over base, by the clean minima of rounds; interval: 95 %, over pairs of processes"
@@ -112,11 +110,8 @@ def tally(comparisons: Sequence[Comparison]) -> str:
 
 
 def _markdown(comparisons: Sequence[Comparison]) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    rows = [line(TITLES), line(["---"] * len(TITLES)), *(line(_cells(one)) for one in comparisons)]
-    return "\n".join([*rows, "", f"{tally(comparisons)}. {LEGEND}."]) + "\n"
+    table = markdown(TITLES, [*map(_cells, comparisons)])
+    return "\n".join([table, "", f"{tally(comparisons)}. {LEGEND}."]) + "\n"
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:

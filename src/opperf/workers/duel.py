@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from opperf.comparison import PairValue
-from opperf.measurement import Memory, Samples
+from opperf.measurement import LONG_CALL, Memory, Samples
 from opperf.plan import Settings, Side, Trial
 from opperf.stats.order import median, quantile
 from opperf.workers.process import Worker
@@ -78,7 +78,8 @@ class Duel:
         ):
             places.append(self._place((base, new), calls))
             calls = [turn.samples[0].calls for turn in places[0][0]]
-        return pair_value(places)
+        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
+        return pair_value(places, cpu_may_stand_in=alone)
 
     def _place(self, trials: tuple[Trial, Trial], calls: list[int | None]) -> list[Round]:
         """Prepare both sides anew, and let them take turns."""
@@ -136,13 +137,33 @@ class Duel:
                 worker.close()
 
 
-def pair_value(places: Sequence[Sequence[Round]]) -> PairValue:
+def pair_value(places: Sequence[Sequence[Round]], *, cpu_may_stand_in: bool = False) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
     A round is over in milliseconds, so both of its turns meet the host in the same mood; the median over the rounds of
     a place leaves out those in which the mood changed, and the mean over places evens out what the place in memory
     does. With minima over the whole pair, identical code spread several times as far.
+
+    A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
+    all samples stands in.
     """
+    clean = [[tuple(turn.seconds() for turn in one) for one in rounds] for rounds in places]
+    found = _value(clean, "wall")
+    if found.log_ratio is None and cpu_may_stand_in and _long(places):
+        return _value(
+            [[tuple(turn.cpu_seconds(clean_only=False) for turn in one) for one in rounds] for rounds in places], "cpu"
+        )
+    return found
+
+
+def _long(places: Sequence[Sequence[Round]]) -> bool:
+    """Whether each call of both sides takes long."""
+    turns = [turn for rounds in places for one in rounds for turn in one]
+    return all(median(turn.seconds(clean_only=False)) > LONG_CALL for turn in turns)
+
+
+def _value(places: Sequence[Sequence[Sequence[list[float]]]], clock: str) -> PairValue:
+    """Return the value of rounds of times, base and new, in seconds."""
     kept: tuple[list[float], list[float]] = ([], [])
     medians, count = [], 0
     for rounds in places:
@@ -152,18 +173,17 @@ def pair_value(places: Sequence[Sequence[Round]]) -> PairValue:
     if count < LEAST_ROUNDS:
         return PairValue(None, None, None, count, f"{count} rounds with undisturbed samples of both sides")
     base_values, new_values = (_values(sorted(times)) for times in kept)
-    return PairValue(fmean(medians), base_values, new_values, count)
+    return PairValue(fmean(medians), base_values, new_values, count, clock=clock)
 
 
-def _ratio(one: Round, kept: tuple[list[float], list[float]]) -> float | None:
-    """Return the log-ratio of a round by the clean minima of its turns, and keep the samples that it is from."""
-    clean = [turn.seconds() for turn in one]
-    count = min(map(len, clean))
-    if count == 0 or min(map(min, clean)) <= 0:
+def _ratio(one: Sequence[list[float]], kept: tuple[list[float], list[float]]) -> float | None:
+    """Return the log-ratio of a round by the minima of its turns, and keep the times that it is from."""
+    count = min(map(len, one))
+    if count == 0 or min(map(min, one)) <= 0:
         return None
-    for side, times in zip(kept, clean):
+    for side, times in zip(kept, one):
         side.extend(times[:count])
-    return math.log(min(clean[1][:count]) / min(clean[0][:count]))
+    return math.log(min(one[1][:count]) / min(one[0][:count]))
 
 
 def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:

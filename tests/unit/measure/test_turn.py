@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opperf.measure.block import Block
-from opperf.measure.calibrate import SETTLE_CALLS, SETTLE_NS, TARGET_NS, settle
+from opperf.measure.calibrate import SETTLE_CALLS, SETTLE_NS, SETTLED_NS, TARGET_NS, settle
 from opperf.measure.disturbance import NoCounters
 from opperf.measure.engine import Engine
 
@@ -28,11 +28,16 @@ def test_a_short_operator_settles_for_two_milliseconds(backend: Watched) -> None
     assert SETTLE_NS <= backend.clock.wall() - before < SETTLE_NS + 100_000
 
 
-def test_a_long_operator_settles_for_three_calls(backend: Watched) -> None:
-    block = Block(backend.work(50_000_000), backend, NoCounters())
+@pytest.mark.parametrize(
+    ("nanoseconds", "calls"), [(2_000_000, SETTLE_CALLS), (5_000_000, 2), (SETTLED_NS, 1), (50_000_000, 1)]
+)
+def test_a_long_operator_settles_for_three_calls_or_eight_milliseconds(
+    backend: Watched, nanoseconds: int, calls: int
+) -> None:
+    block = Block(backend.work(nanoseconds), backend, NoCounters())
     backend.events.clear()
     settle(block)
-    assert backend.events.count("call") == SETTLE_CALLS
+    assert backend.events.count("call") == calls
 
 
 def test_the_first_turn_finds_the_length_of_a_block_and_later_ones_keep_it(backend: Watched) -> None:

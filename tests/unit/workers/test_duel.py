@@ -59,6 +59,30 @@ def test_a_place_without_a_clean_round_leaves_the_others_to_speak() -> None:
     assert pair_value([good, lost]).log_ratio == pytest.approx(math.log(1.05))
 
 
+def long_turn(wall_ms: int, cpu_ms: int) -> Samples:
+    """Return a turn of two disturbed samples of one call, whose CPU time is shorter than their wall time."""
+    return Samples((Sample(1, wall_ms * 1_000_000, cpu_ms * 1_000_000, clean=False),) * 2)
+
+
+def test_cpu_time_stands_in_for_long_calls_that_a_neighbour_always_disturbs() -> None:
+    rounds = [(long_turn(40, 20), long_turn(90, 21))] * 6
+    found = pair_value([rounds], cpu_may_stand_in=True)
+    assert found.log_ratio == pytest.approx(math.log(1.05))
+    assert found.clock == "cpu"
+
+
+def test_cpu_time_does_not_stand_in_for_short_calls_several_threads_or_devices() -> None:
+    short = [(Samples((Sample(1, 40_000, 20_000, clean=False),) * 2),) * 2] * 6
+    assert pair_value([short], cpu_may_stand_in=True).log_ratio is None
+    assert pair_value([[(long_turn(40, 20), long_turn(90, 21))] * 6]).log_ratio is None
+
+
+def test_wall_time_decides_where_enough_rounds_were_left_alone() -> None:
+    clean = Samples((Sample(1, 20_000_000, 20_000_000),) * 2)
+    found = pair_value([[(clean, clean)] * 5 + [(long_turn(40, 20), long_turn(90, 40))] * 9], cpu_may_stand_in=True)
+    assert (found.clock, found.log_ratio, found.rounds) == ("wall", 0.0, 5)
+
+
 def test_a_time_of_zero_has_no_ratio() -> None:
     assert pair_value([[(turn(0, 0), turn(100, 100))] * 9]).log_ratio is None
 

@@ -1,0 +1,44 @@
+"""From what was typed to a selection: one place for every verb that takes operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opperf.planning.selection import Selection
+
+
+def selection(
+    *,
+    operators: Sequence[str] | None,
+    category: Sequence[str] | None,
+    every: bool,
+    skip: Sequence[str] | None,
+    suite: Path | None,
+    dtype: Sequence[str] | None,
+    size: Sequence[str] | None,
+    direction: Sequence[str] | None,
+    inputs: Sequence[str] | None,
+    attribute: Sequence[str] | None,
+    **where: Any,
+) -> Selection:
+    """Return the selection; `where` holds the fields that say on which sides. Raises `InputError`."""
+    from opperf.planning.selection import Selection
+    from opperf.sources.user_inputs import pairs
+
+    given = pairs(inputs or (), "--input")
+    return Selection(
+        operators=operators or (),
+        categories=category or (),
+        every=every,
+        skip=skip or (),
+        suite=suite,
+        dtypes=dtype or (),
+        sizes=size or (),
+        directions=direction or (),
+        inputs=[given] if given else [],
+        attributes=pairs(attribute or (), "--attribute"),
+        **where,
+    )

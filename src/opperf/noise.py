@@ -1,0 +1,95 @@
+"""Measure how far identical code moves: every operator against itself, by the rules of a comparison, several times."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+from opperf.analysis.noise import floor_of
+from opperf.analysis.verdict import Rule
+from opperf.comparing import Comparing, Contest
+from opperf.floor import Floor, NoiseRun
+from opperf.plan import Settings, Trial
+from opperf.planning.selection import Selection
+from opperf.record import Run
+from opperf.session import Progress, Session
+from opperf.store.floors import add_floors, floors_file
+from opperf.workers import machine
+from opperf.workers.package import cache_folder
+
+
+class Noise:
+    """A study of identical code: `run` it, then read `document`, also after it was stopped."""
+
+    def __init__(self, settings: Settings, rule: Rule, progress: Progress) -> None:
+        self._settings = settings
+        self._rule = rule
+        self._progress = progress
+        self._found: list[list[Contest]] = []
+        self._facts: dict[str, Any] = {}
+        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+    def trials(self, selection: Selection) -> Sequence[Trial]:
+        """Return what a selection means, forward where it names no direction; raises `InputError`."""
+        directions = selection.directions or ("forward",)
+        with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
+            return session.plan().trials
+
+    def run(self, trials: Sequence[Trial], repeats: int) -> None:
+        """Compare each trial with itself so many times; the budget is shared out evenly."""
+        budget = self._settings.budget
+        settings = replace(self._settings, budget=None if budget is None else budget / repeats)
+        for repeat in range(repeats):
+            self._progress.note(f"round {repeat + 1} of {repeats}")
+            seeded = replace(settings, seed=settings.seed + repeat)
+            comparing = Comparing(seeded, self._rule, self._progress.note)
+            contests = [Contest(trial, trial, trial) for trial in trials]
+            self._found.append(contests)
+            try:
+                comparing.run(contests)
+            finally:
+                self._facts = comparing.facts
+
+    def document(self, *, labels: Mapping[str, str], command: Sequence[str]) -> NoiseRun:
+        """Return what was found."""
+        floors, unknown = [], []
+        for several in zip(*self._found):
+            floor = _floor(several, self._started)
+            if floor is None:
+                unknown.append((several[0].key, next((one.failure for one in several if one.failure), None)))
+            else:
+                floors.append(floor)
+        run = Run(
+            id=uuid.uuid4().hex[:12],
+            started=self._started,
+            command=tuple(command),
+            settings=self._settings,
+            labels=labels,
+            environment={"machine": machine.facts(), "sides": self._facts},
+        )
+        return NoiseRun(run, tuple(floors), tuple(unknown), self._rule.tolerance)
+
+
+def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
+    """Return the floor that one trial's rounds show together."""
+    decided = [one for one in several if one.failure is None and one.verdict is not None and one.verdict.interval]
+    words = [one.verdict.verdict for one in decided if one.verdict is not None]
+    return floor_of(
+        several[0].key,
+        [pair for one in several for pair in (*one.stage1, *one.stage2)],
+        alarms=sum(word in ("slower", "faster") for word in words),
+        comparisons=len(words),
+        measured=measured,
+    )
+
+
+def store(document: NoiseRun, note: Callable[[str], None]) -> None:
+    """Keep the floors for the comparisons to come on this machine."""
+    if not document.floors:
+        return
+    path = floors_file(cache_folder(), machine.facts())
+    add_floors(path, document.floors)
+    note(f"{len(document.floors)} noise floor(s) kept in {path}")

@@ -1,0 +1,109 @@
+"""`opperf noise` on the null framework, and what comparisons make of its floors."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the floors a cache of their own."""
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def opperf(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command and return what it said."""
+    return subprocess.run([sys.executable, "-m", "opperf", *arguments], capture_output=True, text=True)
+
+
+def kept(cache: Path) -> list[dict[str, Any]]:
+    """Return the floors that are kept."""
+    (file,) = (cache / "noise").glob("*.json")
+    floors: list[dict[str, Any]] = json.loads(file.read_text())["floors"]
+    return floors
+
+
+def test_identical_code_has_a_floor_and_no_false_alarm(cache: Path) -> None:
+    done = opperf("noise", "add", "--framework", "null", "--repeats", "1", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["false_alarms"] | {"interval": None} == {
+        "alarms": 0, "comparisons": 1, "interval": None, "tolerance": 0.02,
+    }  # fmt: skip
+    (floor,) = document["floors"]
+    assert (floor["pairs"], floor["spread"], floor["between"]) == (5, 0.0, 0.0)
+    assert floor["time"] == pytest.approx(8.4e-4, rel=0.01)
+    assert kept(cache) == document["floors"]
+
+
+def test_an_operator_without_a_floor_is_named_with_the_reason(cache: Path) -> None:
+    done = opperf("noise", "add", "null:raise", "--framework", "null", "--repeats", "1")
+    assert done.returncode == 0, done.stderr
+    assert "no floor for null:raise forward: this operator always raises" in done.stdout
+    assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]
+
+
+def test_when_nothing_has_a_floor_the_exit_code_says_so(cache: Path) -> None:
+    done = opperf("noise", "null:raise", "--framework", "null", "--repeats", "1")
+    assert done.returncode == 3
+    assert "Nothing was compared." in done.stdout
+    assert not (cache / "noise").exists()
+
+
+def test_a_comparison_takes_the_pairs_that_a_stored_floor_asks_for(cache: Path) -> None:
+    opperf("noise", "add", "--framework", "null", "--repeats", "1")
+    (file,) = (cache / "noise").glob("*.json")
+    document = json.loads(file.read_text())
+    document["floors"][0]["spread"] = 0.02
+    file.write_text(json.dumps(document))
+    done = opperf("compare", "add", "--base", "null", "--new", "null", "--format", "json")
+    assert [one["pairs"] for one in json.loads(done.stdout)["comparisons"]] == [7]
+
+
+def test_recorded_runs_are_judged_by_a_stored_floor(cache: Path, tmp_path: Path) -> None:
+    old, new = str(tmp_path / "old.json"), str(tmp_path / "new.json")
+    common = ("run", "null:steady", "--framework", "null", "--processes", "3", "--runs", "20", "--output")
+    assert opperf(*common, old).returncode == 0
+    data = json.loads(Path(old).read_text())
+    for columns in data["records"][0]["samples"]["time"]:
+        columns["wall_ns"] = [round(1.10 * wall) for wall in columns["wall_ns"]]
+    Path(new).write_text(json.dumps(data))
+    before = json.loads(opperf("compare", old, new, "--format", "json").stdout)["comparisons"][0]
+    assert before["verdict"] == "inconclusive"
+    assert "15.0%" in before["reason"]
+    opperf("noise", "null:steady", "--framework", "null", "--repeats", "1")
+    after = json.loads(opperf("compare", old, new, "--format", "json").stdout)["comparisons"][0]
+    assert after["verdict"] == "slower"
+    assert after["ratio"] == pytest.approx(1.10, rel=0.01)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--repeats", "0"), ("--pairs", "2"), ("--tolerance", "much")])
+def test_a_number_that_makes_no_sense_is_refused(option: str, value: str) -> None:
+    done = opperf("noise", "add", "--framework", "null", option, value)
+    assert done.returncode == 2
+    assert option in done.stderr
+
+
+def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
+    command = [sys.executable, "-m", "opperf", "noise", "add", "--framework", "null", "--repeats", "1000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("round 2 "):
+            break
+    time.sleep(0.2)
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "comparisons of identical code" in out
+    assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]
