@@ -87,6 +87,24 @@ def test_recorded_runs_are_judged_by_a_stored_floor(cache: Path, tmp_path: Path)
     assert after["ratio"] == pytest.approx(1.10, rel=0.01)
 
 
+def test_a_record_shows_the_floor_of_its_operator_where_it_is_known(cache: Path) -> None:
+    common = ("run", "add", "--framework", "null", "--direction", "forward", "--format", "json")
+    before = json.loads(opperf(*common).stdout)["records"][0]
+    assert "noise_floor" not in before["facts"]
+    opperf("noise", "add", "--framework", "null", "--repeats", "1")
+    assert json.loads(opperf(*common).stdout)["records"][0]["facts"]["noise_floor"] == 0.0
+
+
+def test_a_damaged_file_of_floors_is_told_before_anything_is_measured(cache: Path) -> None:
+    opperf("noise", "add", "--framework", "null", "--repeats", "1")
+    (file,) = (cache / "noise").glob("*.json")
+    file.write_text(file.read_text()[:100])
+    done = opperf("run", "add", "--framework", "null")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "not a file of noise floors" in done.stderr
+    assert "remove it" in done.stderr
+
+
 @pytest.mark.parametrize(("option", "value"), [("--repeats", "0"), ("--pairs", "2"), ("--tolerance", "much")])
 def test_a_number_that_makes_no_sense_is_refused(option: str, value: str) -> None:
     done = opperf("noise", "add", "--framework", "null", option, value)
