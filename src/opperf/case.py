@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from opperf.errors import InputError
-from opperf.tensor import FLOATS, TensorSpec, dtype_named
+from opperf.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, TensorSpec, dtype_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -195,6 +195,19 @@ class Case:
             inputs={name: map_tensors(value, change) for name, value in self.inputs.items()},
             attributes={name: attribute(value) for name, value in self.attributes.items()},
         )
+
+    def with_values(self, values: str) -> Case:
+        """Return this case with every uniform input in another distribution; whole numbers keep theirs if it has none.
+
+        `values` is what `distribution_named` returns.
+        """
+        kind = "sparse:SHARE" if values.startswith(SPARSE) else values
+
+        def change(tensor: TensorSpec) -> TensorSpec:
+            fits = tensor.is_float or kind in INTEGER_DISTRIBUTIONS
+            return replace(tensor, values=values) if fits and tensor.values == "uniform" else tensor
+
+        return replace(self, inputs={name: map_tensors(value, change) for name, value in self.inputs.items()})
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, with the id."""

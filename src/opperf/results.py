@@ -87,6 +87,7 @@ def run(
     environment: Names = None,
     device: Names = None,
     dtype: Names = None,
+    values: Names = None,
     size: Names = None,
     direction: Names = None,
     mode: Names = None,
@@ -100,9 +101,10 @@ def run(
     """Measure operators and return their records.
 
     `operators` are neutral names (`add`) or a framework's own (`mxnet:nd.broadcast_mod`). Each entry of `inputs` makes
-    one case: tensor arguments by shape, attributes by value. `settings` are fields of `opperf.plan.Settings`: `warmup`,
-    `runs`, `precision`, `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`; durations are
-    seconds. Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
+    one case: tensor arguments by shape, attributes by value. `values` are distributions of input values, as in
+    `sorted`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`, `trial_budget`, `timeout`,
+    `budget`, `processes`, `cache`, `seed`, `cpus`; durations are seconds. Raises `InputError` for what cannot be
+    understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok
@@ -119,6 +121,7 @@ def run(
         devices=_names(device),
         modes=_names(mode),
         dtypes=_names(dtype),
+        values=_names(values),
         sizes=_names(size),
         directions=_names(direction),
         inputs=given,

@@ -27,7 +27,10 @@ ITEM_SIZES = {
     "complex128": 16,
 }
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
-DISTRIBUTIONS = ("uniform", "zeros", "ones")
+DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")
+#: Those that whole numbers and booleans have too.
+INTEGER_DISTRIBUTIONS = ("uniform", "constant", "zeros", "ones", "sorted", "reversed", "sparse:SHARE")
+SPARSE = "sparse:"
 #: What uniform values lie between where nothing is said.
 FLOAT_RANGE = (-1.0, 1.0)
 INTEGER_RANGE = (0, 10)
@@ -58,12 +61,39 @@ def dtype_named(name: str) -> str:
     return canonical
 
 
+def distribution_named(text: str) -> str:
+    """Return the name of a distribution; raises `InputError` with the known ones.
+
+    >>> distribution_named("sparse:0.90")
+    'sparse:0.9'
+    """
+    if text.startswith(SPARSE):
+        try:
+            share = float(text.removeprefix(SPARSE))
+        except ValueError:
+            share = math.nan
+        if 0 <= share <= 1:
+            return f"{SPARSE}{share:g}"
+        raise InputError(f"`{text}`: expected a share of zeros between 0 and 1", hint="write for example `sparse:0.9`")
+    if text not in DISTRIBUTIONS[:-1]:
+        known = ", ".join(DISTRIBUTIONS)
+        raise InputError(f"no value distribution `{text}`", hint=f"known: {known}", slug="unknown_values")
+    return text
+
+
+def zero_share(values: str) -> float:
+    """Return the share of zeros in `sparse:SHARE`."""
+    return float(values.removeprefix(SPARSE))
+
+
 @dataclass(frozen=True)
 class TensorSpec:
     """A tensor to be made: its shape, its dtype and the distribution of its values.
 
-    `values` is `uniform` over `[low, high)` of `range`, `zeros` or `ones`. Without a range, floating types take
-    [-1, 1), integers [0, 10) and booleans either value. `strides` are in elements; None is row-major.
+    `values` is `uniform` over `[low, high)` of `range`; `normal`; `constant`, the middle of the range; `zeros`; `ones`;
+    `sorted` or `reversed` over the range; `denormal`; or `sparse:SHARE`, uniform with that share of zeros. Without a
+    range, floating types take [-1, 1), integers [0, 10) and booleans either value. `strides` are in elements; None is
+    row-major.
 
     >>> TensorSpec((2, 3)).nbytes
     24
@@ -86,8 +116,7 @@ class TensorSpec:
             or any(not isinstance(n, int) or isinstance(n, bool) for n in self.strides)
         ):
             raise InputError(f"strides {list(self.strides)} must hold a whole number for each dimension")
-        if self.values not in DISTRIBUTIONS:
-            raise InputError(f"no value distribution `{self.values}`", hint=f"known: {', '.join(DISTRIBUTIONS)}")
+        object.__setattr__(self, "values", distribution_named(self.values))
         if self.range is not None and tuple(self.range) == self.default_range:
             object.__setattr__(self, "range", None)  # said or not, it is the same tensor and the same case
 
@@ -155,8 +184,10 @@ class TensorSpec:
             raise InputError(f"{where}: {error.message}", hint=error.hint) from error
 
     def __str__(self) -> str:
-        shape = "x".join(str(n) for n in self.shape) if self.shape else "scalar"
-        return shape if self.dtype == "float32" else f"{shape} {self.dtype}"
+        words = ["x".join(str(n) for n in self.shape) if self.shape else "scalar"]
+        words += [self.dtype] if self.dtype != "float32" else []
+        words += [self.values] if self.values != "uniform" else []
+        return " ".join(words)
 
 
 def _is_number(value: Any) -> bool:

@@ -70,6 +70,22 @@ def test_inputs_are_the_same_bits_in_every_framework(dtype: str, benches: dict[s
     assert len(set(seen["numpy"])) > 1  # not all alike
 
 
+@pytest.mark.parametrize(
+    "values", ["normal", "constant", "sorted", "reversed", "denormal", "sparse:0.9", "zeros", "ones"]
+)
+def test_every_distribution_has_the_same_bits_in_every_framework(values: str, benches: dict[str, Bench]) -> None:
+    case = Case("reshape", {"data": TensorSpec((40, 25), values=values)}, {"shape": (25, 40)})
+    seen = {name: benches[name].evaluate(case)[0].raw for name in REAL}
+    assert len(set(seen.values())) == 1, {name: raw[:16] for name, raw in seen.items()}
+
+
+@pytest.mark.parametrize("values", ["sparse:0.5", "sorted", "constant"])
+def test_whole_numbers_have_the_same_distributions_in_every_framework(values: str, benches: dict[str, Bench]) -> None:
+    case = Case("reshape", {"data": TensorSpec((40, 25), "int32", values=values)}, {"shape": (25, 40)})
+    seen = {name: benches[name].evaluate(case)[0].raw for name in REAL}
+    assert len(set(seen.values())) == 1, {name: raw[:16] for name, raw in seen.items()}
+
+
 def test_inputs_stay_within_their_range(backend: Bench) -> None:
     case = Case("reshape", {"data": TensorSpec((50, 50), range=(0.25, 0.75))}, {"shape": (2500,)})
     values = backend.evaluate(case)[0].values

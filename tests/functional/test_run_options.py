@@ -307,3 +307,18 @@ def test_a_plan_is_printed_and_nothing_is_measured(opperf: Opperf, here: Path) -
 def test_the_count_of_a_plan_is_that_of_the_run(opperf: Opperf, measure: Measure) -> None:
     words = ("--category", "softmax", "--size", "small", "--runs", "3")
     assert len(_planned(opperf, *words)) == len(measure(*words)) > 1
+
+
+def test_each_distribution_of_values_is_a_case_of_its_own(measure: Measure) -> None:
+    records = measure(
+        "sort", "--values", "sorted", "--values", "reversed", "--values", "uniform", "--direction", "forward"
+    )
+    assert [record["case"]["inputs"]["data"].get("values", "uniform") for record in records] == [
+        "sorted", "reversed", "uniform",
+    ]  # fmt: skip
+
+
+def test_an_unknown_distribution_is_refused_before_anything_runs(opperf: Opperf) -> None:
+    done = opperf("run", "sort", "--framework", "null", "--values", "gaussian")
+    assert done.code == 2
+    assert "no value distribution `gaussian`" in done.err

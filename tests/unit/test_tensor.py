@@ -57,7 +57,7 @@ def test_a_range_that_is_the_default_is_left_out(dtype: str, bounds: tuple[float
         {"shape": ("2",)},
         {"shape": (1,), "dtype": "float31"},
         {"shape": (1,), "dtype": "fp16"},
-        {"shape": (1,), "values": "normal"},
+        {"shape": (1,), "values": "gaussian"},
     ],
 )
 def test_a_bad_description_is_refused(given: dict[str, Any]) -> None:

@@ -7,9 +7,9 @@ remains are a few elementwise operations, each correctly rounded in every framew
 from __future__ import annotations
 
 import random
-import struct
 from typing import TYPE_CHECKING, Any
 
+from opperf.child import values
 from opperf.tensor import ITEM_SIZES, TensorSpec
 
 if TYPE_CHECKING:
@@ -42,8 +42,21 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 
 
 def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
-    if spec.values != "uniform":
-        return backend.host(bytearray(_filling(spec) * spec.elements), "float64")
+    low, high = spec.range or spec.default_range
+    if spec.values in ("zeros", "ones", "constant"):
+        middle = (low + high) / 2 if spec.is_float else (int(low) + int(high)) // 2
+        return backend.host(values.filled(spec, {"zeros": 0.0, "ones": 1.0}.get(spec.values, middle)), "float64")
+    if spec.values in ("sorted", "reversed"):
+        return values.ramp(backend, spec, down=spec.values == "reversed")
+    if spec.values == "normal":
+        return values.normal(backend, spec, seed)
+    if spec.values == "denormal":
+        return values.denormal(backend, spec, seed)
+    uniform = _uniform(backend, spec, seed)
+    return uniform if spec.values == "uniform" else uniform * values.mask(backend, spec, seed)
+
+
+def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     generator = random.Random(seed)
     low, high = spec.range or spec.default_range
     if spec.is_float:
@@ -53,12 +66,6 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
         return (unit - 1.0) * (high - low) + low
     drawn = backend.host(_raw_integers(generator, spec.elements), "int64")
     return drawn % max(1, int(high) - int(low)) + int(low)
-
-
-def _filling(spec: TensorSpec) -> bytes:
-    """Return the bytes of one element: a float64, and a second one of zero for the imaginary part."""
-    real = struct.pack("<d", 1.0 if spec.values == "ones" else 0.0)
-    return real + bytes(8) if spec.dtype.startswith("complex") else real
 
 
 def _raw_integers(generator: random.Random, count: int) -> bytearray:

@@ -29,6 +29,7 @@ def compare(
     skip: options.Skip = None,
     suite: options.SuiteFile = None,
     dtype: options.Dtype = None,
+    values: options.Values = None,
     size: options.Size = None,
     direction: options.Direction = None,
     inputs: options.Input = None,
@@ -69,7 +70,8 @@ def compare(
     if pairs < 3:
         raise InputError(f"`--pairs` is {pairs}, expected a whole number >= 3")
     selected = selection(
-        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, size=size,
+        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
+        size=size,
         direction=direction, inputs=inputs, attribute=attribute,
     )  # fmt: skip
     settings = Settings(

@@ -22,6 +22,7 @@ def noise(
     environment: options.Environment = None,
     device: options.Device = None,
     dtype: options.Dtype = None,
+    values: options.Values = None,
     size: options.Size = None,
     direction: options.Direction = None,
     mode: options.Mode = None,
@@ -58,7 +59,8 @@ def noise(
         if value < least:
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
     selected = selection(
-        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, size=size,
+        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
+        size=size,
         direction=direction, inputs=inputs, attribute=attribute, frameworks=framework or (),
         environments=environment or (), devices=device or (), modes=mode or (), threads=threads, engine=engine,
         allocator=allocator,

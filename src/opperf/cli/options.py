@@ -17,6 +17,9 @@ Every = Annotated[bool, Option("--all", help="All operators.")]
 Skip = Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")]
 SuiteFile = Annotated[Optional[Path], Option(metavar="FILE", help="The cases of a suite file.")]
 Dtype = Annotated[Words, Option(metavar="D", help="Element type in place of float32.")]
+Values = Annotated[
+    Words, Option(metavar="V", help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.")
+]
 Size = Annotated[Words, Option(metavar="S", help="small, common, large, skewed.")]
 Direction = Annotated[Words, Option(metavar="D", help="forward, backward, forward_backward.")]
 Input = Annotated[Words, Option("--input", metavar="NAME=SHAPE", help="Shape of an input.")]

@@ -32,6 +32,7 @@ def run(
     environment: options.Environment = None,
     device: options.Device = None,
     dtype: options.Dtype = None,
+    values: options.Values = None,
     size: options.Size = None,
     direction: options.Direction = None,
     mode: options.Mode = None,
@@ -66,7 +67,8 @@ def run(
     from opperf.units import parse_duration, parse_percent
 
     selected = selection(
-        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, size=size,
+        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
+        size=size,
         direction=direction, inputs=inputs, attribute=attribute, frameworks=framework or (),
         environments=environment or (), devices=device or (), modes=mode or (), threads=threads, engine=engine,
         allocator=allocator,

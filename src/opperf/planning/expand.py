@@ -19,7 +19,7 @@ from opperf.planning.selection import Selection
 from opperf.registry import split_implementation
 from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
-from opperf.tensor import dtype_named
+from opperf.tensor import distribution_named, dtype_named
 
 #: What a name means on a side: `{path, operator, arguments, near, reason}`, as the child's `describe` answers.
 Describe: TypeAlias = Callable[[Side, str], Mapping[str, Any]]
@@ -65,6 +65,8 @@ def _check(selection: Selection) -> None:
             raise unknown("direction", name, DIRECTIONS, hint=f"known: {', '.join(DIRECTIONS)}")
     for name in selection.dtypes:
         dtype_named(name)
+    for name in selection.values:
+        distribution_named(name)
     for name in selection.operators:
         prefix, rest = split_implementation(name)
         if prefix is None:
@@ -125,7 +127,9 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, describe: Describe)
         made = [(wanted.definition.case(size), f"catalog:{size}") for size in selection.sizes or ("common",)]
     for case, origin in made:
         for dtype in selection.dtypes or ("float32",):
-            yield case.with_dtype(dtype_named(dtype)), origin
+            typed = case.with_dtype(dtype_named(dtype))
+            for values in selection.values or ("uniform",):
+                yield typed.with_values(distribution_named(values)), origin
 
 
 def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, describe: Describe) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Selection:
     directions: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    values: Sequence[str] = ()
     threads: int = 1
     engine: str = "naive"
     allocator: str = "fixed"

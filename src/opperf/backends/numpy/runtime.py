@@ -62,8 +62,8 @@ class NumpyBackend:
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return an array; with strides, a view of a buffer that just holds it."""
-        if dtype.startswith("complex") and host.dtype == np.float32:
-            host = host.view(np.complex64)
+        if dtype.startswith("complex"):
+            host = host.view(f"complex{16 * host.itemsize}")
         made = host.astype(self.dtype(dtype)).reshape(tuple(shape))
         return made if strides is None or made.size == 0 else _strided(made, strides)
 

@@ -1,0 +1,89 @@
+"""Which operators take another time for other values: each distribution against uniform ones, by turns in one process.
+
+python benchmarks/values.py
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import Any
+
+from report import publish
+from warm_worker import started, torch_side
+
+from opperf.environment import EnvironmentSpec
+from opperf.measurement import Samples
+from opperf.operators import operator
+from opperf.plan import Side, Trial
+from opperf.registry import FRAMEWORKS
+from opperf.stats.order import median
+from opperf.workers.interpreters import settled
+from opperf.workers.process import OperatorFailure, Worker
+
+OPERATORS = (
+    "sort", "argsort", "topk", "max", "cumsum", "where", "masked_fill", "relu", "abs", "add", "multiply", "divide",
+    "sqrt", "exp", "log", "sin", "tanh", "erf", "power", "sigmoid", "gelu", "softmax", "matmul", "conv2d", "sum", "embedding",
+)  # fmt: skip
+VALUES = ("normal", "constant", "zeros", "sorted", "reversed", "denormal", "sparse:0.9")
+ROUNDS, SAMPLES = 9, 3
+#: A ratio that is beyond what turns in one process differ by: each distribution lies at a place of its own in memory.
+DEPENDS = 1.15
+
+
+def sides() -> list[Side]:
+    """Return each framework where it imports, or in the environment that opperf builds."""
+    names = ("mxnet", "jax", "numpy")
+    found = [
+        Side(name, environment=settled(EnvironmentSpec.parse("current"), name).text, mode=FRAMEWORKS[name].mode)
+        for name in names
+    ]
+    return [torch_side(), *found]
+
+
+def ratios(worker: Worker, name: str) -> dict[str, float]:
+    """Return the time of each distribution over that of uniform values."""
+    case = operator(name).case("common")
+    handles: dict[str, int] = {}
+    for values in ("uniform", *VALUES):
+        chosen = replace(case, inputs=case.with_values(values).inputs)
+        trial = Trial(chosen, worker.side, "forward").to_json()
+        handles[values] = worker.ask("prepare", {"trial": trial, "seed": 0}, 120)["handle"]
+    found: dict[str, list[float]] = {values: [] for values in VALUES}
+    for number in range(ROUNDS):
+        times = {}
+        for values in random.Random(number).sample(list(handles), len(handles)):
+            asked = {"handle": handles[values], "samples": SAMPLES}
+            taken = Samples.from_json(worker.ask("turn", asked, 120))
+            times[values] = min(taken.seconds() or taken.seconds(clean_only=False))
+        for values in VALUES:
+            found[values].append(math.log(times[values] / times["uniform"]))
+    for handle in handles.values():
+        worker.ask("release", {"handle": handle}, 120)
+    return {values: math.exp(median(logs)) for values, logs in found.items()}
+
+
+def main() -> None:
+    """Measure and print what depends on values."""
+    rows: list[dict[str, Any]] = []
+    for side in sides():
+        with started(side) as worker:
+            for name in OPERATORS:
+                try:
+                    found = ratios(worker, name)
+                except OperatorFailure:  # the framework lacks it
+                    continue
+                if max(found.values()) > DEPENDS or min(found.values()) < 1 / DEPENDS:
+                    rows.append({"operator": name, "framework": side.framework, **found})
+    rows.sort(key=lambda row: (row["operator"], row["framework"]))
+    publish(
+        "values",
+        f"time over that of uniform values, where any differs by {DEPENDS - 1:.0%}; {len(OPERATORS)} operators tried",
+        rows,
+        {},
+    )
+
+
+if __name__ == "__main__":
+    main()

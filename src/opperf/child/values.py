@@ -1,0 +1,90 @@
+"""Distributions of values other than uniform ones: the same bits in every framework, from the standard library alone.
+
+Sorting, branches and denormal numbers make the time of some operators depend on the values; see
+docs/explanation/measurement.md.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from array import array
+from collections.abc import Sequence
+from functools import cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from opperf.backend import Unsupported
+from opperf.tensor import TensorSpec, zero_share
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+
+#: Values are drawn from a table of so many, one for each pattern of two random bytes.
+ENTRIES = 1 << 16
+#: A normal distribution within bounds has them so many standard deviations from its centre.
+DEVIATIONS = 6
+
+
+def filled(spec: TensorSpec, value: float) -> bytearray:
+    """Return the bytes of float64 elements of one value; complex ones get no imaginary part."""
+    element = struct.pack("<d", value) + (bytes(8) if spec.dtype.startswith("complex") else b"")
+    return bytearray(element * spec.elements)
+
+
+def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:
+    """Return values that rise, or fall, over the whole tensor, and so along each of its dimensions.
+
+    Raises `Unsupported` for complex numbers.
+    """
+    if spec.dtype.startswith("complex"):
+        raise Unsupported("complex numbers have no order to be sorted by", slug="no_such_values")
+    low, high = spec.range or spec.default_range
+    steps = array("d", range(spec.elements))
+    if down:
+        steps.reverse()
+    scaled = backend.host(bytearray(steps.tobytes()), "float64") * ((high - low) / max(1, spec.elements))
+    return scaled + low
+
+
+def normal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return normal values: of mean 0 and deviation 1, or centred within the range and cut off at its ends."""
+    values = _from_table(backend, spec, seed, _quantiles())
+    if spec.range is None:
+        return values
+    low, high = spec.range
+    return values * ((high - low) / DEVIATIONS) + (low + high) / 2
+
+
+def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return numbers under the smallest normal one: no exponent, random fraction. Raises `Unsupported`."""
+    if spec.dtype not in ("float32", "float64"):
+        raise Unsupported(f"denormal values are made for float32 and float64, not {spec.dtype}", slug="no_such_values")
+    size = 4 if spec.dtype == "float32" else 8
+    bits = int.from_bytes(random.Random(seed).randbytes(size * spec.elements), "little")
+    fraction = (1 << (23 if size == 4 else 52)) - 1
+    bits &= int.from_bytes(fraction.to_bytes(size, "little") * spec.elements, "little")
+    return backend.host(bytearray(bits.to_bytes(size * spec.elements, "little")), spec.dtype)
+
+
+def mask(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return ones, and zeros for the share that `sparse:SHARE` names."""
+    zeros = round(zero_share(spec.values) * ENTRIES)
+    return _from_table(backend, spec, f"{seed}/mask", [0] * zeros + [1] * (ENTRIES - zeros))
+
+
+@cache
+def _quantiles() -> Sequence[float]:
+    """Return as many quantiles of the normal distribution, cut off at three deviations."""
+    bell = NormalDist()
+    most = DEVIATIONS / 2
+    return [max(-most, min(most, bell.inv_cdf((i + 0.5) / ENTRIES))) for i in range(ENTRIES)]
+
+
+def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[float]) -> Any:
+    packed = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
+    if spec.dtype.startswith("complex"):
+        packed = [value + value for value in packed]
+    drawn = random.Random(seed).randbytes(2 * spec.elements)
+    chosen = b"".join([packed[i] for i in memoryview(drawn).cast("H")])
+    return backend.host(bytearray(chosen), "float32" if spec.is_float else "int64")
