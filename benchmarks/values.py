@@ -24,7 +24,8 @@ from opperf.workers.process import OperatorFailure, Worker
 
 OPERATORS = (
     "sort", "argsort", "topk", "max", "cumsum", "where", "masked_fill", "relu", "abs", "add", "multiply", "divide",
-    "sqrt", "exp", "log", "sin", "tanh", "erf", "power", "sigmoid", "gelu", "softmax", "matmul", "conv2d", "sum", "embedding",
+    "sqrt", "exp", "log", "sin", "tanh", "erf", "power", "sigmoid", "gelu", "softmax", "matmul", "conv2d", "sum",
+    "embedding",
 )  # fmt: skip
 VALUES = ("normal", "constant", "zeros", "sorted", "reversed", "denormal", "sparse:0.9")
 ROUNDS, SAMPLES = 9, 3

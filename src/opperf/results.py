@@ -88,6 +88,7 @@ def run(
     device: Names = None,
     dtype: Names = None,
     values: Names = None,
+    random: int | None = None,
     size: Names = None,
     direction: Names = None,
     mode: Names = None,
@@ -102,9 +103,9 @@ def run(
 
     `operators` are neutral names (`add`) or a framework's own (`mxnet:nd.broadcast_mod`). Each entry of `inputs` makes
     one case: tensor arguments by shape, attributes by value. `values` are distributions of input values, as in
-    `sorted`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`, `trial_budget`, `timeout`,
-    `budget`, `processes`, `cache`, `seed`, `cpus`; durations are seconds. Raises `InputError` for what cannot be
-    understood. An operator that fails is a record, not an exception.
+    `sorted`; `random` draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`,
+    `runs`, `precision`, `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`; durations are
+    seconds. Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok
@@ -122,6 +123,7 @@ def run(
         modes=_names(mode),
         dtypes=_names(dtype),
         values=_names(values),
+        random=random,
         sizes=_names(size),
         directions=_names(direction),
         inputs=given,

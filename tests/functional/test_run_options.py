@@ -322,3 +322,26 @@ def test_an_unknown_distribution_is_refused_before_anything_runs(opperf: Opperf)
     done = opperf("run", "sort", "--framework", "null", "--values", "gaussian")
     assert done.code == 2
     assert "no value distribution `gaussian`" in done.err
+
+
+def test_random_cases_are_the_same_for_a_seed(opperf: Opperf) -> None:
+    drawn = [
+        _planned(opperf, "conv2d", "--random", "20", "--seed", seed, "--direction", "forward") for seed in (7, 7, 8)
+    ]
+    assert len(drawn[0]) == 20
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
+
+
+def test_a_random_case_says_where_it_is_from(measure: Measure) -> None:
+    records = measure("add", "--random", "2", "--seed", "5", "--direction", "forward", "--runs", "3")
+    assert [record["origin"] for record in records] == ["random:5", "random:5"]
+
+
+@pytest.mark.parametrize(
+    "words", [("--random", "0"), ("--random", "2", "--size", "small"), ("--random", "2", "--input", "lhs=3")]
+)
+def test_random_cases_are_refused_where_they_make_no_sense(words: tuple[str, ...], opperf: Opperf) -> None:
+    done = opperf("run", "add", "--framework", "null", *words)
+    assert done.code == 2
+    assert "--random" in done.err

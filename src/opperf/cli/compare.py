@@ -30,6 +30,7 @@ def compare(
     suite: options.SuiteFile = None,
     dtype: options.Dtype = None,
     values: options.Values = None,
+    random: options.Random = None,
     size: options.Size = None,
     direction: options.Direction = None,
     inputs: options.Input = None,
@@ -71,8 +72,7 @@ def compare(
         raise InputError(f"`--pairs` is {pairs}, expected a whole number >= 3")
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        size=size,
-        direction=direction, inputs=inputs, attribute=attribute,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute,
     )  # fmt: skip
     settings = Settings(
         timeout=parse_duration(timeout, name="`--timeout`"),

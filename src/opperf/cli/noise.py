@@ -23,6 +23,7 @@ def noise(
     device: options.Device = None,
     dtype: options.Dtype = None,
     values: options.Values = None,
+    random: options.Random = None,
     size: options.Size = None,
     direction: options.Direction = None,
     mode: options.Mode = None,
@@ -60,10 +61,9 @@ def noise(
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        size=size,
-        direction=direction, inputs=inputs, attribute=attribute, frameworks=framework or (),
-        environments=environment or (), devices=device or (), modes=mode or (), threads=threads, engine=engine,
-        allocator=allocator,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute,
+        frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
+        threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip
     settings = Settings(
         timeout=parse_duration(timeout, name="`--timeout`"),

@@ -20,6 +20,7 @@ Dtype = Annotated[Words, Option(metavar="D", help="Element type in place of floa
 Values = Annotated[
     Words, Option(metavar="V", help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.")
 ]
+Random = Annotated[Optional[int], Option("--random", metavar="N", help="So many random cases; see `--seed`.")]
 Size = Annotated[Words, Option(metavar="S", help="small, common, large, skewed.")]
 Direction = Annotated[Words, Option(metavar="D", help="forward, backward, forward_backward.")]
 Input = Annotated[Words, Option("--input", metavar="NAME=SHAPE", help="Shape of an input.")]
@@ -46,7 +47,7 @@ TrialBudget = Annotated[str, Option(metavar="SECONDS", help="Sampling time of on
 Timeout = Annotated[str, Option(metavar="SECONDS", help="Time for one trial in its child.")]
 Processes = Annotated[int, Option(metavar="K", help="Fresh processes for each trial; 3 give an interval.")]
 Cache = Annotated[str, Option(metavar="hot|cold", help="hot or cold CPU cache.")]
-Seed = Annotated[int, Option(metavar="S", help="Decides the values of the inputs.")]
+Seed = Annotated[int, Option(metavar="S", help="Decides the values of inputs, and random cases.")]
 
 Pairs = Annotated[int, Option(metavar="K", help="Pairs of processes before the first look.")]
 Tolerance = Annotated[str, Option(metavar="PERCENT", help="A change that nobody minds.")]

@@ -33,6 +33,7 @@ def run(
     device: options.Device = None,
     dtype: options.Dtype = None,
     values: options.Values = None,
+    random: options.Random = None,
     size: options.Size = None,
     direction: options.Direction = None,
     mode: options.Mode = None,
@@ -68,10 +69,9 @@ def run(
 
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        size=size,
-        direction=direction, inputs=inputs, attribute=attribute, frameworks=framework or (),
-        environments=environment or (), devices=device or (), modes=mode or (), threads=threads, engine=engine,
-        allocator=allocator,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute,
+        frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
+        threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip
     settings = Settings(
         warmup=warmup,

@@ -17,6 +17,7 @@ from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, o
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.selection import Selection
 from opperf.registry import split_implementation
+from opperf.sources.random_cases import random_cases
 from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
 from opperf.tensor import distribution_named, dtype_named
@@ -45,7 +46,7 @@ def expand(selection: Selection, settings: Settings, sides: Sequence[Side], desc
     for side in sides:
         trials += _suite_trials(selection, side)
         for wanted in _wanted(selection, side, describe):
-            trials += _trials(selection, wanted, side, describe)
+            trials += _trials(selection, wanted, side, describe, settings.seed)
     if not trials:
         raise InputError(
             "nothing to measure", hint="name operators, or give `--category`, `--all` or `--suite`", slug="empty_plan"
@@ -65,6 +66,12 @@ def _check(selection: Selection) -> None:
             raise unknown("direction", name, DIRECTIONS, hint=f"known: {', '.join(DIRECTIONS)}")
     for name in selection.dtypes:
         dtype_named(name)
+    if selection.random is not None and selection.random < 1:
+        raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
+    if selection.random is not None and (selection.inputs or selection.attributes or selection.sizes):
+        raise InputError(
+            "`--random` draws the inputs", hint="leave `--input`, `--attribute` and `--size` out, or `--random`"
+        )
     for name in selection.values:
         distribution_named(name)
     for name in selection.operators:
@@ -100,15 +107,17 @@ def _named(name: str, path: str, side: Side, describe: Describe) -> Wanted:
     return Wanted(name if definition is None else definition.name, definition, side.framework, meaning.get("path"))
 
 
-def _trials(selection: Selection, wanted: Wanted, side: Side, describe: Describe) -> Iterator[Trial]:
+def _trials(selection: Selection, wanted: Wanted, side: Side, describe: Describe, seed: int) -> Iterator[Trial]:
     here = replace(side, implementation=wanted.path)
-    for case, origin in _cases(selection, wanted, side, describe):
+    for case, origin in _cases(selection, wanted, side, describe, seed):
         for direction in _directions(selection, wanted.definition):
             yield Trial(case, here, direction, origin)
 
 
-def _cases(selection: Selection, wanted: Wanted, side: Side, describe: Describe) -> Iterator[tuple[Case, str]]:
-    """Yield the cases of one operator: the user's inputs, or the default ones of each size."""
+def _cases(
+    selection: Selection, wanted: Wanted, side: Side, describe: Describe, seed: int
+) -> Iterator[tuple[Case, str]]:
+    """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
     made: list[tuple[Case, str]] = []
     given = list(selection.inputs) or ([{}] if selection.attributes else [])
     if wanted.definition is None:
@@ -123,6 +132,9 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, describe: Describe)
         for inputs in given:
             translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, describe)
             made.append((case_with(wanted.definition, translated), "user"))
+    elif selection.random is not None:
+        drawn = random_cases(wanted.definition, selection.random, seed)
+        made = [(case, f"random:{seed}") for case in drawn]
     else:
         made = [(wanted.definition.case(size), f"catalog:{size}") for size in selection.sizes or ("common",)]
     for case, origin in made:

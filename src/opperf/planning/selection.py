@@ -31,6 +31,7 @@ class Selection:
     inputs: Sequence[Mapping[str, Any]] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
     values: Sequence[str] = ()
+    random: int | None = None
     threads: int = 1
     engine: str = "naive"
     allocator: str = "fixed"
