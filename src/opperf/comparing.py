@@ -44,6 +44,7 @@ class Contest:
     memory: list[Memory | None] = field(default_factory=list)
     floor: Floor | None = None
     failure: str | None = None
+    skipped: bool = False
     verdict: Verdict | None = None
 
     @property
@@ -190,6 +191,9 @@ class Comparing:
                 contest.memory = duel.memory(contest.base, contest.new)
         except (OpperfError, OperatorFailure) as error:
             contest.failure = str(error).partition("\n")[0]
+            # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
+            declined = isinstance(error, OperatorFailure) and bool(error.failure.get("skipped"))
+            contest.skipped = declined and duel.asked == 0
 
     def _spent(self) -> bool:
         budget = self.settings.budget
@@ -227,6 +231,7 @@ def outcome(contest: Contest) -> Comparison:
         memory=_memory(contest.memory),
         stages=(tuple(contest.ratios1), tuple(contest.ratios2)),
         clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
+        status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
     )
 
 

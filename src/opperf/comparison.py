@@ -55,7 +55,9 @@ class Verdict:
 class Comparison:
     """A case in a direction on two sides, and what is said of it.
 
-    `stages` holds the log-ratios of each stage. `clock` is what decided: `wall`, or `cpu` where wall time could not.
+    `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
+    compare with; the verdict then gives the reason. `stages` holds the log-ratios of each stage. `clock` is what
+    decided: `wall`, or `cpu` where wall time could not.
     """
 
     case: Case
@@ -70,6 +72,7 @@ class Comparison:
     stages: tuple[tuple[float, ...], ...] = ()
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
+    status: str = "ok"
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -79,6 +82,7 @@ class Comparison:
             "direction": self.direction,
             "base": self.base.to_json(),
             "new": self.new.to_json(),
+            "status": self.status,
             "verdict": verdict.verdict,
             "ratio": verdict.ratio,
             "interval": None if verdict.interval is None else list(verdict.interval),

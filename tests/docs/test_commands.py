@@ -93,9 +93,17 @@ def test_commands_in_example_scripts_can_be_given(root: Path) -> None:
             check(words)
 
 
+def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
+    for workflow in root.glob("examples/ci/*.yml"):
+        found = list(commands(workflow.read_text(encoding="utf-8")))
+        assert "gate" in [words[0] for words in found], workflow.name
+        for words in found:
+            check(words)
+
+
 def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
     command: Any = typer.main.get_command(app)
-    known = {option for verb in _verbs(command) for parameter in verb.params for option in parameter.opts} | {"--help"}
+    known = {option for verb in _verbs(command) for parameter in verb.params for option in _options(parameter)}
     foreign = {"--cpuset-cpus"}  # of docker
     prose = "\n".join(
         child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"
@@ -124,6 +132,10 @@ def test_targets_of_make_exist(page: Page, root: Path) -> None:
     named = {word for block in page.blocks("sh") for word in re.findall(r"^make (\w+)", block.text, re.MULTILINE)}
     named |= set(re.findall(r"`make (\w+)`", page.text))
     assert named <= targets
+
+
+def _options(parameter: Any) -> list[str]:
+    return [*parameter.opts, *parameter.secondary_opts, "--help"]
 
 
 def _verbs(command: Any) -> Iterator[Any]:

@@ -26,6 +26,8 @@ from opperf.stats.student import t_quantile
 FLOOR = 0.15
 #: Processes of each side that an interval needs.
 PROCESSES = 3
+#: The facts that two machines must share.
+MACHINE = ("cpu", "cores_usable", "kernel", "governor", "memory_total")
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,20 @@ def _compared(
         base_time=_typical(old),
         new_time=_typical(new),
         warnings=(*doubts, *_sides(base, other), *_versions(old, new)),
+        status=_status(old, new),
     )
+
+
+def _status(old: Record | None, new: Record | None) -> str:
+    """Return `failed` where a record is, `skipped` where there is nothing to compare, else `ok`."""
+    found = {"skipped" if record is None else record.status for record in (old, new)}
+    return next((status for status in ("failed", "skipped") if status in found), "ok")
 
 
 def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping[tuple[object, ...], Floor]) -> Verdict:
     if old is None or new is None:
         return Verdict("inconclusive", None, None, f"only the {'new' if old is None else 'old'} run has it", 0)
-    values = [_process_logs(record) for record in (old, new)]
+    values = [process_logs(record) for record in (old, new)]
     pairs = min(map(len, values))
     if pairs == 0:
         return Verdict("inconclusive", None, None, f"{old.status} in the old run, {new.status} in the new one", 0)
@@ -133,11 +142,11 @@ def _known(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor])
 
 def _typical(record: Record | None) -> float | None:
     """Return the geometric mean of the clean minima of the processes, in seconds."""
-    logs = [] if record is None else _process_logs(record)
+    logs = [] if record is None else process_logs(record)
     return math.exp(fmean(logs)) if logs else None
 
 
-def _process_logs(record: Record) -> list[float]:
+def process_logs(record: Record) -> list[float]:
     """Return the log of the clean minimum of each process; without samples, of the summary's."""
     if record.time is None:
         return []
@@ -151,16 +160,15 @@ def _process_logs(record: Record) -> list[float]:
 
 def _machines(old: Run, new: Run) -> tuple[Warning, ...]:
     """Name what differs of the machines."""
-    names = ("cpu", "cores_usable", "kernel", "governor", "memory_total")
-    facts = [run.environment.get("machine") or {} for run in (old, new)]
-    unlike = [f"{name}: {facts[0].get(name)} and {facts[1].get(name)}" for name in names if _unlike(facts, name)]
+    unlike = machine_differences(*(run.environment.get("machine") or {} for run in (old, new)))
     if not unlike:
         return ()
     return (Warning("other_machine", f"the runs are of different machines ({'; '.join(unlike)})", "compare live"),)
 
 
-def _unlike(facts: Sequence[dict[str, object]], name: str) -> bool:
-    return facts[0].get(name) != facts[1].get(name)
+def machine_differences(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """Return what differs of two machines, by the facts that decide how fast code runs."""
+    return [f"{name}: {old.get(name)} and {new.get(name)}" for name in MACHINE if old.get(name) != new.get(name)]
 
 
 def _sides(base: Side, new: Side) -> tuple[Warning, ...]:

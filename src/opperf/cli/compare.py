@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -50,14 +49,12 @@ def compare(
     Without sides, two result files are compared: `opperf compare old.json new.json`.
     """
     from opperf.analysis.verdict import Rule
+    from opperf.cli.live import compare_live
     from opperf.cli.output import check_format, write_report
-    from opperf.cli.progress import Bar
     from opperf.cli.selecting import selection
-    from opperf.comparing import Comparing, report
     from opperf.errors import InputError
     from opperf.plan import Settings
     from opperf.reports import comparisons
-    from opperf.session import stored_floors
     from opperf.sources.user_inputs import pairs as read_pairs
     from opperf.units import parse_duration, parse_percent
 
@@ -80,19 +77,12 @@ def compare(
         cpus=None if cpus is None else usable_cpus(cpus),
         seed=seed,
     )
-    bar = Bar()
-    comparing = Comparing(settings, rule, bar.note, floors=stored_floors())
-    contests = comparing.contests(selected, base, new)
-    stopped: BaseException | None = None
-    try:
-        comparing.run(contests)
-    except (KeyboardInterrupt, SystemExit) as stop:
-        stopped = stop
     labels = read_pairs(label or (), "--label")
-    document = report(contests, comparing, labels=labels, command=("opperf", *sys.argv[1:]))
-    write_report(lambda chosen: comparisons.render(document, chosen), format, output, f"{len(contests)} comparisons")
+    document, stopped = compare_live(selected, base, new, settings, rule, labels)
+    what = f"{len(document.comparisons)} comparisons"
+    write_report(lambda chosen: comparisons.render(document, chosen), format, output, what)
     if stopped is not None:
-        raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130) from None
+        raise SystemExit(stopped)
 
 
 def _recorded(files: list[str], rule: Rule, format: str | None, output: Path | None) -> None:

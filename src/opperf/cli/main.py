@@ -1,7 +1,8 @@
 """The command `opperf`: its verbs put together, its errors told, its exit codes kept.
 
 0 every trial has a record; 2 bad usage or input; 3 the harness failed, or nothing was measured and something failed;
-130 on Ctrl-C. (1 and 4 belong to `opperf gate`.)
+130 on Ctrl-C. `opperf gate` alone adds 1, a regression, and 4, inconclusive; it leaves with 3 when a side could not be
+measured.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from types import FrameType
 
 import typer
 
-from opperf.cli import compare, doctor, env, noise, operators, run, show
+from opperf.cli import compare, doctor, env, gate, noise, operators, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
 app.command("noise")(noise.noise)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)

@@ -24,6 +24,11 @@ def check_format(format: str | None, output: Path | None) -> None:
     """Raise `InputError` for a format that is not known and a place that cannot be written, before anything runs."""
     if format is not None and format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+    check_place(output)
+
+
+def check_place(output: Path | None) -> None:
+    """Raise `InputError` for a place that no file can be written to."""
     if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
         raise InputError(f"cannot write `{output}`", hint="give a file in a folder that exists", slug="output")
 

@@ -76,11 +76,12 @@ def _cells(comparison: Comparison) -> tuple[str, ...]:
         interval,
         str(verdict.pairs),
         verdict.verdict,
-        one_line("; ".join(_reasons(comparison))),
+        one_line("; ".join(reasons(comparison))),
     )
 
 
-def _reasons(comparison: Comparison) -> list[str]:
+def reasons(comparison: Comparison) -> list[str]:
+    """Say why the verdict is what it is, what would settle it, and what else was seen."""
     verdict = comparison.verdict
     found = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
     if comparison.clock == "cpu":

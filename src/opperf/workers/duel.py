@@ -35,7 +35,10 @@ Round: TypeAlias = tuple[Samples, Samples]
 
 
 class Duel:
-    """A pair of children, 0 the base and 1 the new side; `first` is the one that was started first, at random."""
+    """A pair of children, 0 the base and 1 the new side.
+
+    `first` is the one that was started first, at random; `asked` the one that was asked last.
+    """
 
     def __init__(
         self, base: Side, new: Side, settings: Settings, progress: Callable[[str], None], generator: random.Random
@@ -43,6 +46,7 @@ class Duel:
         self._settings = settings
         self._random = generator
         self._workers: list[Worker] = []
+        self.asked = 0
         try:
             sides = [base, new]
             cpus = settings.cpus or shared_cpus(base, new)
@@ -121,6 +125,7 @@ class Duel:
 
     def _ask(self, place: int, verb: str, arguments: dict[str, Any]) -> Any:
         """Wake a child, ask it, and stop it again."""
+        self.asked = place
         worker = self._sides[place]
         worker.resume()
         try:

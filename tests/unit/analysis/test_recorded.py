@@ -86,16 +86,16 @@ def test_fewer_than_three_processes_settle_nothing() -> None:
 def test_a_trial_that_only_one_run_has_is_listed() -> None:
     other = replace(TRIAL, direction="backward")
     found = compare_runs(run(recorded(1, 1, 1)), run(recorded(1, 1, 1, trial=other)), RULE)
-    assert [(one.direction, one.verdict.reason) for one in found] == [
-        ("forward", "only the old run has it"),
-        ("backward", "only the new run has it"),
+    assert [(one.direction, one.status, one.verdict.reason) for one in found] == [
+        ("forward", "skipped", "only the old run has it"),
+        ("backward", "skipped", "only the new run has it"),
     ]
 
 
 def test_a_failed_trial_is_listed_with_both_statuses() -> None:
     failed = Record(TRIAL, "failed", Reason("crash", "it crashed"))
     (found,) = compare_runs(run(recorded(1, 1, 1)), run(failed), RULE)
-    assert found.verdict.reason == "ok in the old run, failed in the new one"
+    assert (found.status, found.verdict.reason) == ("failed", "ok in the old run, failed in the new one")
 
 
 def test_other_machines_versions_and_threads_are_named() -> None:

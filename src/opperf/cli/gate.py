@@ -1,0 +1,305 @@
+"""`opperf gate`: the comparison for CI, whose exit code says whether a change may go through."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from opperf.cli import options
+from opperf.cli.run import usable_cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from opperf.cli.gate_report import Places
+    from opperf.expectation import Expectation
+    from opperf.plan import Plan, Settings
+    from opperf.planning.selection import Selection
+    from opperf.record import Run
+    from opperf.session import Session
+    from opperf.sources.gate_file import GateFile
+
+Option = typer.Option
+#: The options that only one way of judging reads.
+LIVE_ONLY = ("base", "new", "tolerance", "pairs")
+RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
+
+
+def gate(
+    operators: options.Operators = None,
+    *,
+    config: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Default: opperf.toml here, or [tool.opperf] of pyproject.toml.")
+    ] = None,
+    base: Annotated[Optional[str], Option(metavar="SIDE", help="What is known to be good.")] = None,
+    new: Annotated[Optional[list[str]], Option(metavar="SIDE", help="What must not be slower; repeatable.")] = None,
+    tolerance: Annotated[Optional[str], Option(metavar="PERCENT", help="A change that nobody minds.")] = None,
+    pairs: Annotated[Optional[int], Option(metavar="K", help="Pairs of processes before the first look.")] = None,
+    expected: Annotated[Optional[Path], Option(metavar="FILE", help="Judge by recorded expectations instead.")] = None,
+    threshold: Annotated[Optional[str], Option(metavar="PERCENT", help="How far off an expectation may be.")] = None,
+    update_expected: Annotated[bool, Option("--update-expected", help="Record the expectations anew.")] = False,
+    processes: Annotated[Optional[int], Option(metavar="K", help="Processes behind an expectation.")] = None,
+    framework: options.Framework = None,
+    environment: options.Environment = None,
+    device: options.Device = None,
+    inconclusive: Annotated[Optional[str], Option(metavar="pass|fail", help="What no verdict means.")] = None,
+    budget: options.Budget = None,
+    timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time for one trial in its child.")] = None,
+    cpus: options.Cpus = None,
+    seed: Annotated[Optional[int], Option(metavar="S", help="Decides the values of the inputs.")] = None,
+    label: options.Label = None,
+    format: options.Format = None,
+    output: options.Output = None,
+    markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write Markdown for a pull request.")] = None,
+    junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write JUnit XML.")] = None,
+    github: Annotated[
+        Optional[bool], Option("--github/--no-github", help="Annotations and step summary; default: in its Actions.")
+    ] = None,
+) -> None:
+    """Compare for CI: exit 0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
+
+    What is compared stands in a file; options override it.
+    """
+    from opperf.cli.gate_report import Places
+    from opperf.errors import InputError
+    from opperf.sources.gate_file import overridden
+    from opperf.sources.user_inputs import pairs as read_pairs
+
+    given = {
+        "operators": operators,
+        "base": base,
+        "new": new,
+        "tolerance": tolerance,
+        "pairs": pairs,
+        "expected": None if expected is None else str(expected),
+        "threshold": threshold,
+        "processes": processes,
+        "framework": framework,
+        "environment": environment,
+        "device": device,
+        "inconclusive": inconclusive,
+        "budget": budget,
+        "timeout": timeout,
+        "cpus": cpus,
+        "seed": seed,
+    }
+    wanted = overridden(_configured(config), given)
+    labels = read_pairs(label or (), "--label")
+    places = Places(format, output, markdown, junit, github)
+    places.check()
+    live = base is not None or bool(new)
+    recorded = expected is not None or update_expected
+    if live and recorded:
+        raise InputError(
+            "`--base` and `--new` compare live, `--expected` and `--update-expected` with what is recorded",
+            hint="give the one or the other",
+        )
+    if update_expected and (markdown or junit):
+        raise InputError("`--update-expected` judges nothing: no `--markdown` and no `--junit` come of it")
+    recorded = recorded or (wanted.expected is not None and wanted.base is None and not wanted.new)
+    _refuse_idle({name for name, value in given.items() if value not in (None, [])}, recorded=recorded)
+    if recorded:
+        _against_expected(wanted, places, labels, update=update_expected)
+    else:
+        _against_base(wanted, places, labels)
+
+
+def _refuse_idle(named: set[str], *, recorded: bool) -> None:
+    """Raise for an option that the chosen way of judging does not read: whoever gave it expects something of it."""
+    from opperf.errors import InputError
+
+    idle = sorted(named & set(LIVE_ONLY if recorded else RECORDED_ONLY))
+    if idle and recorded:
+        raise InputError(
+            f"`--{idle[0]}` means nothing to expectations", hint="they have `--threshold` and `--processes`"
+        )
+    if idle:
+        hint = (
+            "give `--expected FILE` to judge by expectations; a side says its framework, environment and device itself"
+        )
+        raise InputError(f"`--{idle[0]}` means nothing to a live comparison", hint=hint)
+
+
+def _configured(config: Path | None) -> GateFile:
+    """Return what the gate file says; sides and CPUs are read at once, so that a mistake is told with its place."""
+    from opperf.errors import InputError
+    from opperf.planning.side_text import read_side
+    from opperf.sources.gate_file import GateFile, find_gate_file, read_gate_file
+
+    path = find_gate_file(Path()) if config is None else config
+    if path is None:
+        return GateFile()
+    found = read_gate_file(path)
+    checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
+        ("base", read_side, (found.base,)),
+        ("new", read_side, found.new),
+        ("cpus", usable_cpus, (found.cpus,)),
+    )
+    for key, check, texts in checks:
+        for text in texts:
+            try:
+                if text is not None:
+                    check(text)
+            except InputError as error:
+                raise InputError(f"{path}: `{key}`: {error.message}", hint=error.hint, slug=error.slug) from error
+    return found
+
+
+def _selection(wanted: GateFile) -> Selection:
+    from opperf.planning.selection import Selection
+
+    return Selection(
+        operators=wanted.operators,
+        categories=wanted.categories,
+        skip=wanted.skip,
+        suite=wanted.suite,
+        sizes=wanted.sizes,
+        dtypes=wanted.dtypes,
+        directions=wanted.directions,
+        frameworks=wanted.frameworks,
+        environments=wanted.environments,
+        devices=wanted.devices,
+        modes=wanted.modes,
+    )
+
+
+def _settings(wanted: GateFile, processes: int = 1) -> Settings:
+    from opperf.plan import Settings
+
+    return Settings(
+        timeout=wanted.timeout,
+        budget=wanted.budget,
+        cpus=None if wanted.cpus is None else usable_cpus(wanted.cpus),
+        seed=wanted.seed,
+        processes=processes,
+        latency=False,
+    )
+
+
+def _against_base(wanted: GateFile, places: Places, labels: Mapping[str, str]) -> None:
+    """Compare live, and leave with what the gate says."""
+    from opperf.analysis.gate import judged
+    from opperf.analysis.verdict import Rule
+    from opperf.cli.gate_report import deliver
+    from opperf.cli.live import compare_live
+    from opperf.errors import InputError
+
+    if wanted.base is None or not wanted.new:
+        raise InputError(
+            "a gate needs a base and a new side, or expectations",
+            hint="`base` and `new` in opperf.toml, `--base SIDE --new SIDE`, or `--expected FILE`",
+            slug="nothing_to_compare",
+        )
+    rule = Rule(tolerance=wanted.tolerance, pairs=wanted.pairs)
+    selection = _selection(wanted)
+    document, stopped = compare_live(selection, wanted.base, wanted.new, _settings(wanted), rule, labels)
+    judgement = judged(document.comparisons, wanted.tolerance, inconclusive=wanted.inconclusive)
+    deliver(document, judgement, places)
+    raise SystemExit(judgement.exit_code if stopped is None else stopped)
+
+
+def _against_expected(wanted: GateFile, places: Places, labels: Mapping[str, str], *, update: bool) -> None:
+    """Measure as `opperf run` does; then judge by what is expected, or write down what is to be expected."""
+    from opperf.cli.progress import Bar
+    from opperf.errors import InputError
+    from opperf.session import Interrupted, Options, Session
+    from opperf.store.expected_file import read_expected
+
+    path = wanted.expected
+    if path is None:
+        raise InputError(
+            "no file of expectations is named",
+            hint="give `--expected FILE`, or `file` in the table `[expected]`",
+            slug="expected_file",
+        )
+    expectations = () if update and not path.exists() else read_expected(path)
+    settings, bar = _settings(wanted, wanted.processes), Bar()
+    stopped: str | int | None = None
+    with Session(_selection(wanted), settings, bar) as session:
+        plan = _plan(session, wanted, expectations, settings)
+        try:
+            run = session.run(plan, Options(labels=labels, command=("opperf", *sys.argv[1:])))
+        except Interrupted as stop:
+            run = stop.run
+            stopped = stop.cause.code if isinstance(stop.cause, SystemExit) else 130
+    bar.close()
+    code = _updated(run, expectations, path, places, stopped) if update else _judged(run, expectations, wanted, places)
+    raise SystemExit(code if stopped is None else stopped)
+
+
+def _plan(session: Session, wanted: GateFile, expectations: tuple[Expectation, ...], settings: Settings) -> Plan:
+    """Return the trials of the selection; where nothing is selected, those that something is expected of."""
+    from opperf.environment import EnvironmentSpec
+    from opperf.errors import InputError
+    from opperf.plan import Plan
+    from opperf.registry import device_named
+
+    if wanted.operators or wanted.categories or wanted.suite:
+        return session.plan()
+    asked = (
+        ("framework", wanted.frameworks),
+        ("environment", tuple(EnvironmentSpec.parse(text).text for text in wanted.environments)),
+        ("device", tuple(device_named(text) for text in wanted.devices)),
+        ("mode", wanted.modes),
+    )
+    trials = [
+        expectation.trial
+        for expectation in expectations
+        if all(not names or getattr(expectation.trial.side, field) in names for field, names in asked)
+    ]
+    if not trials:
+        raise InputError(
+            "nothing to measure: no operators are named, and nothing is expected there",
+            hint="name operators, or select them in the gate file",
+            slug="empty_plan",
+        )
+    return Plan(tuple(trials), settings)
+
+
+def _judged(run: Run, expectations: tuple[Expectation, ...], wanted: GateFile, places: Places) -> int:
+    """Judge a run by expectations, and return the exit code."""
+    from dataclasses import replace
+
+    from opperf.analysis.expected import compare_expected
+    from opperf.analysis.gate import judged
+    from opperf.analysis.recorded import FLOOR
+    from opperf.cli.gate_report import deliver
+    from opperf.comparison import ComparisonRun
+
+    comparisons = tuple(compare_expected(expectations, run, wanted.threshold))
+    judgement = judged(comparisons, wanted.threshold, against="expected", inconclusive=wanted.inconclusive)
+    if wanted.threshold < FLOOR:
+        typer.echo(
+            f"the threshold of {wanted.threshold:.0%} is below the {FLOOR:.0%} that identical code moves by between "
+            "runs on a shared machine",
+            err=True,
+        )
+    deliver(ComparisonRun(replace(run, records=()), comparisons), judgement, places)
+    return judgement.exit_code
+
+
+def _updated(
+    run: Run, expectations: tuple[Expectation, ...], path: Path, places: Places, stopped: str | int | None
+) -> int:
+    """Write down what was measured, unless the run was stopped, and return the exit code: 3 when a trial failed."""
+    from opperf.analysis.expected import expectations_of, updated
+    from opperf.cli.output import deliver
+    from opperf.store.expected_file import write_expected
+
+    deliver(run, places.format, places.output)
+    if stopped is not None:
+        typer.echo(f"stopped: {path} is as it was", err=True)
+        return 0
+    measured = expectations_of(run)
+    whole = updated(expectations, measured)
+    failed = sum(record.status == "failed" for record in run)
+    if measured:
+        write_expected(path, whole)
+        kept = len(whole) - len(measured)
+        typer.echo(f"wrote {path}: {len(measured)} expectations measured now, {kept} kept", err=True)
+    if failed:
+        typer.echo(f"{failed} of {len(run.records)} trials failed; what was expected of them is kept", err=True)
+    return 3 if failed or not measured else 0

@@ -1,0 +1,33 @@
+"""A live comparison, as `compare` and `gate` run it: whatever stops it, what is decided is kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opperf.analysis.verdict import Rule
+    from opperf.comparison import ComparisonRun
+    from opperf.plan import Settings
+    from opperf.planning.selection import Selection
+
+
+def compare_live(
+    selection: Selection, base: str, new: Sequence[str], settings: Settings, rule: Rule, labels: Mapping[str, str]
+) -> tuple[ComparisonRun, str | int | None]:
+    """Return the document of a comparison, and the exit code of what stopped it, None when nothing did."""
+    from opperf.cli.progress import Bar
+    from opperf.comparing import Comparing, report
+    from opperf.session import stored_floors
+
+    comparing = Comparing(settings, rule, Bar().note, floors=stored_floors())
+    contests = comparing.contests(selection, base, new)
+    stopped: str | int | None = None
+    try:
+        comparing.run(contests)
+    except KeyboardInterrupt:
+        stopped = 130
+    except SystemExit as stop:
+        stopped = stop.code
+    return report(contests, comparing, labels=labels, command=("opperf", *sys.argv[1:])), stopped

@@ -1,0 +1,48 @@
+"""Gate files in pages and examples can be read, and every key and field is documented."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opperf.expectation import Expectation
+from opperf.planning.side_text import read_side
+from opperf.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, gate_file, read_gate_file
+from opperf.sources.suite_file import read_suite
+
+if TYPE_CHECKING:
+    from tests.docs.conftest import Page
+
+
+def sides(found: GateFile) -> list[str]:
+    """Return the sides of a gate file."""
+    return [*([found.base] if found.base else []), *found.new]
+
+
+def test_gate_files_in_pages_can_be_read(page: Page) -> None:
+    for block in page.blocks("toml"):
+        name = "pyproject.toml" if "[tool." in block.text else "opperf.toml"
+        for text in sides(gate_file(block.text, Path(name))):
+            read_side(text)
+
+
+def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
+    found = read_gate_file(root / "examples" / "ci" / "opperf.toml")
+    assert found.suite is not None
+    assert len(read_suite(found.suite).cases) == 4
+    assert [read_side(text).side.framework for text in sides(found)] == ["torch", "torch"]
+
+
+def test_every_key_of_a_gate_file_is_documented(root: Path) -> None:
+    text = (root / "docs" / "reference" / "gate_file.md").read_text(encoding="utf-8")
+    assert [key for key in (*KEYS, *EXPECTED_KEYS) if f"| `{key}` |" not in text] == []
+    named = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    assert named == {*KEYS, *EXPECTED_KEYS}
+
+
+def test_every_field_of_an_expectation_is_documented(root: Path) -> None:
+    text = (root / "docs" / "reference" / "expected_file.md").read_text(encoding="utf-8")
+    own = {field.name for field in fields(Expectation)} - {"trial"}  # its parts stand in the expectation itself
+    assert own <= set(re.findall(r"\"(\w+)\"", text))

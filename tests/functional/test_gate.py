@@ -1,0 +1,385 @@
+"""`opperf gate` on the null framework: each exit code, what it reads, and what it writes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+from xml.etree import ElementTree
+
+import pytest
+
+from opperf.workers.duel import Duel
+from opperf.workers.pool import Pool
+from opperf.workers.process import Worker
+
+Opperf: TypeAlias = Callable[..., Any]
+
+SAME = ("gate", "null:steady", "--base", "null", "--new", "null")
+SLOWER = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.10")
+CONFIG = 'operators = ["null:steady"]\nbase = "null"\nnew = "null;slowdown=1.1"\n'
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may run in GitHub Actions themselves."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make starting a child an error."""
+
+    def refuse(*given: object, **options: object) -> None:
+        raise AssertionError("a child was started")
+
+    monkeypatch.setattr(Worker, "__init__", refuse)
+
+
+def kinds(done: Any) -> list[str]:
+    """Return the kinds of the findings of a JSON document."""
+    return [finding["kind"] for finding in json.loads(done.out)["gate"]["findings"]]
+
+
+# Exit codes ----------------------------------------------------------------------------------------------------------
+
+
+def test_identical_sides_pass(opperf: Opperf) -> None:
+    done = opperf(*SAME)
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == "gate: no regression in 1 comparison: 1 same"
+
+
+def test_a_slower_side_is_a_regression(opperf: Opperf) -> None:
+    done = opperf(*SLOWER, "--format", "json")
+    assert done.code == 1
+    document = json.loads(done.out)
+    assert set(document) == {"schema_version", "run", "comparisons", "gate"}
+    assert document["gate"]["exit_code"] == 1
+    assert document["gate"]["counts"]["slower"] == 1
+    assert done.err.splitlines()[-1] == "gate: 1 regression in 1 comparison: 1 slower"
+
+
+def test_a_slower_side_within_the_tolerance_passes(opperf: Opperf) -> None:
+    assert opperf(*SLOWER, "--tolerance", "12%").code == 0
+
+
+def test_a_faster_side_passes(opperf: Opperf) -> None:
+    done = opperf("gate", "null:steady", "--base", "null", "--new", "null;slowdown=0.9", "--format", "json")
+    assert (done.code, kinds(done)) == (0, ["faster"])
+
+
+def test_more_memory_is_a_regression_although_nothing_is_slower(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text('operators = ["add"]\ndirections = ["forward"]\n')
+    done = opperf("gate", "--base", "null", "--new", "null;dtype=float64;slowdown=0.4", "--format", "json")
+    assert (done.code, kinds(done)) == (1, ["memory"])
+    assert "peak memory grew from 4.19 MB to 8.39 MB (+100.0%)" in done.out
+
+
+def test_a_side_that_cannot_be_measured_is_a_failure(opperf: Opperf) -> None:
+    done = opperf("gate", "null:steady", "--base", "null:steady", "--new", "null:raise", "--format", "json")
+    assert (done.code, kinds(done)) == (3, ["failed"])
+    assert json.loads(done.out)["comparisons"][0]["status"] == "failed"
+    assert "this operator always raises" in done.out
+
+
+def test_a_regression_counts_more_than_a_failure(opperf: Opperf) -> None:
+    done = opperf(*SLOWER[:2], "null:raise", *SLOWER[2:], "--format", "json")
+    assert (done.code, kinds(done)) == (1, ["slower", "failed"])
+
+
+def test_what_no_side_can_do_is_listed_and_a_gate_of_nothing_else_does_not_pass(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text('operators = ["add"]\nsizes = "small"\ndirections = ["backward"]\n')
+    done = opperf("gate", "--base", "numpy", "--new", "numpy", "--format", "json")
+    assert (done.code, kinds(done)) == (3, ["skipped"])
+
+
+def test_what_only_the_new_side_cannot_do_has_failed(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text('operators = ["add"]\nsizes = "small"\ndirections = ["backward"]\n')
+    done = opperf("gate", "--base", "null", "--new", "numpy", "--format", "json")
+    assert (done.code, kinds(done)) == (3, ["failed"])
+
+
+def test_an_inconclusive_comparison_has_a_code_of_its_own(opperf: Opperf) -> None:
+    done = opperf(*SAME, "--budget", "0.001", "--format", "json")
+    assert (done.code, kinds(done)) == (4, ["inconclusive"])
+
+
+def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> None:
+    done = opperf(*SAME, "--budget", "0.001", "--inconclusive", "pass")
+    assert done.code == 0
+    assert done.err.splitlines()[-1] == "1 inconclusive, let through by `inconclusive = pass`"
+
+
+@pytest.mark.usefixtures("no_child")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("gate",), "a gate needs a base and a new side, or expectations"),
+        (("gate", "add", "--base", "null"), "a gate needs a base and a new side"),
+        (("gate", "--base", "null", "--new", "null"), "nothing to compare"),
+        (("gate", "ad", "--base", "null", "--new", "null"), "no operator `ad`"),
+        ((*SAME, "--tolerance", "2"), "`--tolerance`: the value is `2`"),
+        ((*SAME, "--pairs", "2"), "`--pairs`: found 2, expected a whole number >= 3"),
+        ((*SAME, "--inconclusive", "maybe"), "`--inconclusive`: found 'maybe', expected `fail` or `pass`"),
+        ((*SAME, "--new", "nul"), "no environment `nul`"),
+        ((*SAME, "--config", "none.toml"), "cannot read `none.toml`"),
+        ((*SAME, "--markdown", "nowhere/a.md"), "cannot write `nowhere/a.md`"),
+        ((*SAME, "--junit", "."), "cannot write `.`"),
+        ((*SAME, "--format", "xml"), "no format `xml`"),
+        ((*SAME, "--expected", "e.json"), "`--base` and `--new` compare live"),
+        ((*SAME, "--threshold", "5%"), "`--threshold` means nothing to a live comparison"),
+        (("gate", "--expected", "e.json", "--tolerance", "5%"), "`--tolerance` means nothing to expectations"),
+        (("gate", "--expected", "none.json"), "cannot read `none.json`"),
+        (("gate", "--update-expected"), "no file of expectations is named"),
+        (("gate", "--update-expected", "--expected", "e.json"), "nothing to measure"),
+        (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "judges nothing"),
+        (("gate", "add", "--expected", "e.json", "--update-expected", "--processes", "2"), "`--processes`: found 2"),
+    ],
+)
+def test_bad_usage_ends_with_two_before_anything_runs(words: tuple[str, ...], message: str, opperf: Opperf) -> None:
+    done = opperf(*words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.usefixtures("no_child")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tolerence = 1", "error: opperf.toml: no key `tolerence`\n\nhint: did you mean `tolerance`?"),
+        ('base = "nul"\nnew = "null"', "error: opperf.toml: `base`: no environment `nul`"),
+        ('base = "null"\nnew = ["null;threads=0"]', "error: opperf.toml: `new`: `threads=0`"),
+        ('suite = "none.json"\nbase = "null"\nnew = "null"', "error: cannot read `none.json`"),
+        ("base =", "error: opperf.toml: not TOML"),
+        ('cpus = "all"', "error: opperf.toml: `cpus`: "),
+    ],
+)
+def test_a_bad_file_ends_with_two_before_anything_runs(text: str, message: str, opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text(text)
+    done = opperf("gate")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+# Gate files ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_of_the_folder_is_found_and_its_own_name_comes_first(opperf: Opperf, here: Path) -> None:
+    (here / "pyproject.toml").write_text(f"[tool.opperf]\n{CONFIG}")
+    assert opperf("gate").code == 1
+    (here / "opperf.toml").write_text(CONFIG.replace("1.1", "1.0"))
+    assert opperf("gate").code == 0
+    assert opperf("gate", "--config", "pyproject.toml").code == 1
+
+
+def test_paths_in_a_file_are_relative_to_it(opperf: Opperf, here: Path) -> None:
+    (here / "ci").mkdir()
+    suite = {"schema_version": 1, "cases": [{"case": {"operator": "null:steady"}}]}
+    (here / "ci" / "cases.json").write_text(json.dumps(suite))
+    (here / "ci" / "mine.toml").write_text('suite = "cases.json"\nbase = "null"\nnew = "null"\n')
+    done = opperf("gate", "--config", "ci/mine.toml", "--format", "json")
+    assert (done.code, kinds(done)) == (0, ["same"])
+
+
+def test_options_override_the_file(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text(CONFIG)
+    done = opperf("gate", "add", "--new", "null", "--format", "json")
+    assert (done.code, kinds(done)) == (0, ["same", "same"])
+
+
+def test_the_example_holds_between_identical_sides(opperf: Opperf) -> None:
+    example = Path(__file__).resolve().parents[2] / "examples" / "ci" / "opperf.toml"
+    done = opperf("gate", "--config", example, "--base", "null", "--new", "null", "--format", "json")
+    assert (done.code, kinds(done)) == (0, ["same"] * 4)
+
+
+# What is written -----------------------------------------------------------------------------------------------------
+
+
+def test_markdown_and_junit_are_written_beside_the_report(opperf: Opperf, here: Path) -> None:
+    done = opperf(*SLOWER, "--output", "gate.json", "--markdown", "pr.md", "--junit", "junit.xml")
+    assert done.code == 1
+    assert json.loads((here / "gate.json").read_text())["gate"]["exit_code"] == 1
+    markdown = (here / "pr.md").read_text()
+    assert markdown.startswith("### opperf gate: 1 regression in 1 comparison: 1 slower\n")
+    assert "opperf compare null:steady --base null:steady --new 'null:steady;slowdown=1.10'" in markdown
+    suite = ElementTree.parse(here / "junit.xml").getroot().find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+
+
+def test_the_command_that_markdown_gives_finds_the_regression_again(opperf: Opperf, here: Path) -> None:
+    opperf(*SLOWER, "--markdown", "pr.md")
+    (line,) = [line for line in (here / "pr.md").read_text().splitlines() if line.startswith("opperf compare ")]
+    words = line.replace("'", "").split()
+    assert "slower" in opperf(*words[1:]).out
+
+
+def test_in_github_actions_there_are_annotations_and_a_step_summary(
+    opperf: Opperf, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    (here / "summary.md").write_text("before\n")
+    done = opperf(*SLOWER, "--format", "csv")
+    assert done.code == 1
+    assert done.out.startswith("case_id,")
+    assert "::" not in done.out.partition("\n")[0]
+    assert "\n::error title=opperf%3A null%3Asteady forward::null:steady forward (" in done.err
+    assert (here / "summary.md").read_text().startswith("before\n### opperf gate: 1 regression")
+
+
+def test_annotations_can_be_asked_for_and_declined(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "::notice title=opperf gate::no regression" in opperf(*SAME, "--github").err
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "::notice" not in opperf(*SAME, "--no-github").err
+
+
+def test_a_summary_that_cannot_be_written_changes_no_verdict(
+    opperf: Opperf, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here))
+    done = opperf(*SLOWER, "--github")
+    assert done.code == 1
+    assert "cannot write the step summary" in done.err
+
+
+def interrupted_at(call: int, verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the verb with Ctrl-C pressed at one of its calls."""
+    calls = itertools.count(1)
+
+    def run(*given: Any, **options: Any) -> Any:
+        if next(calls) == call:
+            raise KeyboardInterrupt
+        return verb(*given, **options)
+
+    return run
+
+
+def test_ctrl_c_keeps_what_is_decided(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Five pairs of each new side, then a second stage of the slower one.
+    monkeypatch.setattr(Duel, "compare", interrupted_at(12, Duel.compare))
+    done = opperf(*SAME, "--new", "null;slowdown=1.1", "--format", "json")
+    assert (done.code, kinds(done)) == (130, ["same", "inconclusive"])
+    assert "the comparison was stopped" in done.out
+
+
+# Expectations --------------------------------------------------------------------------------------------------------
+
+RECORD = ("gate", "null:steady", "--framework", "null", "--processes", "3", "--expected", "e.json", "--update-expected")
+JUDGE = ("gate", "--expected", "e.json", "--processes", "3", "--threshold", "10%", "--format", "json")
+
+
+def scaled(path: Path, factor: float) -> None:
+    """Let every time that is expected be another."""
+    document = json.loads(path.read_text())
+    for entry in document["expectations"]:
+        entry["times"] = [value * factor for value in entry["times"]]
+    path.write_text(json.dumps(document))
+
+
+def test_expectations_are_recorded_and_met(opperf: Opperf, here: Path) -> None:
+    done = opperf(*RECORD)
+    assert done.code == 0
+    assert "wrote e.json: 1 expectations measured now, 0 kept" in done.err
+    (entry,) = json.loads((here / "e.json").read_text())["expectations"]
+    assert entry["times"] == pytest.approx([1e-4] * 3)
+    done = opperf(*JUDGE)
+    assert (done.code, kinds(done)) == (0, ["same"])
+    assert json.loads(done.out)["gate"]["against"] == "expected"
+
+
+@pytest.mark.parametrize(("factor", "code", "kind"), [(0.8, 1, "slower"), (1.25, 0, "faster"), (0.95, 0, "same")])
+def test_what_is_expected_is_missed_beyond_the_threshold(
+    factor: float, code: int, kind: str, opperf: Opperf, here: Path
+) -> None:
+    opperf(*RECORD)
+    scaled(here / "e.json", factor)
+    done = opperf(*JUDGE)
+    assert (done.code, kinds(done)) == (code, [kind])
+
+
+def test_a_threshold_below_what_identical_code_moves_by_is_told(opperf: Opperf) -> None:
+    opperf(*RECORD)
+    told = "the threshold of 10% is below the 15% that identical code moves by between runs on a shared machine"
+    assert told in opperf(*JUDGE).err
+    assert "identical code" not in opperf(*JUDGE, "--threshold", "20%").err
+
+
+def test_an_update_keeps_what_was_not_measured(opperf: Opperf, here: Path) -> None:
+    opperf(*RECORD)
+    first = (here / "e.json").read_text()
+    done = opperf(*("null:warming" if word == "null:steady" else word for word in RECORD))
+    assert "1 expectations measured now, 1 kept" in done.err
+    entries = json.loads((here / "e.json").read_text())["expectations"]
+    assert [entry["case"]["operator"] for entry in entries] == ["null:steady", "null:warming"]
+    assert entries[0] == json.loads(first)["expectations"][0]
+
+
+def test_an_update_without_operators_measures_what_is_expected_anew(opperf: Opperf, here: Path) -> None:
+    opperf(*RECORD)
+    scaled(here / "e.json", 2)
+    words = [word for word in RECORD if word != "null:steady"]
+    assert opperf(*words).code == 0
+    assert opperf(*JUDGE).code == 0
+
+
+def test_what_fails_keeps_its_expectation_and_is_told(opperf: Opperf, here: Path) -> None:
+    opperf(*RECORD)
+    done = opperf(*RECORD, "null:raise")
+    assert done.code == 3
+    assert "1 of 2 trials failed" in done.err
+    assert len(json.loads((here / "e.json").read_text())["expectations"]) == 1
+
+
+def test_nothing_measured_writes_nothing(opperf: Opperf, here: Path) -> None:
+    assert opperf(*("null:raise" if word == "null:steady" else word for word in RECORD)).code == 3
+    assert not (here / "e.json").exists()
+
+
+def test_a_new_trial_and_a_lost_expectation_are_listed(opperf: Opperf) -> None:
+    opperf(*RECORD)
+    done = opperf(*JUDGE[:1], "null:warming", *JUDGE[1:], "--framework", "null")
+    assert (done.code, kinds(done)) == (3, ["skipped", "skipped"])
+    assert [one["reason"] for one in json.loads(done.out)["comparisons"]] == [
+        "new: no expectation is recorded",
+        "expected, but not measured this time",
+    ]
+
+
+def test_a_file_with_expectations_alone_judges_by_them(opperf: Opperf, here: Path) -> None:
+    opperf(*RECORD)
+    (here / "opperf.toml").write_text('[expected]\nfile = "e.json"\nprocesses = 3\n')
+    assert opperf("gate", "--no-github").code == 0
+    scaled(here / "e.json", 0.5)
+    assert opperf("gate", "--markdown", "pr.md").code == 1
+    assert "opperf run null:steady --framework null --direction forward" in (here / "pr.md").read_text()
+
+
+def test_ctrl_c_keeps_what_was_judged_and_leaves_expectations_as_they_were(
+    opperf: Opperf, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opperf(*RECORD)
+    before = (here / "e.json").read_text()
+    measure = Pool.measure
+    monkeypatch.setattr(Pool, "measure", interrupted_at(4, measure))
+    done = opperf(*JUDGE[:1], "null:steady", "null:warming", *JUDGE[1:], "--framework", "null")
+    # The second process of each trial is never reached: neither has the three that a verdict needs.
+    assert (done.code, kinds(done)) == (130, ["inconclusive", "skipped"])
+    monkeypatch.setattr(Pool, "measure", interrupted_at(1, measure))
+    done = opperf(*RECORD)
+    assert done.code == 130
+    assert "stopped: e.json is as it was" in done.err
+    assert (here / "e.json").read_text() == before
+
+
+def test_expectations_can_be_narrowed_to_a_framework(opperf: Opperf) -> None:
+    opperf(*RECORD)
+    done = opperf(*JUDGE, "--framework", "numpy")
+    assert done.code == 2
+    assert "nothing is expected there" in done.err
