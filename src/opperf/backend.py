@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+from opperf.explanation import Explanation
 from opperf.measurement import Memory
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
@@ -166,3 +167,9 @@ class Backend(Protocol):
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return what runs in each of so many calls, as the framework's own profiler tells it.
+
+        One stands for all where the program is read, and nothing is called.
+        """

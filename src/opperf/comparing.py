@@ -46,6 +46,7 @@ class Contest:
     failure: str | None = None
     skipped: bool = False
     verdict: Verdict | None = None
+    explanation: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ratios1(self) -> list[float]:
@@ -137,7 +138,7 @@ class Comparing:
                 undecided[i].verdict = settled(undecided[i].ratios1, self._rule_of(undecided[i]))
             flagged += [undecided[i] for i in sorted(chosen)]
             undecided = [contest for i, contest in enumerate(undecided) if i not in chosen | same]
-            if not undecided or self._spent():
+            if not undecided or self.spent():
                 break
         for contest in undecided:
             contest.verdict = settled(contest.ratios1, self._rule_of(contest))
@@ -156,7 +157,7 @@ class Comparing:
         for contest, pairs in wanted:
             groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
         for group in groups.values():
-            while not self._spent():
+            while not self.spent():
                 behind = [one for one, pairs in group if one.failure is None and len(stage(one)) < pairs]
                 if not behind:
                     break
@@ -179,7 +180,7 @@ class Comparing:
                 self._fight(duel, contest, stage)
                 if contest.failure is not None and not duel.alive:
                     break  # the next pair has fresh children for the others
-                if self._spent():
+                if self.spent():
                     break
         finally:
             duel.close()
@@ -195,7 +196,8 @@ class Comparing:
             declined = isinstance(error, OperatorFailure) and bool(error.failure.get("skipped"))
             contest.skipped = declined and duel.asked == 0
 
-    def _spent(self) -> bool:
+    def spent(self) -> bool:
+        """Whether the command's budget is spent."""
         budget = self.settings.budget
         return budget is not None and time.monotonic() - self._began > budget
 
@@ -204,7 +206,7 @@ class Comparing:
         pairs = len(contest.stage1) + len(contest.stage2)
         if contest.failure is not None:
             return Verdict("inconclusive", None, None, f"not measured: {contest.failure}", pairs)
-        reason = "the budget was spent" if self._spent() else "the comparison was stopped"
+        reason = "the budget was spent" if self.spent() else "the comparison was stopped"
         return Verdict("inconclusive", None, None, reason, pairs, "give more `--budget`")
 
 
@@ -232,6 +234,7 @@ def outcome(contest: Contest) -> Comparison:
         stages=(tuple(contest.ratios1), tuple(contest.ratios2)),
         clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
+        explanation=contest.explanation,
     )
 
 

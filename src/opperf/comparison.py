@@ -57,7 +57,8 @@ class Comparison:
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict then gives the reason. `stages` holds the log-ratios of each stage. `clock` is what
-    decided: `wall`, or `cpu` where wall time could not.
+    decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where that was asked
+    for.
     """
 
     case: Case
@@ -73,6 +74,7 @@ class Comparison:
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
     status: str = "ok"
+    explanation: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -96,6 +98,7 @@ class Comparison:
             "memory": dict(self.memory),
             "log_ratios": [list(stage) for stage in self.stages],
             "warnings": [warning.to_json() for warning in self.warnings],
+            "explanation": dict(self.explanation),
         }
 
 

@@ -6,8 +6,8 @@ The child opens with `hello`. Then each request of the parent gets one reply tha
     <-     {"id": 7, "result": {...}}    or    {"id": 7, "failure": {slug, message, exception, traceback, ...}}
 
 Verbs: `prepare` a trial and get a handle; `measure` it (the child runs the sampling loop by itself); `sample` one block
-on demand; take a `turn` of several after settling; `release` the handle; `describe` a name; `evaluate` a trial into
-files; `quit`. Arrays never travel here.
+on demand; take a `turn` of several after settling; `release` the handle; `describe` a name; `explain` what a trial
+runs; `evaluate` it into files; `quit`. Arrays never travel here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROTOCOL = 1
 #: No honest message is longer; a child that floods its pipe is stopped here.
 LONGEST = 64 * 1024 * 1024
-VERBS = ("prepare", "measure", "sample", "turn", "release", "describe", "evaluate", "quit")
+VERBS = ("prepare", "measure", "sample", "turn", "release", "describe", "explain", "evaluate", "quit")
 
 
 class MessageError(OpperfError):

@@ -118,3 +118,32 @@ def test_one_result_file_is_nothing_to_compare(tmp_path: Path) -> None:
     done = compare(str(tmp_path / "only.json"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "two result files" in done.stderr
+
+
+def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
+    (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain")
+    told = found["explanation"]
+    assert told["difference"] == ["script: base ran scripted (100 us), new ran scripted:1.05 (105 us)"]
+    assert [(event["name"], event["by"]) for event in told["base"]] == [("steady", None), ("script", "scripted")]
+    assert (told["alike"], told["failures"]) == (1, {})
+
+
+def test_what_is_the_same_is_not_explained_nor_anything_without_the_option() -> None:
+    (same,) = document("null:steady", "--base", "null", "--new", "null", "--explain")
+    (slower,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05")
+    assert same["explanation"] == slower["explanation"] == {}
+
+
+@pytest.mark.parametrize("form", ["md", "console"])
+def test_an_explanation_stands_below_the_table(form: str) -> None:
+    done = compare("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain", "--format", form)
+    table, _, block = done.stdout.partition("what ran: null:steady forward, slower")
+    assert "ratio" in table
+    assert "script: base ran scripted (100 us), new ran scripted:1.05 (105 us)" in block
+
+
+def test_recorded_runs_cannot_be_explained() -> None:
+    done = compare("old.json", "new.json", "--explain")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "`--explain` has nothing to run" in done.stderr
+    assert "hint: give `--base SIDE`" in done.stderr

@@ -15,6 +15,7 @@ from opperf.backends.call import Call, Missing
 from opperf.case import Case
 from opperf.child import arguments
 from opperf.child.directions import call_once, ready
+from opperf.explanation import typical
 from opperf.measure.block import Block
 from opperf.measure.doubts import thread_doubts
 from opperf.measure.engine import Engine
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
 FIXED_ROUNDS, FIXED_CALLS = 5, 50
+#: What a trial runs is looked at in so many calls, so that one which the machine disturbed is outvoted.
+EXPLAINED_CALLS = 7
 
 
 @dataclass
@@ -70,6 +73,8 @@ class Jobs:
             return {}
         if request.verb == "describe":
             return self._describe(given["name"])
+        if request.verb == "explain":
+            return self._explain(Trial.from_json(given["trial"]), given["seed"])
         if request.verb == "evaluate":
             return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
         raise ValueError(f"no verb {request.verb!r}")
@@ -192,6 +197,11 @@ class Jobs:
         last = name.rpartition(".")[2]
         alike = [path for path in known if path.rpartition(".")[2] == last]
         return list(dict.fromkeys([*alike, *get_close_matches(name, known, n=5, cutoff=0.6)]))[:5]
+
+    def _explain(self, trial: Trial, seed: int) -> dict[str, Any]:
+        """Say what one call of a trial runs."""
+        work = self._ready(trial, seed).work
+        return typical(self._backend.explain(work, EXPLAINED_CALLS)).to_json()
 
     def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
         """Run a trial once and write each tensor of its result to a file of raw elements."""

@@ -40,6 +40,9 @@ def compare(
     timeout: options.Timeout = "120",
     cpus: options.Cpus = None,
     seed: options.Seed = 0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what ran on each side where one is slower or faster.")
+    ] = False,
     label: options.Label = None,
     format: options.Format = None,
     output: options.Output = None,
@@ -61,6 +64,12 @@ def compare(
     check_format(format, output)
     rule = Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs)
     if base is None and not new:
+        if explain:
+            raise InputError(
+                "`--explain` has nothing to run: result files are compared",
+                hint="give `--base SIDE` and `--new SIDE`",
+                slug="nothing_to_explain",
+            )
         _recorded(operators or [], rule, format, output)
         return
     if base is None or not new:
@@ -78,7 +87,7 @@ def compare(
         seed=seed,
     )
     labels = read_pairs(label or (), "--label")
-    document, stopped = compare_live(selected, base, new, settings, rule, labels)
+    document, stopped = compare_live(selected, base, new, settings, rule, labels, explain=explain)
     what = f"{len(document.comparisons)} comparisons"
     write_report(lambda chosen: comparisons.render(document, chosen), format, output, what)
     if stopped is not None:

@@ -14,18 +14,32 @@ if TYPE_CHECKING:
 
 
 def compare_live(
-    selection: Selection, base: str, new: Sequence[str], settings: Settings, rule: Rule, labels: Mapping[str, str]
+    selection: Selection,
+    base: str,
+    new: Sequence[str],
+    settings: Settings,
+    rule: Rule,
+    labels: Mapping[str, str],
+    *,
+    explain: bool = False,
 ) -> tuple[ComparisonRun, str | int | None]:
-    """Return the document of a comparison, and the exit code of what stopped it, None when nothing did."""
+    """Return the document of a comparison, and the exit code of what stopped it, None when nothing did.
+
+    `explain` asks what ran on each side of what is slower or faster.
+    """
+    from opperf import explaining
     from opperf.cli.progress import Bar
     from opperf.comparing import Comparing, report
     from opperf.session import stored_floors
 
-    comparing = Comparing(settings, rule, Bar().note, floors=stored_floors())
+    bar = Bar()
+    comparing = Comparing(settings, rule, bar.note, floors=stored_floors())
     contests = comparing.contests(selection, base, new)
     stopped: str | int | None = None
     try:
         comparing.run(contests)
+        if explain:
+            explaining.explain(contests, settings, bar.note, spent=comparing.spent)
     except KeyboardInterrupt:
         stopped = 130
     except SystemExit as stop:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from opperf.comparison import VERDICTS, Comparison, ComparisonRun
 from opperf.errors import unknown
+from opperf.reports import explanations
 from opperf.reports.cells import console, markdown
 from opperf.reports.text import case_text, one_line
 from opperf.units import format_seconds
@@ -97,7 +98,8 @@ def reasons(comparison: Comparison) -> list[str]:
 
 
 def _console(comparisons: Sequence[Comparison]) -> str:
-    return "\n".join([console(TITLES, [*map(_cells, comparisons)]), "", tally(comparisons), LEGEND]) + "\n"
+    table = console(TITLES, [*map(_cells, comparisons)])
+    return "\n".join([table, "", tally(comparisons), LEGEND, *explanations.console(comparisons)]) + "\n"
 
 
 LEGEND = "ratio: new over base, by the clean minima of rounds; interval: 95 %, over pairs of processes"
@@ -112,7 +114,7 @@ def tally(comparisons: Sequence[Comparison]) -> str:
 
 def _markdown(comparisons: Sequence[Comparison]) -> str:
     table = markdown(TITLES, [*map(_cells, comparisons)])
-    return "\n".join([table, "", f"{tally(comparisons)}. {LEGEND}."]) + "\n"
+    return "\n".join([table, "", f"{tally(comparisons)}. {LEGEND}.", *explanations.markdown(comparisons)]) + "\n"
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:

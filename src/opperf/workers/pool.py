@@ -59,6 +59,8 @@ class Pool:
 
     def worker(self, side: Side) -> Worker:
         """Return a child that serves this side; raises what keeps it from starting."""
+        if self._worker is not None and not self._worker.alive:
+            self._worker = None
         if self._worker is not None:
             if self._worker.side.process == side.process:
                 return self._worker

@@ -240,3 +240,20 @@ def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
     assert len(found["message"]) == 500
     assert len(found["traceback"]) == 8000
     assert found["traceback"].rstrip().endswith("x")
+
+
+def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:
+    told = ask(jobs, "explain", trial=STEADY.to_json(), seed=0)
+    assert told == {
+        "events": [
+            {"name": "steady", "kind": "operator", "calls": 1.0, "seconds": 0.0, "by": None},
+            {"name": "script", "kind": "kernel", "calls": 1.0, "seconds": 1e-4, "by": "scripted"},
+        ],
+        "notes": [],
+    }
+
+
+def test_an_operator_that_cannot_run_cannot_be_explained(jobs: Jobs) -> None:
+    trial = Trial(Case("null:raise"), Side("null", implementation="raise"), "forward")
+    with pytest.raises(RuntimeError, match="always raises"):
+        ask(jobs, "explain", trial=trial.to_json(), seed=0)

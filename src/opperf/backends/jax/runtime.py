@@ -30,9 +30,10 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.jax import gradients, memory
+from opperf.backends.jax import explain, gradients, memory
 from opperf.backends.jax.programs import Program, over_tensors, program
 from opperf.backends.paths import function_at, listing
+from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
@@ -196,6 +197,10 @@ class JaxBackend:
         if work.function in self.plans:
             return self.plans[work.function]
         return memory.of_eager_call(work)
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the instructions of the compiled program."""
+        return [explain.of_call(work)]
 
 
 def _device(name: str) -> Any:

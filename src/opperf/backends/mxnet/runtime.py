@@ -13,9 +13,10 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.mxnet import gradients, memory, paths
+from opperf.backends.mxnet import explain, gradients, memory, paths
 from opperf.backends.mxnet.compiled import compiled
 from opperf.backends.mxnet.target import Target, target_of
+from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
@@ -175,6 +176,10 @@ class MxnetBackend:
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work, self.context)
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return operators, and the primitives of oneDNN."""
+        return explain.of_calls(work, calls, self.wait)
 
 
 def _product() -> Callable[[], None]:

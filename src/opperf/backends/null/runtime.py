@@ -9,8 +9,10 @@ from typing import Any
 
 from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends.call import Binding, Call, parameters
+from opperf.backends.null import explain
 from opperf.backends.null.clock import VirtualClock
 from opperf.backends.null.scripts import Scripts
+from opperf.explanation import Explanation
 from opperf.measurement import Memory
 from opperf.operators import catalog
 from opperf.plan import Side
@@ -115,6 +117,7 @@ class NullBackend:
             self.scripts.spend(LAUNCH_NS + moved / BYTES_PER_NS)
             return self.leaves(tensors)[:1]
 
+        run.__name__ = name
         return run
 
     def forward(self, bound: Bound) -> Work:
@@ -129,6 +132,7 @@ class NullBackend:
             bound.function(*tensors)
             return list(bound.differentiable)
 
+        run.__name__ = f"{getattr(bound.function, '__name__', 'script')} backward"
         return Work(run, bound.arguments, bound.keywords, nullcontext, notes={"backward_method": "scripted"})
 
     def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
@@ -139,6 +143,7 @@ class NullBackend:
             bound.function(*tensors)
             return backward.function(*tensors)
 
+        run.__name__ = backward.function.__name__.replace("backward", "forward and backward")
         return Work(run, bound.arguments, bound.keywords, nullcontext, notes=backward.notes)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
@@ -160,3 +165,7 @@ class NullBackend:
         """Return the bytes of the result, as a script would allocate them."""
         held = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(held, held, "scripted")
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the script and its kernel."""
+        return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))

@@ -13,7 +13,8 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.numpy import build, functions, gradients, memory
+from opperf.backends.numpy import build, explain, functions, gradients, memory
+from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
@@ -148,6 +149,10 @@ class NumpyBackend:
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work)
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the loop of a ufunc, and the build."""
+        return [explain.of_call(work)]
 
 
 def _strided(made: Any, strides: Sequence[int]) -> Any:

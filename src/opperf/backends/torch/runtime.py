@@ -14,8 +14,9 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
-from opperf.backends.torch import functions, gradients, memory
+from opperf.backends.torch import explain, functions, gradients, memory
 from opperf.backends.torch.device import EventTimer
+from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.operators import catalog
@@ -201,6 +202,10 @@ class TorchBackend:
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work, self.device)
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return operators, kernels, and the primitives of oneDNN and MKL."""
+        return explain.of_calls(work, calls, self.device, self.wait)
 
 
 def _close(left: HostValue, right: HostValue) -> bool:
