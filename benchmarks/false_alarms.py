@@ -211,7 +211,7 @@ def _write(raw: Path, found: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure, print and judge."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 14
     raw = Path(sys.argv[2] if len(sys.argv) > 2 else "false_alarms.jsonl")
     cpus = sorted(os.sched_getaffinity(0))
     if len(sys.argv) > 3:
