@@ -18,6 +18,7 @@ __all__ = ["DIRECTIONS", "FAMILIES", "SIZES", "Operator", "catalog", "categories
 FAMILIES = (
     "elementwise_unary",
     "elementwise_binary",
+    "elementwise_ternary",
     "broadcast",
     "reduction",
     "matmul",
@@ -31,8 +32,10 @@ FAMILIES = (
     "sorting",
     "shape",
     "join_split",
+    "creation",
     "random",
     "dropout",
+    "recurrent",
     "loss",
     "attention",
     "linalg",

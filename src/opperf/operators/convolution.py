@@ -59,7 +59,9 @@ def _transposed_work(case: Case) -> int:
     return 2 * case.tensor("data").elements * product(case.tensor("weight").shape[1:])
 
 
-def _arguments(data: _Shape, weight: _Shape, stride: int | _Shape = 1, padding: int | _Shape = 0) -> Arguments:
+def _arguments(
+    data: _Shape, weight: _Shape, stride: int | _Shape = 1, padding: int | _Shape = 0, dilation: int = 1
+) -> Arguments:
     count = len(weight) - 2
 
     def spread(value: int | _Shape) -> Argument:
@@ -70,7 +72,7 @@ def _arguments(data: _Shape, weight: _Shape, stride: int | _Shape = 1, padding: 
         "weight": TensorSpec(weight),
         "stride": spread(stride),
         "padding": spread(padding),
-        "dilation": spread(1),
+        "dilation": spread(dilation),
     }
 
 
@@ -160,5 +162,50 @@ OPERATORS = (
         outputs=_transposed,
         flops=_transposed_work,
         aliases=("deconvolution",),
+    ),
+    _convolution(
+        "grouped_conv2d",
+        "the convolution of images in groups of channels that do not meet",
+        small=_arguments((1, 8, 16, 16), (8, 2, 3, 3), padding=1),
+        # A ResNeXt's blocks; skewed is one of the last, with many channels and few pixels.
+        common=_arguments((8, 128, 28, 28), (128, 32, 3, 3), padding=1),
+        large=_arguments((8, 128, 56, 56), (128, 32, 3, 3), padding=1),
+        skewed=_arguments((4, 1024, 7, 7), (1024, 256, 3, 3), padding=1),
+        more={"groups": 4},
+        outputs=_grouped,
+    ),
+    _convolution(
+        "dilated_conv2d",
+        "the convolution of images with the weights apart from each other",
+        small=_arguments((1, 4, 16, 16), (8, 4, 3, 3), padding=2, dilation=2),
+        common=_arguments((4, 64, 28, 28), (64, 64, 3, 3), padding=2, dilation=2),
+        # A segmenter's later stages keep their pixels; skewed sees as far as it can.
+        large=_arguments((2, 256, 56, 56), (256, 256, 3, 3), padding=4, dilation=4),
+        skewed=_arguments((1, 16, 128, 128), (16, 16, 3, 3), padding=32, dilation=32),
+        more={"groups": 1},
+        outputs=_grouped,
+    ),
+    _convolution(
+        "conv_transpose1d",
+        "the gradient of a convolution along one dimension as a layer; weight as in `conv_transpose2d`",
+        small=_arguments((1, 4, 64), (4, 8, 2), stride=2),
+        common=_arguments((8, 128, 256), (128, 64, 4), stride=2, padding=1),
+        large=_arguments((8, 256, 1024), (256, 128, 4), stride=2, padding=1),
+        # The last layer of a speech generator: one channel of many samples comes out.
+        skewed=_arguments((1, 64, 20_000), (64, 1, 16), stride=8, padding=4),
+        more={"output_padding": (0,), "groups": 1},
+        outputs=_transposed,
+        flops=_transposed_work,
+    ),
+    _convolution(
+        "conv_transpose3d",
+        "the gradient of a convolution of volumes as a layer; weight as in `conv_transpose2d`",
+        small=_arguments((1, 2, 4, 4, 4), (2, 4, 2, 2, 2), stride=2),
+        common=_arguments((1, 32, 8, 14, 14), (32, 16, 4, 4, 4), stride=2, padding=1),
+        large=_arguments((1, 64, 16, 28, 28), (64, 32, 2, 2, 2), stride=2),
+        skewed=_arguments((1, 256, 2, 2, 2), (256, 128, 4, 4, 4), stride=2, padding=1),
+        more={"output_padding": (0, 0, 0), "groups": 1},
+        outputs=_transposed,
+        flops=_transposed_work,
     ),
 )

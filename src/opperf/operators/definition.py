@@ -41,7 +41,8 @@ class Operator:
     forward's operations a backward needs, None where the convention gives no number. `aliasing` names the directions in
     which a framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no
     byte count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding
-    reads its indices, and of the table only the rows that they pick.
+    reads its indices, and of the table only the rows that they pick; with `()` nothing is read at all.
+    `writes` names inputs that are written beside the outputs, as an optimizer does with what it remembers.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Operator:
     backward_flops: int | None = None
     aliasing: tuple[str, ...] = ()
     reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] = ()
     aliases: tuple[str, ...] = field(default=())
 
     @property
@@ -98,8 +100,8 @@ class Operator:
             return None
         outputs = sum(tensor.nbytes for tensor in self.outputs(case))
         read = case.input_bytes if self.reads is None else self._nbytes(case, self.reads)
-        picked = 0 if self.reads is None else outputs
-        forward = read + picked + outputs
+        picked = outputs if self.reads else 0
+        forward = read + picked + outputs + self._nbytes(case, self.writes)
         backward = read + outputs + self._nbytes(case, self.differentiable)
         return {"forward": forward, "backward": backward}.get(direction, forward + backward)
 

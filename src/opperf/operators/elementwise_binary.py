@@ -52,6 +52,10 @@ def _logical(name: str, summary: str) -> Operator:
     return _binary(name, summary, left=None, right=None, smooth=False, dtype="bool", result="bool")
 
 
+def _whole(name: str, summary: str, right: tuple[float, float] = (-1000, 1000)) -> Operator:
+    return _binary(name, summary, left=(-1000, 1000), right=right, smooth=False, dtype="int64")
+
+
 OPERATORS = (
     _binary("add", "the sum", aliasing=("backward",), aliases=("plus",)),
     _binary("subtract", "the difference", aliasing=("backward",), aliases=("sub", "minus")),
@@ -78,6 +82,9 @@ OPERATORS = (
     _binary("hypot", "the square root of the sum of both squares", left=(0.1, 2.0)),
     _binary("arctan2", "the angle of the point (right, left)", left=(0.1, 2.0), aliases=("atan2",)),
     _binary("logaddexp", "the logarithm of the sum of both exponentials"),
+    _binary("fmod", "the remainder, with the sign of the dividend", left=(-10.0, 10.0), right=(0.5, 2.0), smooth=False),
+    _binary("copysign", "the absolute value of the left with the sign of the right", smooth=False),
+    _binary("heaviside", "0 or 1 by the sign of the left, the right where that is 0", smooth=False),
     _comparison("equal", "whether both are equal", "eq"),
     _comparison("not_equal", "whether the two differ", "ne"),
     _comparison("greater", "whether the left is larger", "gt"),
@@ -87,4 +94,10 @@ OPERATORS = (
     _logical("logical_and", "whether both are true"),
     _logical("logical_or", "whether at least one is true"),
     _logical("logical_xor", "whether exactly one is true"),
+    _comparison("isclose", "whether the two differ by at most 1e-8, plus 1e-5 of the right"),
+    _whole("bitwise_and", "the bits that both have"),
+    _whole("bitwise_or", "the bits that at least one has"),
+    _whole("bitwise_xor", "the bits that exactly one has"),
+    _whole("left_shift", "the left times two to the power of the right", right=(0, 16)),
+    _whole("right_shift", "the left over two to the power of the right, rounded down", right=(0, 16)),
 )

@@ -9,6 +9,9 @@ from opperf.operators.definition import EVERY_DIRECTION, FORWARD_ONLY, Operator
 from opperf.operators.formulas import ELEMENTWISE, each, like
 from opperf.tensor import TensorSpec
 
+#: Whole numbers of which every lower bit is used.
+WHOLE = (-1000.0, 1000.0)
+
 
 def _unary(
     name: str,
@@ -77,6 +80,13 @@ OPERATORS = (
         attributes={"minimum": -0.5, "maximum": 0.5},
         aliases=("clamp",),
     ),
+    _unary("degrees", "the angle in degrees of one in radians", values=(-4.0, 4.0), aliases=("rad2deg",)),
+    _unary("radians", "the angle in radians of one in degrees", values=(-180.0, 180.0), aliases=("deg2rad",)),
+    _unary("erfinv", "the inverse of the error function", values=(-0.9, 0.9)),
+    _unary("gammaln", "the logarithm of the gamma function", values=(0.5, 5.0), aliases=("lgamma",)),
+    _unary("digamma", "the derivative of the logarithm of the gamma function", values=(0.5, 5.0)),
+    _unary("frac", "the part behind the point, with the sign of the value", values=(-10.0, 10.0)),
+    _unary("nan_to_num", "0 for what is not a number, the largest finite one for infinity, else the value"),
     _unary("sign", "-1, 0 or 1 by the sign", smooth=False),
     _unary("floor", "the largest whole number not above the value", values=(-10.0, 10.0), smooth=False),
     _unary("ceil", "the smallest whole number not below the value", values=(-10.0, 10.0), smooth=False),
@@ -86,4 +96,13 @@ OPERATORS = (
     _unary("isinf", "whether the value is infinite", smooth=False, result="bool"),
     _unary("isfinite", "whether the value is neither infinite nor not a number", smooth=False, result="bool"),
     _unary("logical_not", "whether the truth value is false", smooth=False, dtype="bool", result="bool"),
+    _unary("signbit", "whether the sign is negative", smooth=False, result="bool"),
+    _unary(
+        "bitwise_not",
+        "the whole number with each bit turned over",
+        values=WHOLE,
+        smooth=False,
+        dtype="int64",
+        aliases=("invert",),
+    ),
 )

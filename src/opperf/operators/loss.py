@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from opperf.case import Argument, Case
 from opperf.errors import InputError
-from opperf.operators.definition import Formula, Operator
+from opperf.operators.definition import Arguments, Formula, Operator, Outputs
 from opperf.operators.formulas import ELEMENTWISE, each, indices, like
 from opperf.tensor import TensorSpec
 
@@ -33,6 +33,11 @@ def _reduces(case: Case) -> bool:
 def _loss(case: Case) -> tuple[TensorSpec, ...]:
     # One number for each label: labels are as large as the data, or lack its class dimension.
     return (like(case.tensor("data"), () if _reduces(case) else case.tensor("labels").shape),)
+
+
+def _like_labels(case: Case) -> tuple[TensorSpec, ...]:
+    labels = case.tensor("labels")
+    return (like(labels, () if _reduces(case) else labels.shape),)
 
 
 def _function_and_sum(case: Case) -> int:
@@ -69,6 +74,69 @@ def _declare(
         differentiable=("data",),
         aliases=aliases,
     )
+
+
+def _several(
+    name: str,
+    summary: str,
+    tensors: Mapping[str, Callable[[_Shape], TensorSpec]],
+    *,
+    outputs: Outputs,
+    flops: Formula,
+    **attributes: Argument,
+) -> Operator:
+    """Declare a loss of other tensors than predictions and labels; a gradient flows to those that are not labels."""
+    return Operator(
+        name=name,
+        category="loss",
+        summary=summary,
+        inputs=tuple(tensors),
+        sizes={
+            size: {**{role: make(shape) for role, make in tensors.items()}, **attributes, "reduction": "mean"}
+            for size, shape in ELEMENTWISE.items()
+        },
+        outputs=outputs,
+        flops=flops,
+        differentiable=tuple(role for role in tensors if role != "labels"),
+    )
+
+
+def _of_rows(role: str) -> Outputs:
+    """Return the outputs of a loss that is one number for each row of the input `role`."""
+
+    def outputs(case: Case) -> tuple[TensorSpec, ...]:
+        rows = case.tensor(role)
+        return (like(rows, rows.shape[:-1] if not _reduces(case) else ()),)
+
+    return outputs
+
+
+def _signs(shape: _Shape) -> TensorSpec:
+    """Return a label for each row: 1, 0 or -1."""
+    return TensorSpec(shape[:1], "int64", range=(-1, 2))
+
+
+def _variances(shape: _Shape) -> TensorSpec:
+    return TensorSpec(shape, range=(0.5, 1.5))
+
+
+def _sequences(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, (data.shape[1],)),)
+
+
+def _alignments(case: Case) -> int:
+    # A log-softmax; then, for each place between and on the labels, at each time: three sums of exponentials.
+    data, labels = case.tensor("data"), case.tensor("labels")
+    time, batch, _ = data.shape
+    return 5 * data.elements + 6 * time * batch * (2 * labels.shape[1] + 1)
+
+
+def _ctc_arguments(time: int, batch: int, classes: int, length: int) -> Arguments:
+    return {
+        "data": TensorSpec((time, batch, classes)),
+        "labels": TensorSpec((batch, length), "int64", range=(1, classes)),
+    }
 
 
 def _class_labels(shape: _Shape) -> TensorSpec:
@@ -116,5 +184,79 @@ OPERATORS = (
         values=(-5.0, -0.1),
         labels=_probabilities,
         aliases=("kl_divergence",),
+    ),
+    _declare(
+        "binary_cross_entropy",
+        "minus the log-likelihood of labels in [0, 1] by the probabilities",
+        values=(0.05, 0.95),
+        labels=_probabilities,
+        aliases=("bce",),
+    ),
+    _declare(
+        "huber_loss",
+        "half the squared difference, beyond `delta` delta times (the absolute difference minus delta / 2)",
+        attributes={"delta": 0.5},
+        aliases=("huber",),
+    ),
+    _declare("hinge_loss", "one minus data times labels (1 or -1, or between), where above 0"),
+    _declare("squared_hinge_loss", "the square of the hinge loss"),
+    _declare(
+        "logistic_loss",
+        "the logarithm of one plus e to the power of minus data times labels (1 or -1)",
+        aliases=("soft_margin_loss",),
+    ),
+    _declare(
+        "poisson_nll_loss",
+        "e to the power of the data, the logarithm of the rate, minus data times labels",
+        labels=_probabilities,
+    ),
+    _several(
+        "gaussian_nll_loss",
+        "half of log(variance), plus half the squared difference over the variance; it is 1e-6 at least",
+        {"data": TensorSpec, "labels": TensorSpec, "variance": _variances},
+        outputs=_loss,
+        flops=lambda case: case.tensor("labels").elements * (6 if _reduces(case) else 5),
+    ),
+    _several(
+        "margin_ranking_loss",
+        "`margin` minus labels (1 or -1) times the difference of the sides, where above 0",
+        {"lhs": TensorSpec, "rhs": TensorSpec, "labels": TensorSpec},
+        outputs=_like_labels,
+        flops=_function_and_sum,
+        margin=0.1,
+    ),
+    _several(
+        "cosine_embedding_loss",
+        "for each row one minus the cosine of both sides (label 1), or the cosine minus `margin` where above 0 (-1)",
+        {"lhs": TensorSpec, "rhs": TensorSpec, "labels": _signs},
+        outputs=_of_rows("lhs"),
+        # Three inner products of each pair of rows.
+        flops=lambda case: 6 * case.tensor("lhs").elements,
+        margin=0.1,
+    ),
+    _several(
+        "triplet_margin_loss",
+        "for each row `margin` plus its distance to the positive minus that to the negative, where above 0",
+        {"anchor": TensorSpec, "positive": TensorSpec, "negative": TensorSpec},
+        outputs=_of_rows("anchor"),
+        # Two distances: a difference, and a multiply-add for its square.
+        flops=lambda case: 6 * case.tensor("anchor").elements,
+        margin=1.0,
+    ),
+    Operator(
+        name="ctc_loss",
+        category="loss",
+        summary="minus the log-likelihood of label sequences, however aligned, by logits (time, batch, classes)",
+        inputs=("data", "labels"),
+        sizes={
+            "small": _ctc_arguments(8, 2, 8, 3),
+            "common": _ctc_arguments(100, 16, 64, 20),
+            "large": _ctc_arguments(400, 32, 256, 80),
+            "skewed": _ctc_arguments(50, 8, 8000, 10),
+        },
+        outputs=_sequences,
+        flops=_alignments,
+        differentiable=("data",),
+        aliases=("ctc",),
     ),
 )

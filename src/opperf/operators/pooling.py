@@ -23,6 +23,12 @@ SHAPES: dict[int, dict[str, _Shape]] = {
         "large": (16, 64, 128, 128),
         "skewed": (64, 2048, 7, 7),
     },
+    3: {
+        "small": (1, 2, 8, 8, 8),
+        "common": (2, 32, 8, 28, 28),
+        "large": (2, 64, 16, 56, 56),
+        "skewed": (1, 2048, 2, 7, 7),
+    },
 }
 
 
@@ -59,17 +65,27 @@ def _pool(name: str, summary: str, dimensions: int, kernel: int, stride: int, pa
     )
 
 
-def _global_pool(name: str, summary: str) -> Operator:
+def _global_pool(name: str, summary: str, dimensions: int = 2) -> Operator:
     return Operator(
         name=name,
         category="pooling",
         summary=summary,
         inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape)} for size, shape in SHAPES[2].items()},
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in SHAPES[dimensions].items()},
         outputs=_global,
         flops=each(1),
         differentiable=("data",),
     )
+
+
+def _adapted(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, (*data.shape[:2], *wholes(case, "output_size", 2))),)
+
+
+def _powers(case: Case) -> int:
+    # A power of each element in each window and its addition, and a root of each sum.
+    return elements(_pooled(case)) * (2 * product(_kernel(case)) + 1)
 
 
 OPERATORS = (
@@ -79,4 +95,37 @@ OPERATORS = (
     _pool("avg_pool2d", "the mean of each window of an image, padding as zeros", 2, kernel=2, stride=2, padding=0),
     _global_pool("global_avg_pool2d", "the mean of each channel of an image, as one pixel"),
     _global_pool("global_max_pool2d", "the largest value of each channel of an image, as one pixel"),
+    _pool("max_pool3d", "the largest value of each window of a volume", 3, kernel=3, stride=2, padding=1),
+    _pool("avg_pool3d", "the mean of each window of a volume, padding as zeros", 3, kernel=2, stride=2, padding=0),
+    _global_pool("global_avg_pool1d", "the mean of each channel of a sequence, as one number", 1),
+    _global_pool("global_max_pool1d", "the largest value of each channel of a sequence, as one number", 1),
+    _global_pool("global_avg_pool3d", "the mean of each channel of a volume, as one number", 3),
+    _global_pool("global_max_pool3d", "the largest value of each channel of a volume, as one number", 3),
+    Operator(
+        name="adaptive_avg_pool2d",
+        category="pooling",
+        summary="the means of as many windows as `output_size` says, which share the image evenly and may overlap",
+        inputs=("data",),
+        sizes={
+            size: {"data": TensorSpec(shape), "output_size": (edge, edge)}
+            for (size, shape), edge in zip(SHAPES[2].items(), (5, 7, 7, 3), strict=True)
+        },
+        outputs=_adapted,
+        # Windows overlap by a row or column at most where the sizes do not divide: each element is added about once.
+        flops=each(1),
+        differentiable=("data",),
+    ),
+    Operator(
+        name="lp_pool2d",
+        category="pooling",
+        summary="the root, of degree `power`, of the sum of powers of each window of an image",
+        inputs=("data",),
+        sizes={
+            size: {"data": TensorSpec(shape, range=(0.1, 1.0)), "kernel": (2, 2), "stride": (2, 2), "power": 2}
+            for size, shape in SHAPES[2].items()
+        },
+        outputs=_pooled,
+        flops=_powers,
+        differentiable=("data",),
+    ),
 )

@@ -25,7 +25,7 @@ def both_ends(value: Widths, dimensions: int) -> list[tuple[int, int]]:
     return [(width, width) for width in spread(value, dimensions, 0)]
 
 
-def conv_transpose2d(
+def conv_transpose(
     data: Any,
     weight: Any,
     stride: Widths,
@@ -36,20 +36,27 @@ def conv_transpose2d(
 ) -> Any:
     """Return the convolution of the data, spread by the stride, with the flipped weight (lax's own has no groups)."""
     channels, out, *kernel = weight.shape
-    parts = groups or 1
+    parts, space = groups or 1, len(kernel)
     parted = weight.reshape(parts, channels // parts, out, *kernel)
-    flipped = jnp.flip(parted.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel), (2, 3))
-    widths = zip(kernel, spread(padding, 2, 0), spread(dilation, 2, 1), spread(output_padding, 2, 0), strict=True)
+    joined = parted.swapaxes(1, 2).reshape(parts * out, channels // parts, *kernel)
+    flipped = jnp.flip(joined, tuple(range(2, 2 + space)))
+    settings = (spread(padding, space, 0), spread(dilation, space, 1), spread(output_padding, space, 0))
+    widths = zip(kernel, *settings, strict=True)
     ends = [(step * (size - 1) - pad, step * (size - 1) - pad + more) for size, pad, step, more in widths]
     return lax.conv_general_dilated(
         data,
         flipped,
-        (1, 1),
+        (1,) * space,
         ends,
-        lhs_dilation=spread(stride, 2, 1),
-        rhs_dilation=spread(dilation, 2, 1),
+        lhs_dilation=spread(stride, space, 1),
+        rhs_dilation=spread(dilation, space, 1),
         feature_group_count=parts,
     )
+
+
+def conv_transpose2d(*arguments: Any) -> Any:
+    """Return the transposed convolution of images."""
+    return conv_transpose(*arguments)
 
 
 def _space(made: Mapping[str, Any]) -> int:
@@ -81,14 +88,22 @@ def _convolution(**more: Callable[[Mapping[str, Any]], Any]) -> Call:
     )
 
 
+def _transposed(function: Callable[..., Any]) -> Call:
+    return composed(
+        function,
+        "data, weight, stride, padding, dilation, output_padding, groups",
+        note="jax.lax.conv_general_dilated over dilated data, the weight flipped",
+    )
+
+
 BINDINGS: dict[str, Binding] = {
     "conv1d": _convolution(),
     "conv2d": _convolution(),
     "conv3d": _convolution(),
     "depthwise_conv2d": _convolution(groups=_channels),
-    "conv_transpose2d": composed(
-        conv_transpose2d,
-        "data, weight, stride, padding, dilation, output_padding, groups",
-        note="jax.lax.conv_general_dilated over dilated data, the weight flipped",
-    ),
+    "grouped_conv2d": _convolution(),
+    "dilated_conv2d": _convolution(),
+    "conv_transpose1d": _transposed(conv_transpose),
+    "conv_transpose2d": _transposed(conv_transpose2d),
+    "conv_transpose3d": _transposed(conv_transpose),
 }

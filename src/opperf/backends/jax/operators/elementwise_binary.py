@@ -14,5 +14,22 @@ LAX = {
 
 BINDINGS: dict[str, Binding] = {
     **{name: call(f"jax.numpy.{name}", "lhs, rhs", also=(f"jax.lax.{own}",)) for name, own in LAX.items()},
-    **{name: call(f"jax.numpy.{name}", "lhs, rhs") for name in ("floor_divide", "remainder", "hypot", "logaddexp")},
+    **{
+        name: call(f"jax.numpy.{name}", "lhs, rhs")
+        for name in (
+            "floor_divide",
+            "remainder",
+            "hypot",
+            "logaddexp",
+            "fmod",
+            "copysign",
+            "heaviside",
+            "isclose",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "left_shift",
+            "right_shift",
+        )
+    },
 }

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from opperf.backends.call import Binding, Call, call, composed
+from opperf.backends.call import Binding, Call, Missing, call, composed
 from opperf.backends.jax.operators.convolution import Widths, both_ends, spread
 
 
@@ -27,6 +27,12 @@ def avg_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
     """Return the mean of each window, padding as zeros."""
     windows = _windows(data, kernel, stride, padding)
     return lax.reduce_window(data, np.array(0, data.dtype), lax.add, *windows) / prod(windows[0])
+
+
+def lp_pool(data: Any, kernel: Widths, stride: Widths, power: int) -> Any:
+    """Return the root of the sum of powers of each window."""
+    windows = _windows(data, kernel, stride, 0)
+    return lax.reduce_window(data**power, np.array(0, data.dtype), lax.add, *windows) ** (1 / power)
 
 
 def _windows(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> tuple[Any, Any, Any]:
@@ -48,4 +54,14 @@ BINDINGS: dict[str, Binding] = {
     "avg_pool2d": _pool(avg_pool, "jax.lax.add, and a division"),
     "global_avg_pool2d": call("jax.numpy.mean", "data", "axis=(2, 3), keepdims=True"),
     "global_max_pool2d": call("jax.numpy.max", "data", "axis=(2, 3), keepdims=True"),
+    "max_pool3d": _pool(max_pool, "jax.lax.max"),
+    "avg_pool3d": _pool(avg_pool, "jax.lax.add, and a division"),
+    "global_avg_pool1d": call("jax.numpy.mean", "data", "axis=2, keepdims=True"),
+    "global_max_pool1d": call("jax.numpy.max", "data", "axis=2, keepdims=True"),
+    "global_avg_pool3d": call("jax.numpy.mean", "data", "axis=(2, 3, 4), keepdims=True"),
+    "global_max_pool3d": call("jax.numpy.max", "data", "axis=(2, 3, 4), keepdims=True"),
+    "adaptive_avg_pool2d": Missing("JAX has no pooling over windows of several sizes"),
+    "lp_pool2d": composed(
+        lp_pool, "data, kernel, stride, power", note="a power, jax.lax.reduce_window of jax.lax.add, and a root"
+    ),
 }

@@ -48,21 +48,25 @@ def _convolution() -> Call:
     return call("nd.Convolution", "data, weight", SETTINGS, derive=derive)
 
 
+def _transposed(*also: str) -> Call:
+    derive = {
+        **WINDOW,
+        "kernel": _kernel,
+        "filters": _filters_of_transposed,
+        "extra": _each("output_padding", 0),
+        "groups": lambda case: case.get("groups") or 1,
+    }
+    return call("nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=extra", derive=derive, also=also)
+
+
 BINDINGS: dict[str, Binding] = {
     "conv2d": _convolution(),  # the first: what `nd.Convolution` is taken for when it is named
     "conv1d": _convolution(),
     "conv3d": _convolution(),
     "depthwise_conv2d": _convolution(),
-    "conv_transpose2d": call(
-        "nd.Deconvolution",
-        "data, weight",
-        f"{SETTINGS}, adj=extra",
-        derive={
-            **WINDOW,
-            "kernel": _kernel,
-            "filters": _filters_of_transposed,
-            "extra": _each("output_padding", 0),
-            "groups": lambda case: case.get("groups") or 1,
-        },
-    ),
+    "grouped_conv2d": _convolution(),
+    "dilated_conv2d": _convolution(),
+    "conv_transpose2d": _transposed("nd.Deconvolution"),  # what it is taken for when it is named
+    "conv_transpose1d": _transposed(),
+    "conv_transpose3d": _transposed(),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.backends.call import Binding, call
+from opperf.backends.call import Binding, Missing, call
 from opperf.backends.mxnet.spelling import composed
 
 COMPARES = "the answers are 1 and 0 in the dtype of the left side"
@@ -48,4 +48,13 @@ BINDINGS: dict[str, Binding] = {
     "logical_and": call("np.bitwise_and", "x1=lhs, x2=rhs", note=LOGICAL),
     "logical_or": call("np.bitwise_or", "x1=lhs, x2=rhs", note=LOGICAL),
     "logical_xor": call("np.bitwise_xor", "x1=lhs, x2=rhs", note=LOGICAL),
+    "fmod": Missing("MXNet has only the remainder with the sign of the divisor, `nd.modulo`"),
+    "copysign": call("np.copysign", "x1=lhs, x2=rhs"),
+    "heaviside": Missing("`np.heaviside` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
+    "isclose": Missing("`np.isclose` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
+    "bitwise_and": call("np.bitwise_and", "x1=lhs, x2=rhs"),
+    "bitwise_or": call("np.bitwise_or", "x1=lhs, x2=rhs"),
+    "bitwise_xor": call("np.bitwise_xor", "x1=lhs, x2=rhs"),
+    "left_shift": Missing("MXNet 1.9 has no shifts of bits"),
+    "right_shift": Missing("MXNet 1.9 has no shifts of bits"),
 }

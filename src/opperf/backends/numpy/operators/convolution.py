@@ -12,4 +12,8 @@ BINDINGS: dict[str, Binding] = {
     "conv3d": Missing("NumPy has no convolution over volumes"),
     "depthwise_conv2d": IMAGES,
     "conv_transpose2d": Missing("NumPy has no convolution over images, and so no transposed one"),
+    "grouped_conv2d": IMAGES,
+    "dilated_conv2d": IMAGES,
+    "conv_transpose1d": Missing("NumPy has no convolution with channels or batches, and so no transposed one"),
+    "conv_transpose3d": Missing("NumPy has no convolution over volumes, and so no transposed one"),
 }

@@ -24,7 +24,14 @@ BINDINGS: dict[str, Binding] = {
     "depthwise_conv2d": call(
         "torch.nn.functional.conv2d", "input=data, weight=weight", WINDOW, derive={"groups": channels}
     ),
-    "conv_transpose2d": call(
-        "torch.nn.functional.conv_transpose2d", "input=data, weight=weight", f"{WINDOW}, output_padding=output_padding"
-    ),
+    **{
+        name: call(
+            f"torch.nn.functional.{name}", "input=data, weight=weight", f"{WINDOW}, output_padding=output_padding"
+        )
+        for name in ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+    },
+    **{
+        name: call("torch.nn.functional.conv2d", "input=data, weight=weight", WINDOW)
+        for name in ("grouped_conv2d", "dilated_conv2d")
+    },
 }

@@ -27,6 +27,14 @@ NAMES = {
     "logical_and": "logical_and",
     "logical_or": "logical_or",
     "logical_xor": "logical_xor",
+    "fmod": "fmod",
+    "copysign": "copysign",
+    "isclose": "isclose",
+    "bitwise_and": "bitwise_and",
+    "bitwise_or": "bitwise_or",
+    "bitwise_xor": "bitwise_xor",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
 }
 
 BINDINGS: dict[str, Binding] = {
@@ -35,4 +43,5 @@ BINDINGS: dict[str, Binding] = {
         for neutral, own in NAMES.items()
     },
     "power": call("torch.pow", "input=lhs, exponent=rhs"),
+    "heaviside": call("torch.heaviside", "input=lhs, values=rhs"),
 }

@@ -18,7 +18,7 @@ def cube_root(data: Any) -> Any:
 SAME = (
     "abs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "sin",
     "cos", "tan", "sinh", "cosh", "erf", "sign", "floor", "ceil", "round", "trunc", "isnan", "isinf", "isfinite",
-    "logical_not",
+    "logical_not", "erfinv", "digamma", "frac", "nan_to_num", "signbit", "bitwise_not",
 )  # fmt: skip
 
 BINDINGS: dict[str, Binding] = {
@@ -32,4 +32,7 @@ BINDINGS: dict[str, Binding] = {
     "arccosh": call("torch.acosh", "input=data"),
     "arctanh": call("torch.atanh", "input=data"),
     "clip": call("torch.clamp", "input=data", "min=minimum, max=maximum"),
+    "degrees": call("torch.rad2deg", "input=data"),
+    "radians": call("torch.deg2rad", "input=data"),
+    "gammaln": call("torch.lgamma", "input=data"),
 }
