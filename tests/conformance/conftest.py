@@ -24,10 +24,10 @@ from opperf.workers.process import OperatorFailure, Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax")
 TIMEOUT = 120.0
-#: How `struct` reads an element; two letters are a real and an imaginary part.
+#: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
 LETTERS = {
     "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "int64": "q", "float16": "e", "float32": "f",
-    "float64": "d",
+    "float64": "d", "complex64": "f",
 }  # fmt: skip
 
 

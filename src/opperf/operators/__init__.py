@@ -40,6 +40,16 @@ FAMILIES = (
     "attention",
     "linalg",
     "optimizer",
+    "gated",
+    "fused",
+    "experts",
+    "quantized",
+    "segment",
+    "spectral",
+    "sequence",
+    "image",
+    "inplace",
+    "conversion",
 )
 
 

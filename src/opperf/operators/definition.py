@@ -41,8 +41,9 @@ class Operator:
     forward's operations a backward needs, None where the convention gives no number. `aliasing` names the directions in
     which a framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no
     byte count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding
-    reads its indices, and of the table only the rows that they pick; with `()` nothing is read at all.
-    `writes` names inputs that are written beside the outputs, as an optimizer does with what it remembers.
+    reads its indices, and of the table only the rows that they pick, which are as large as the outputs, or `picks` says
+    how many bytes they are; with `()` nothing is read at all. `writes` names inputs that are written beside the
+    outputs, as an optimizer does with what it remembers.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Operator:
     backward_flops: int | None = None
     aliasing: tuple[str, ...] = ()
     reads: tuple[str, ...] | None = None
+    picks: Formula | None = None
     writes: tuple[str, ...] = ()
     aliases: tuple[str, ...] = field(default=())
 
@@ -100,7 +102,7 @@ class Operator:
             return None
         outputs = sum(tensor.nbytes for tensor in self.outputs(case))
         read = case.input_bytes if self.reads is None else self._nbytes(case, self.reads)
-        picked = outputs if self.reads else 0
+        picked = 0 if not self.reads else outputs if self.picks is None else self.picks(case)
         forward = read + picked + outputs + self._nbytes(case, self.writes)
         backward = read + outputs + self._nbytes(case, self.differentiable)
         return {"forward": forward, "backward": backward}.get(direction, forward + backward)

@@ -71,7 +71,11 @@ def compiled(target: Target) -> Target:
     if isinstance(graph, (list, tuple)):
         graph = mx.sym.Group(list(graph))
     by_name = {f"input_{i}": array for i, array in enumerate(arrays, 1)}
-    call = mx.nd.CachedOp(graph, FLAGS)
+    try:
+        call = mx.nd.CachedOp(graph, FLAGS)
+    except mx.MXNetError as error:  # an operator that has no gradient, as `histogram`, makes no graph
+        reason = str(error).strip().splitlines()[-1]
+        raise Unsupported(f"MXNet cannot compile this: {reason}", slug="no_compiled_form") from error
     inputs = tuple(by_name[name] for name in graph.list_inputs())
     call(*inputs)
     mx.nd.waitall()

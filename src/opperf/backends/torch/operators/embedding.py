@@ -17,4 +17,10 @@ def one_hot(indices: Any, depth: int, dtype: Any) -> Any:
 BINDINGS: dict[str, Binding] = {
     "embedding": call("torch.nn.functional.embedding", "input=indices, weight=weight"),
     "one_hot": composed(one_hot, "indices, depth, dtype", note="torch.nn.functional.one_hot, then cast to the dtype"),
+    **{
+        f"embedding_bag_{mode}": call(
+            "torch.nn.functional.embedding_bag", "input=indices, weight=weight", f"mode='{mode}'"
+        )
+        for mode in ("sum", "mean")
+    },
 }
