@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measurement import Memory
 from opperf.plan import Side
@@ -132,6 +133,12 @@ class Backend(Protocol):
 
     def names(self) -> list[str]:
         """Return implementation names that `resolve` knows, for near matches."""
+
+    def registered(self) -> list[str]:
+        """Return the path of every operator in the framework's own registry; none where opperf does not read one."""
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return cases of a registered operator by its own argument names; none where no rule makes them."""
 
     # Work -----------------------------------------------------------------------------------------------------------
 

@@ -90,7 +90,7 @@ class Comparing:
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
-            plan = expand(selection, self.settings, [plain], pool.describe)
+            plan = expand(selection, self.settings, [plain], pool, registered=False)
         pairs = [(_on(trial, sides[0]), _on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
         return [Contest(base, new, trial, floor=self._floor(base, new)) for base, new, trial in pairs]
 

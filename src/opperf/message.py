@@ -6,8 +6,9 @@ The child opens with `hello`. Then each request of the parent gets one reply tha
     <-     {"id": 7, "result": {...}}    or    {"id": 7, "failure": {slug, message, exception, traceback, ...}}
 
 Verbs: `prepare` a trial and get a handle; `measure` it (the child runs the sampling loop by itself); `sample` one block
-on demand; take a `turn` of several after settling; `release` the handle; `describe` a name; `explain` what a trial
-runs; `evaluate` it into files; `quit`. Arrays never travel here.
+on demand; take a `turn` of several after settling; `release` the handle; `describe` a name; `discover` the
+framework's own operators, or example cases of one; `explain` what a trial runs; `evaluate` it into files; `quit`.
+Arrays never travel here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 PROTOCOL = 1
 #: No honest message is longer; a child that floods its pipe is stopped here.
 LONGEST = 64 * 1024 * 1024
-VERBS = ("prepare", "measure", "sample", "turn", "release", "describe", "explain", "evaluate", "quit")
+VERBS = (
+    *("prepare", "measure", "sample", "turn", "release"),
+    *("describe", "discover", "explain", "evaluate", "quit"),
+)
 
 
 class MessageError(OpperfError):
@@ -87,4 +91,6 @@ def read_reply(line: bytes) -> Reply:
     result, failure = found.get("result"), found.get("failure")
     if isinstance(result, dict) == isinstance(failure, dict):
         raise MessageError(f"not a reply: {line[:80]!r}", slug="protocol")
-    return Reply(found["id"], result, failure)
+    if isinstance(result, dict):
+        return Reply(found["id"], result)
+    return Reply(found["id"], failure=failure)

@@ -121,7 +121,7 @@ class Session:
         chosen = [settled_side(side) for side in sides(self._selection, names)]
         if not self._selection.devices and has_gpu():
             chosen = [replace(side, device=self._best_device(side)) for side in chosen]
-        return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool.describe)
+        return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool)
 
     def _best_device(self, side: Side) -> str:
         try:

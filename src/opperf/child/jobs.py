@@ -75,6 +75,8 @@ class Jobs:
             return self._describe(given["name"])
         if request.verb == "explain":
             return self._explain(Trial.from_json(given["trial"]), given["seed"])
+        if request.verb == "discover":
+            return self._discover(given.get("path"), given.get("size", "common"))
         if request.verb == "evaluate":
             return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
         raise ValueError(f"no verb {request.verb!r}")
@@ -189,6 +191,22 @@ class Jobs:
             return self._backend.resolve(path) is function
         except (LookupError, Unsupported):  # an older version of the framework may lack what a binding names
             return False
+
+    def _discover(self, path: str | None, size: str) -> dict[str, Any]:
+        """Say which operators the framework has registered that no binding names, or give example cases of one."""
+        if path is not None:
+            return {"cases": [case.to_json() for case in self._backend.examples(path, size)]}
+        calls = [known for known in self._backend.bindings().values() if isinstance(known, Call)]
+        named = {name for known in calls if known.function is None for name in (known.path, *known.also)}
+        bound = [self._function(name) for name in sorted(named)]
+        known = {id(function) for function in bound if function is not None}
+        return {"paths": [name for name in self._backend.registered() if id(self._function(name)) not in known]}
+
+    def _function(self, path: str) -> Callable[..., Any] | None:
+        try:
+            return self._backend.resolve(path)
+        except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
+            return None
 
     def _near(self, name: str) -> list[str]:
         """Return paths that resemble a name: those that end alike first."""

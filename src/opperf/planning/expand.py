@@ -1,18 +1,19 @@
 """From a selection to the plan: names looked up, cases made, and one trial for each side and direction.
 
 Neutral names are looked up in the catalog. A framework's own names are known only to the framework, so its child is
-asked through `describe`, which the session provides.
+asked through `Asked`, which the session provides. So are its registered operators, which opperf has no definition of,
+and example cases of those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from opperf.case import Case
-from opperf.errors import InputError, unknown
+from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, operator
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.selection import Selection
@@ -22,8 +23,16 @@ from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
 from opperf.tensor import distribution_named, dtype_named
 
-#: What a name means on a side: `{path, operator, arguments, near, reason}`, as the child's `describe` answers.
-Describe: TypeAlias = Callable[[Side, str], Mapping[str, Any]]
+
+class Asked(Protocol):
+    """What a side's child answers."""
+
+    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
+        """Return what a name means there: `{path, operator, arguments, near, reason}`."""
+
+    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+        """Return `{paths}` of registered operators, or of one path example `{cases}`."""
+
 
 #: The directions of a command that names none.
 DEFAULT_DIRECTIONS = ("forward", "backward")
@@ -39,14 +48,21 @@ class Wanted:
     path: str | None = None
 
 
-def expand(selection: Selection, settings: Settings, sides: Sequence[Side], describe: Describe) -> Plan:
-    """Return the plan; raises `InputError` for names that nobody knows and for a selection of nothing."""
+def expand(
+    selection: Selection, settings: Settings, sides: Sequence[Side], asked: Asked, *, registered: bool = True
+) -> Plan:
+    """Return the plan; raises `InputError` for names that nobody knows and for a selection of nothing.
+
+    A selection of all takes each framework's own registered operators too, but for `registered=False`.
+    """
     _check(selection)
     trials: list[Trial] = []
     for side in sides:
         trials += _suite_trials(selection, side)
-        for wanted in _wanted(selection, side, describe):
-            trials += _trials(selection, wanted, side, describe, settings.seed)
+        for wanted in _wanted(selection, side, asked):
+            trials += _trials(selection, wanted, side, asked, settings.seed)
+        for wanted in _registered(selection, side, asked) if selection.every and registered else ():
+            trials += _trials(selection, wanted, side, asked, settings.seed)
     if not trials:
         raise InputError(
             "nothing to measure", hint="name operators, or give `--category`, `--all` or `--suite`", slug="empty_plan"
@@ -80,7 +96,7 @@ def _check(selection: Selection) -> None:
             operator(rest)
 
 
-def _wanted(selection: Selection, side: Side, describe: Describe) -> Iterator[Wanted]:
+def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
     """Yield what the selection asks of one side, in its order, skips left out."""
     names = list(selection.operators)
     names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
@@ -92,12 +108,24 @@ def _wanted(selection: Selection, side: Side, describe: Describe) -> Iterator[Wa
             definition = operator(rest)
             yield Wanted(definition.name, definition)
         elif prefix == side.framework:
-            yield _named(name, rest, side, describe)
+            yield _named(name, rest, side, asked)
 
 
-def _named(name: str, path: str, side: Side, describe: Describe) -> Wanted:
+def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
+    """Yield the operators of a framework's registry that the catalog does not measure."""
+    try:
+        paths = asked.discover(side, None, "common").get("paths", ())
+    except OpperfError:  # a framework that does not start says so in the record of each of its trials
+        return
+    for path in paths:
+        name = f"{side.framework}:{path}"
+        if not any(fnmatchcase(name, pattern) for pattern in selection.skip):
+            yield Wanted(name, None, side.framework, path)
+
+
+def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
     """Return what a framework's own name means to it."""
-    meaning = describe(side, path)
+    meaning = asked.describe(side, path)
     if meaning.get("path") is None and meaning.get("operator") is None:
         close = [f"{side.framework}:{other}" for other in meaning.get("near", ())]
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
@@ -107,30 +135,31 @@ def _named(name: str, path: str, side: Side, describe: Describe) -> Wanted:
     return Wanted(name if definition is None else definition.name, definition, side.framework, meaning.get("path"))
 
 
-def _trials(selection: Selection, wanted: Wanted, side: Side, describe: Describe, seed: int) -> Iterator[Trial]:
+def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
     here = replace(side, implementation=wanted.path)
-    for case, origin in _cases(selection, wanted, side, describe, seed):
-        for direction in _directions(selection, wanted.definition):
+    for case, origin in _cases(selection, wanted, side, asked, seed):
+        for direction in _directions(selection, wanted.definition, case, origin):
             yield Trial(case, here, direction, origin)
 
 
-def _cases(
-    selection: Selection, wanted: Wanted, side: Side, describe: Describe, seed: int
-) -> Iterator[tuple[Case, str]]:
+def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[tuple[Case, str]]:
     """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
     made: list[tuple[Case, str]] = []
     given = list(selection.inputs) or ([{}] if selection.attributes else [])
     if wanted.definition is None:
         if not given and wanted.framework != "null":
-            raise InputError(
-                f"opperf has no default inputs for `{wanted.name}`",
-                hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
-                slug="no_inputs",
-            )
-        made = [(foreign_case(wanted.name, inputs, selection.attributes), "user") for inputs in given or [{}]]
+            made = list(_examples(selection, wanted, side, asked))
+            if not made and not selection.every:
+                raise InputError(
+                    f"opperf has no default inputs for `{wanted.name}`",
+                    hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
+                    slug="no_inputs",
+                )
+        else:
+            made = [(foreign_case(wanted.name, inputs, selection.attributes), "user") for inputs in given or [{}]]
     elif given:
         for inputs in given:
-            translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, describe)
+            translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, asked)
             made.append((case_with(wanted.definition, translated), "user"))
     elif selection.random is not None:
         drawn = random_cases(wanted.definition, selection.random, seed)
@@ -144,12 +173,19 @@ def _cases(
                 yield typed.with_values(distribution_named(values)), origin
 
 
-def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, describe: Describe) -> dict[str, Any]:
+def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) -> Iterator[tuple[Case, str]]:
+    """Yield the cases that the framework's own description of an operator leads to."""
+    for size in selection.sizes or ("common",):
+        for case in asked.discover(side, wanted.path, size).get("cases", ()):
+            yield Case.from_json({**case, "operator": wanted.name}), f"registry:{size}"
+
+
+def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, asked: Asked) -> dict[str, Any]:
     """Return the given values by neutral name; the framework's own names are translated by its child."""
     known = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
     if any(name not in known for name in given):
-        own = describe(side, definition.name).get("arguments", {})
+        own = asked.describe(side, definition.name).get("arguments", {})
     for name in given:
         if name not in known and name not in own:
             raise unknown(
@@ -161,13 +197,21 @@ def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, describ
     return {name if name in known else own[name]: value for name, value in given.items()}
 
 
-def _directions(selection: Selection, definition: Operator | None) -> tuple[str, ...]:
-    """Return the directions to measure: those asked for, else the default ones that the operator has."""
+def _directions(
+    selection: Selection, definition: Operator | None, case: Case, origin: str | None = None
+) -> tuple[str, ...]:
+    """Return the directions to measure: those asked for, else the default ones that the operator has.
+
+    Whether a registered operator has a gradient is known when it runs; without floating inputs it has none.
+    """
     if selection.directions:
         return tuple(dict.fromkeys(selection.directions))
-    if definition is None:
-        return ("forward",)
-    return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
+    if definition is not None:
+        return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
+    registered = origin is not None and origin.startswith("registry:")
+    if registered and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
+        return DEFAULT_DIRECTIONS
+    return ("forward",)
 
 
 def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
@@ -181,5 +225,5 @@ def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
             raise unknown("operator", rest, catalog(), hint=f"in {selection.suite}: cases[{i}]")
         definition = catalog().get(rest) if prefix is None else None
         here = side if prefix is None else replace(side, implementation=rest)
-        for direction in _directions(selection, definition):
+        for direction in _directions(selection, definition, entry.case):
             yield Trial(entry.case, here, direction, entry.origin)

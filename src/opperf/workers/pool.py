@@ -72,8 +72,15 @@ class Pool:
 
     def describe(self, side: Side, name: str) -> Mapping[str, Any]:
         """Ask what an implementation name means; raises when the environment is of no use."""
+        return self._told(side, "describe", {"name": name})
+
+    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+        """Ask for the framework's own operators, or for example cases of the one at `path`."""
+        return self._told(side, "discover", {"path": path, "size": size})
+
+    def _told(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            return self.worker(side).ask("describe", {"name": name}, DESCRIBE_TIMEOUT)
+            return self.worker(side).ask(verb, arguments, DESCRIBE_TIMEOUT)
         except OperatorFailure as failed:
             raise WorkerFailure(
                 f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"

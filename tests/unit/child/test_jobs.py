@@ -117,6 +117,28 @@ def test_a_path_of_a_binding_means_its_operator(bound_jobs: Jobs) -> None:
         assert ask(bound_jobs, "describe", name=name) == {"path": path, "operator": "abs", "arguments": {"x": "data"}}
 
 
+def test_what_is_registered_and_bound_to_no_operator_is_discovered(
+    bound_jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # `same` is another path of what `abs` is bound to; `refused` resolves to nothing, and its trial says why.
+    monkeypatch.setattr(NullBackend, "registered", lambda self: ["steady", "same", "noisy", "raise", "refused"])
+    assert ask(bound_jobs, "discover") == {"paths": ["raise", "refused"]}
+
+
+def test_the_examples_of_a_registered_operator_are_cases(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("null:steady", {"data": TensorSpec((4,))})
+    monkeypatch.setattr(
+        NullBackend, "examples", lambda self, path, size: [case] if (path, size) == ("steady", "small") else []
+    )
+    assert ask(jobs, "discover", path="steady", size="small") == {"cases": [case.to_json()]}
+    assert ask(jobs, "discover", path="steady") == {"cases": []}
+
+
+def test_the_null_framework_has_no_registry(jobs: Jobs) -> None:
+    assert ask(jobs, "discover") == {"paths": []}
+    assert ask(jobs, "discover", path="steady") == {"cases": []}
+
+
 def test_an_operator_that_is_missing_says_why(bound_jobs: Jobs) -> None:
     answer = ask(bound_jobs, "describe", name="exp")
     assert (answer["path"], answer["reason"]) == (None, "nobody wrote it")

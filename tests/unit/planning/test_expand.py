@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from opperf.case import Case, DType
-from opperf.errors import InputError
+from opperf.errors import InputError, WorkerFailure
 from opperf.operators import SIZES, catalog, categories, operator
 from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
@@ -31,12 +31,31 @@ MEANINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def describe(side: Side, name: str) -> Mapping[str, Any]:
-    return MEANINGS.get(name, {"path": None, "operator": None, "arguments": {}, "near": ["np.add"]})
+class Answers:
+    """A fake child, which knows the meanings above and has one registered operator, `np.kron`."""
+
+    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
+        return MEANINGS.get(name, {"path": None, "operator": None, "arguments": {}, "near": ["np.add"]})
+
+    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+        if path is None:
+            return {"paths": ["np.kron"]}
+        known = path == "np.kron" and size == "common"
+        return {"cases": [KRON.to_json()] if known else []}
 
 
-def never(side: Side, name: str) -> Mapping[str, Any]:
-    raise AssertionError(f"no child need be asked, and one was for `{name}`")
+class Silent:
+    """A fake child that must not be asked."""
+
+    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
+        raise AssertionError(f"no child need be asked, and one was for `{name}`")
+
+    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+        raise AssertionError(f"no child need be asked, and one was for `{path}`")
+
+
+KRON = Case("numpy:np.kron", {"a": TensorSpec((256, 256)), "b": TensorSpec((2,))})
+describe, never = Answers(), Silent()
 
 
 def trials(selection: Selection, *sides: Side, ask: Any = describe) -> tuple[Trial, ...]:
@@ -79,8 +98,49 @@ def test_a_category_is_all_its_operators_in_order() -> None:
     assert [case.operator for case in cases(Selection(categories=("softmax",)))] == expected
 
 
-def test_everything_is_the_whole_catalog() -> None:
+def test_everything_is_the_whole_catalog_and_what_a_framework_has_registered_beside_it() -> None:
+    assert [case.operator for case in cases(Selection(every=True))] == [*catalog(), "numpy:np.kron"]
+
+
+def test_everything_can_leave_out_what_a_framework_has_registered() -> None:
+    found = expand(Selection(every=True), Settings(), (NUMPY,), describe, registered=False).trials
+    assert {trial.case.operator for trial in found} == set(catalog())
+
+
+def test_a_registered_operator_can_be_skipped_by_a_pattern() -> None:
+    assert "numpy:np.kron" not in {case.operator for case in cases(Selection(every=True, skip=("numpy:*",)))}
+
+
+def test_a_registered_operator_without_a_case_of_a_size_is_left_out_of_everything() -> None:
+    assert "numpy:np.kron" not in {case.operator for case in cases(Selection(every=True, sizes=("small",)))}
+
+
+def test_a_registered_operator_has_its_example_forward_and_backward() -> None:
+    found = trials(Selection(operators=("numpy:np.kron",)))
+    assert [(trial.case, trial.direction, trial.origin) for trial in found] == [
+        (KRON, "forward", "registry:common"),
+        (KRON, "backward", "registry:common"),
+    ]
+    assert {trial.side.implementation for trial in found} == {"np.kron"}
+
+
+def test_an_example_takes_the_asked_dtype() -> None:
+    (case,) = cases(Selection(operators=("numpy:np.kron",), dtypes=("float64",)))
+    assert [tensor.dtype for tensor in case.tensors()] == ["float64", "float64"]
+
+
+def test_a_framework_that_does_not_start_keeps_the_catalog_in_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*asked: Any) -> Any:
+        raise WorkerFailure("no such interpreter", slug="exit")
+
+    monkeypatch.setattr(Answers, "discover", broken)
     assert [case.operator for case in cases(Selection(every=True))] == list(catalog())
+
+
+def test_an_example_without_floating_inputs_has_a_forward_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Case("numpy:np.kron", {"a": TensorSpec((2,), "int32"), "b": TensorSpec((2,), requires_grad=False)})
+    monkeypatch.setattr(Answers, "discover", lambda *asked: {"cases": [whole.to_json()]})
+    assert [trial.direction for trial in trials(Selection(operators=("numpy:np.kron",)))] == ["forward"]
 
 
 def test_named_operators_come_before_those_of_a_category() -> None:
@@ -120,7 +180,7 @@ def test_an_unknown_framework_name_is_refused_with_near_ones() -> None:
 
 def test_an_unknown_function_needs_inputs() -> None:
     with pytest.raises(InputError, match=r"no default inputs for `numpy:np\.kron`") as caught:
-        trials(Selection(operators=("numpy:np.kron",)))
+        trials(Selection(operators=("numpy:np.kron",), sizes=("large",)))
     assert caught.value.slug == "no_inputs"
 
 

@@ -33,6 +33,7 @@ from opperf.backends.call import Binding
 from opperf.backends.jax import explain, gradients, memory
 from opperf.backends.jax.programs import Program, over_tensors, program
 from opperf.backends.paths import function_at, listing
+from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
@@ -152,6 +153,14 @@ class JaxBackend:
             "jax.scipy.special": jax.scipy.special,
         }
         return [path for path in listing(places) if path.rpartition(".")[2] not in REFUSED]
+
+    def registered(self) -> list[str]:
+        """Return nothing: JAX keeps no registry of its functions."""
+        return []
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return nothing."""
+        return []
 
     def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
         """Compile a function of arrays and keep its plan of memory."""

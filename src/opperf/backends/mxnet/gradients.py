@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy
 from mxnet import autograd
-from mxnet.base import _LIB, c_handle_array, check_call
+from mxnet.base import _LIB, MXNetError, c_handle_array, check_call
 
 from opperf.backend import Bound, Unsupported, Work
 from opperf.backends.mxnet.target import Target
@@ -100,7 +100,17 @@ def _walk(bound: Bound, cotangents: list[Any], *, keep: bool) -> Callable[..., A
     def walk(heads: Any, outputs: Any, alive: Any = cotangents) -> Attached:
         status = walk_graph(count, heads, given, 0, nothing, retain, create, training, nothing, nothing)
         if status:
-            check_call(status)
+            _refuse(status)
         return gradients
 
     return walk
+
+
+def _refuse(status: int) -> None:
+    """Raise what MXNet says; an operator without a gradient is skipped, not failed."""
+    try:
+        check_call(status)
+    except MXNetError as error:
+        if "FGradient" in str(error):
+            raise Unsupported("MXNet has no gradient of it", slug="no_gradient", hint="measure it forward") from error
+        raise

@@ -14,6 +14,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.backend import Unsupported
+from opperf.backends.mxnet import registered
 
 ROOTS = {"nd": mx.nd, "np": mx.np, "npx": mx.npx}
 #: Where `listing` looks, below the roots.
@@ -22,14 +23,25 @@ LISTED = ("nd", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "np", "np.ra
 INTERNAL = "nd._internal"
 #: Modules that operators say they are from; `ndarray` are the generated ones.
 OWN_MODULES = ("mxnet", "ndarray")
-FILE_FUNCTIONS = frozenset({"load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "_cvimread"})
+FILE_FUNCTIONS = ("load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "_cvimread", "_npi_cvimread")
+#: A wrong address ends the process, or worse.
+ADDRESSED = ("_NDArray", "_Native", "_backward__NDArray", "_backward__Native")
+#: Registered with one array fewer than they read: what lies behind it decides whether the process survives.
+OVERREADING = ("_backward_npi_copysign_scalar", "_backward_npi_rcopysign_scalar")
+#: What no path reaches, and why.
+REFUSED = {
+    **dict.fromkeys(FILE_FUNCTIONS, "it reads or writes files"),
+    **dict.fromkeys(ADDRESSED, "it takes the address of a Python function as a number"),
+    **dict.fromkeys(OVERREADING, "it reads past the arrays that it is given"),
+}
 
 
 class NoSuchFunction(Unsupported, LookupError):
-    """MXNet has nothing at a path, in this version; a trial that needs it is skipped."""
+    """MXNet has nothing at a path, in this version, or nothing that may be called; its trial is skipped."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f"MXNet {mx.__version__} has no function `{path}`", slug="no_such_function")
+    def __init__(self, path: str, why: str | None = None) -> None:
+        nothing = f"MXNet {mx.__version__} has no function `{path}`"
+        super().__init__(nothing if why is None else f"`{path}` is not called: {why}", slug="no_such_function")
 
 
 def function_at(path: str) -> Callable[..., Any]:
@@ -40,17 +52,32 @@ def function_at(path: str) -> Callable[..., Any]:
     found = ROOTS[first]
     parent = first
     for word in rest:
-        hidden = word.startswith("__") or (word.startswith("_") and parent != INTERNAL)
+        hidden = word.startswith("_") and parent != INTERNAL and f"{parent}.{word}" != INTERNAL
+        if hidden or word.startswith("__") or word in REFUSED:
+            raise NoSuchFunction(path, REFUSED.get(word))
+        found = _below(parent, found, word)
+        if found is None:
+            raise NoSuchFunction(path)
         parent = f"{parent}.{word}"
-        if (hidden and parent != INTERNAL) or word in FILE_FUNCTIONS or not hasattr(found, word):
-            raise NoSuchFunction(path)
-        found = getattr(found, word)
-        if not _own(found):
-            raise NoSuchFunction(path)
     if isinstance(found, (ModuleType, type)) or not callable(found):
         raise NoSuchFunction(path)
     function: Callable[..., Any] = found
     return function
+
+
+def _below(parent: str, module: Any, word: str) -> Any:
+    """Return MXNet's own thing of a name, None where there is none.
+
+    The functions that MXNet makes of its operators take no arrays where the registry does not name them, as it does
+    not for most gradients; some operators get no function; and some need to be told where to write. All those are
+    called by way of the registry.
+    """
+    found = getattr(module, word, None)
+    if parent in ("nd", INTERNAL) and word in registered.names():
+        made = found is not None and registered.signature(word).arrays
+        if registered.places(word) is not None or (parent == INTERNAL and not made):
+            return registered.find(word)
+    return found if _own(found) else None
 
 
 def listing() -> list[str]:

@@ -13,9 +13,10 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.mxnet import explain, gradients, memory, paths
+from opperf.backends.mxnet import discovery, explain, gradients, memory, paths
 from opperf.backends.mxnet.compiled import compiled
 from opperf.backends.mxnet.target import Target, target_of
+from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
@@ -121,6 +122,14 @@ class MxnetBackend:
     def names(self) -> list[str]:
         """Return the functions of `nd`, `np`, `npx` and the modules below that users know."""
         return paths.listing()
+
+    def registered(self) -> list[str]:
+        """Return every operator of MXNet's registry, internal ones and aliases too."""
+        return discovery.paths()
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return what the rules make of the names of an operator's arguments."""
+        return discovery.examples(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph; operators that train run as in training."""

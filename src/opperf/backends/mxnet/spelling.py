@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import mxnet as mx
 
 from opperf.backends.call import Call, parameters
+from opperf.backends.mxnet.registered import Registered
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def composed(
 
 def takes_numpy(function: Any) -> bool:
     """Whether a function is one of those with NumPy's names."""
-    if isinstance(function, Composition):
+    if isinstance(function, (Composition, Registered)):
         return function.numpy
     return str(getattr(function, "__module__", "")).startswith("mxnet.numpy")
 

@@ -11,6 +11,7 @@ import mxnet as mx
 
 from opperf.backend import Bound
 from opperf.backends.mxnet.paths import function_at
+from opperf.backends.mxnet.registered import Registered
 from opperf.backends.mxnet.spelling import Composition, Settling, as_numpy, takes_numpy
 
 
@@ -65,6 +66,8 @@ def target_of(bound: Bound) -> Target:
         else:
             function = function_at(named)
             notes["implementation"] = f"mxnet:{named}"
+    if isinstance(function, Registered):
+        arguments = function.completed(arguments)
     numpy = takes_numpy(function)
     if numpy:
         arguments = as_numpy(arguments)

@@ -12,6 +12,7 @@ from opperf.backends.call import Binding, Call, parameters
 from opperf.backends.null import explain
 from opperf.backends.null.clock import VirtualClock
 from opperf.backends.null.scripts import Scripts
+from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measurement import Memory
 from opperf.operators import catalog
@@ -110,6 +111,14 @@ class NullBackend:
     def names(self) -> list[str]:
         """Return the scripts."""
         return list(self.scripts.named())
+
+    def registered(self) -> list[str]:
+        """Return nothing: the scripts are named one by one."""
+        return []
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return nothing."""
+        return []
 
     def _neutral(self, name: str) -> Callable[..., Any]:
         def run(*tensors: Any) -> Any:

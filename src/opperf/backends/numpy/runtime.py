@@ -14,6 +14,7 @@ from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
 from opperf.backends.numpy import build, explain, functions, gradients, memory
+from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
@@ -110,6 +111,14 @@ class NumpyBackend:
     def names(self) -> list[str]:
         """Return the functions of NumPy's computing modules."""
         return functions.names()
+
+    def registered(self) -> list[str]:
+        """Return nothing: NumPy keeps no registry of its functions."""
+        return []
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return nothing."""
+        return []
 
     def forward(self, bound: Bound) -> Work:
         """Return the call."""

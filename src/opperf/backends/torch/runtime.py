@@ -16,6 +16,7 @@ from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
 from opperf.backends.torch import explain, functions, gradients, memory
 from opperf.backends.torch.device import EventTimer
+from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
@@ -134,6 +135,14 @@ class TorchBackend:
     def names(self) -> list[str]:
         """Return the paths of functions, and ATen's operators."""
         return functions.names()
+
+    def registered(self) -> list[str]:
+        """Return nothing: its registry is not read yet."""
+        return []
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return nothing."""
+        return []
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph."""
