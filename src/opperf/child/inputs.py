@@ -10,6 +10,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from opperf.child import values
+from opperf.child.bits import drawn
 from opperf.tensor import ITEM_SIZES, TensorSpec
 
 if TYPE_CHECKING:
@@ -27,12 +28,7 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
     True
     """
     mask, pattern = PATTERNS[size]
-    if count == 0:
-        return bytearray()
-    bits = int.from_bytes(generator.randbytes(count * size), "little")
-    bits &= int.from_bytes(mask.to_bytes(size, "little") * count, "little")
-    bits |= int.from_bytes(pattern.to_bytes(size, "little") * count, "little")
-    return bytearray(bits.to_bytes(count * size, "little"))
+    return drawn(generator, count, size, mask, pattern)
 
 
 def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
@@ -70,8 +66,4 @@ def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 
 def _raw_integers(generator: random.Random, count: int) -> bytearray:
     """Return `count` little-endian whole numbers of eight bytes, uniform in [0, 2^62)."""
-    if count == 0:
-        return bytearray()
-    bits = int.from_bytes(generator.randbytes(8 * count), "little")
-    bits &= int.from_bytes(((1 << 62) - 1).to_bytes(8, "little") * count, "little")
-    return bytearray(bits.to_bytes(8 * count, "little"))
+    return drawn(generator, count, 8, (1 << 62) - 1)

@@ -15,6 +15,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
+from opperf.child.bits import drawn
 from opperf.tensor import TensorSpec, zero_share
 
 if TYPE_CHECKING:
@@ -61,10 +62,8 @@ def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     if spec.dtype not in ("float32", "float64"):
         raise Unsupported(f"denormal values are made for float32 and float64, not {spec.dtype}", slug="no_such_values")
     size = 4 if spec.dtype == "float32" else 8
-    bits = int.from_bytes(random.Random(seed).randbytes(size * spec.elements), "little")
     fraction = (1 << (23 if size == 4 else 52)) - 1
-    bits &= int.from_bytes(fraction.to_bytes(size, "little") * spec.elements, "little")
-    return backend.host(bytearray(bits.to_bytes(size * spec.elements, "little")), spec.dtype)
+    return backend.host(drawn(random.Random(seed), spec.elements, size, fraction), spec.dtype)
 
 
 def mask(backend: Backend, spec: TensorSpec, seed: str) -> Any:
@@ -85,6 +84,6 @@ def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[f
     packed = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
     if spec.dtype.startswith("complex"):
         packed = [value + value for value in packed]
-    drawn = random.Random(seed).randbytes(2 * spec.elements)
-    chosen = b"".join([packed[i] for i in memoryview(drawn).cast("H")])
+    places = drawn(random.Random(seed), spec.elements, 2, ENTRIES - 1)
+    chosen = b"".join([packed[i] for i in memoryview(places).cast("H")])
     return backend.host(bytearray(chosen), "float32" if spec.is_float else "int64")

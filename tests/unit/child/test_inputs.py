@@ -38,6 +38,13 @@ def test_every_bit_of_the_fraction_is_drawn(size: int) -> None:
     assert np.bitwise_and.reduce(values) & drawn == 0
 
 
+def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backend: Arrays) -> None:
+    specs = [TensorSpec((1000,), dtype) for dtype in ("float32", "float64", "int64", "bool")]
+    whole = [tensor(backend, spec, "s").tobytes() for spec in specs]
+    monkeypatch.setattr("opperf.child.bits.PIECE", 104)  # no divisor of the whole, a multiple of both element sizes
+    assert [tensor(backend, spec, "s").tobytes() for spec in specs] == whole
+
+
 def test_units_fill_their_range_evenly() -> None:
     values = np.frombuffer(raw_units(random.Random(0), 100_000, 4), "<f4")
     counts, _ = np.histogram(values, bins=10, range=(1, 2))
