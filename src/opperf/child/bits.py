@@ -14,7 +14,7 @@ def drawn(generator: random.Random, count: int, size: int, mask: int, pattern: i
     The bits do not depend on the pieces: they are those of one draw.
 
     >>> drawn(random.Random(0), 3, 1, 0x0F, 0x40).hex()
-    '4c4246'
+    '474c48'
     """
     found = bytearray()
     for start in range(0, count, PIECE // size):
