@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Case", "InputError", "Results", "Settings", "TensorSpec", "__version__", "run"]
+__all__ = ["Case", "InputError", "Results", "Settings", "TensorSpec", "__version__", "operator", "run"]
 
 if TYPE_CHECKING:
     from opperf.case import Case
+    from opperf.custom import operator
     from opperf.errors import InputError
     from opperf.plan import Settings
     from opperf.results import Results, run
@@ -26,6 +27,7 @@ _HOMES = {
     "Results": "opperf.results",
     "Settings": "opperf.plan",
     "TensorSpec": "opperf.tensor",
+    "operator": "opperf.custom",
     "run": "opperf.results",
 }
 

@@ -117,6 +117,7 @@ class Settings:
     `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
     `measure/`. `precision` is the relative half-width of the interval of the median at which sampling may stop.
     `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
+    `check` compares the user's own operators with what they should compute before they are timed.
     """
 
     warmup: int | None = None
@@ -131,6 +132,7 @@ class Settings:
     cpus: tuple[int, ...] | None = None
     memory: bool = True
     latency: bool = True
+    check: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):

@@ -5,6 +5,7 @@ Nothing here imports a framework; both sides of the wall share it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from opperf.errors import InputError, unknown
@@ -43,6 +44,9 @@ FRAMEWORKS = {
         Framework("null", "opperf", (), ()),
     )
 }
+#: How an implementation begins that is the user's own code.
+CODE = "code:"
+_CODE = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 #: The frameworks that a command without `--framework` looks for.
 REAL_FRAMEWORKS = tuple(name for name in FRAMEWORKS if name != "null")
 
@@ -68,6 +72,15 @@ def split_implementation(name: str) -> tuple[str | None, str]:
             raise InputError(f"`{name}` names no operator", hint=f"write `{prefix}:NAME`")
         return prefix, rest
     return None, name
+
+
+def is_code(name: str) -> bool:
+    """Whether a name is the user's own code, `module:function` or `file.py:function`, and no framework's operator.
+
+    >>> is_code("my_kernels:fast_softmax"), is_code("torch:torch.add"), is_code("add")
+    (True, False, False)
+    """
+    return bool(_CODE.fullmatch(name)) and split_implementation(name)[0] is None
 
 
 def device_named(text: str) -> str:

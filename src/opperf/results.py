@@ -11,6 +11,7 @@ from opperf.planning.selection import Selection
 from opperf.record import Record, Run
 from opperf.reports import render
 from opperf.session import Options, Session
+from opperf.sources.plugin_file import with_plugins
 from opperf.store.run_file import write_text
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def run(
     framework: Names = None,
     inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     attributes: Mapping[str, Any] | None = None,
+    plugin: str | Path | Sequence[str | Path] = (),
     category: Names = None,
     all: bool = False,
     skip: Names = None,
@@ -101,18 +103,20 @@ def run(
 ) -> Results:
     """Measure operators and return their records.
 
-    `operators` are neutral names (`add`) or a framework's own (`mxnet:nd.broadcast_mod`). Each entry of `inputs` makes
-    one case: tensor arguments by shape, attributes by value. `values` are distributions of input values, as in
-    `sorted`; `random` draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`,
-    `runs`, `precision`, `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`; durations are
-    seconds. Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
+    `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or your code
+    (`my_kernels:fast_softmax`); `plugin` is a file with operators of your own. Each entry of `inputs` makes one case:
+    tensor arguments by shape, attributes by value. `values` are distributions of input values, as in `sorted`; `random`
+    draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`,
+    `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`, `check`; durations are seconds. Raises
+    `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok
     """
+    plugins = [Path(plugin)] if isinstance(plugin, (str, Path)) else [Path(path) for path in plugin]
     given = [inputs] if isinstance(inputs, Mapping) else list(inputs or ())
     selection = Selection(
-        operators=_names(operators),
+        operators=with_plugins(_names(operators), plugins, others=bool(category or all or suite)),
         categories=_names(category),
         every=all,
         skip=_names(skip),

@@ -47,7 +47,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         metrics["latency"] = _statistics(_Kept.of(latencies, trial.side.threads), None, settings)
     metrics["cpu_time"] = _statistics(_Kept.of_cpu([found.time for found in measured]), measured[0], settings)
     metrics |= _memory(measured) | _compile_time(measured)
-    rates, doubts = _rates(trial, median(time.pooled))
+    rates, doubts = _rates(trial, measured[0].facts.get("flops"), median(time.pooled))
     metrics |= rates
     return Record(
         trial,
@@ -140,14 +140,16 @@ def _compile_time(measured: Sequence[Measurement]) -> dict[str, Value]:
     return {"compile_time": Quantity(median(seen), "first call")} if seen else {}
 
 
-def _rates(trial: Trial, seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
+def _rates(trial: Trial, declared: int | None, seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
     """Return the counts of the operator's formulas, and the rates that they make with the median time.
+
+    `declared` is what the author of an operator outside the catalog says of its floating-point operations.
 
     What a framework has computed, it accepts: a formula that does not fit such a case costs the counts, not the record.
     """
     definition = catalog().get(trial.case.operator)
     if definition is None:
-        return {}, ()
+        return ({} if declared is None else _counted("flop", declared, seconds, "declared")), ()
     try:
         counts = {
             "flop": definition.flop_count(trial.case, trial.direction),
@@ -158,12 +160,17 @@ def _rates(trial: Trial, seconds: float) -> tuple[dict[str, Value], tuple[Warnin
         return {}, (Warning("formula_does_not_fit", doubt, "look whether the inputs are what was meant"),)
     found: dict[str, Value] = {}
     for name, count in counts.items():
-        if count is None:
-            continue
-        found[f"{name}s"] = Quantity(count, "formula")
-        if seconds > 0 and count > 0:
-            found[f"{name}_rate"] = Quantity(count / seconds, "formula over median time")
+        if count is not None:
+            found |= _counted(name, count, seconds, "formula")
     return found, ()
+
+
+def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Value]:
+    """Return a count, and the rate that it makes with the median time."""
+    found: dict[str, Value] = {f"{name}s": Quantity(count, source)}
+    if seconds > 0 and count > 0:
+        found[f"{name}_rate"] = Quantity(count / seconds, f"{source} over median time")
+    return found
 
 
 def _warnings(measured: Sequence[Measurement], time: _Kept) -> tuple[Warning, ...]:

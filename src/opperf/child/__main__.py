@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import BinaryIO
 
 from opperf.child import process
@@ -59,7 +60,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side_json: str, limits: dict[s
     gc.freeze()
     hello = Reply(0, {"protocol": PROTOCOL, "pid": os.getpid(), "facts": facts, "devices": devices})
     _send(replies, hello)
-    jobs = Jobs(backend, NoCounters() if backend.name == "null" else ProcessCounters())
+    jobs = Jobs(backend, NoCounters() if backend.name == "null" else ProcessCounters(), Path(str(limits["code"])))
     for line in requests:
         request = read_request(line)
         if request.verb == "quit":

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opperf.backend import Unsupported, Work
-from opperf.backends.call import Call, Missing
+from opperf.backend import Bound, Unsupported, Work
+from opperf.backends.call import Call
 from opperf.case import Case
 from opperf.child import arguments
+from opperf.child.code import flop_count
+from opperf.child.correctness import WrongResult, check
 from opperf.child.directions import call_once, ready
+from opperf.child.names import Names, Peers
 from opperf.explanation import typical
 from opperf.measure.block import Block
 from opperf.measure.doubts import thread_doubts
 from opperf.measure.engine import Engine
 from opperf.message import Request
-from opperf.operators import Operator, catalog
+from opperf.operators import catalog
 from opperf.plan import Settings, Trial
 from opperf.tensor import TensorSpec
 
@@ -49,10 +51,13 @@ class Prepared:
 class Jobs:
     """Answers requests with one backend."""
 
-    def __init__(self, backend: Backend, counters: Counters) -> None:
+    def __init__(self, backend: Backend, counters: Counters, folder: Path) -> None:
+        """Start; the user's own code is looked for in `folder`."""
         self._backend = backend
+        self._names = Names(backend, folder)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, Prepared] = {}
+        self._compared: list[Peers] = []
         self._handles = 0
         self._backward_seconds: float | None = None
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
@@ -61,7 +66,9 @@ class Jobs:
         """Return the result of a request; raises what the framework raises."""
         given = request.arguments
         if request.verb == "prepare":
-            return self._prepare(Trial.from_json(given["trial"]), given["seed"], given.get("offset", 0))
+            trial = Trial.from_json(given["trial"])
+            checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
+            return self._prepare(trial, given["seed"], given.get("offset", 0), checked)
         if request.verb == "measure":
             return self._measure(given["handle"], Settings.from_json(given["settings"]))
         if request.verb == "sample":
@@ -72,37 +79,57 @@ class Jobs:
             self._prepared.pop(given["handle"], None)
             return {}
         if request.verb == "describe":
-            return self._describe(given["name"])
+            return self._names.describe(given["name"])
         if request.verb == "explain":
             return self._explain(Trial.from_json(given["trial"]), given["seed"])
         if request.verb == "discover":
-            return self._discover(given.get("path"), given.get("size", "common"))
+            return self._names.discover(given.get("path"), given.get("size", "common"))
         if request.verb == "evaluate":
             return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
         raise ValueError(f"no verb {request.verb!r}")
 
-    def _prepare(self, trial: Trial, seed: int, offset: int) -> dict[str, Any]:
+    def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:
         ballast = bytearray(offset)  # what is allocated from here on lies elsewhere in memory
-        prepared = replace(self._ready(trial, seed), ballast=ballast)
+        ready = self._ready(trial, seed)
+        prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
         self._handles += 1
         self._prepared[self._handles] = prepared
         return {"handle": self._handles, "facts": dict(prepared.facts), "spent": {"inputs": prepared.input_seconds}}
 
     def _ready(self, trial: Trial, seed: int) -> Prepared:
         definition = catalog().get(trial.case.operator)
-        call = self._call(trial, definition)
+        call = self._names.call(trial, definition)
         if trial.direction in call.unsupported:
             raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
         start = time.perf_counter()
-        bound = arguments.bind(trial.case, call, definition, self._backend, seed)
+        bound = self._bound(trial.case, call, seed)
         input_seconds = time.perf_counter() - start
         sound = ready(self._backend, bound, trial.direction, definition, f"{seed}/{trial.case.id}")
         facts: dict[str, Any] = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
+        flops = None if definition or call.function is None else flop_count(call.function, trial.case)
+        if flops is not None:
+            facts["flops"] = flops
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         return Prepared(sound.work, sound.output_bytes, facts, input_seconds)
+
+    def _checked(self, trial: Trial, seed: int) -> dict[str, str]:
+        """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""
+        peers = self._names.peers(trial)
+        if peers is None:
+            return {}
+        if peers not in self._compared:
+            bound = [self._bound(peers.case, call, seed) for call in (peers.own, peers.other)]
+            works = [ready(self._backend, one, "forward", None, "check").work for one in bound]
+            mine, other = (call_once(self._backend, work) for work in works)
+            check(self._backend, mine, other, peers.against)
+            self._compared.append(peers)
+        return {"checked": f"against {peers.against}"}
+
+    def _bound(self, case: Case, call: Call, seed: int) -> Bound:
+        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed)
 
     def _backward_cost(self) -> float | None:
         """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""
@@ -110,25 +137,12 @@ class Jobs:
             tiny = Case("negative", {"data": TensorSpec((1,))})
             definition = catalog()["negative"]
             trial = Trial(tiny, self._backend.side, "backward")
-            bound = arguments.bind(tiny, self._call(trial, definition), definition, self._backend, 0)
+            bound = self._bound(tiny, self._names.call(trial, definition), 0)
             block = self._engine.block(ready(self._backend, bound, "backward", definition, "fixed").work)
             with block.scope():
                 least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS
             self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
         return self._backward_seconds
-
-    def _call(self, trial: Trial, definition: Operator | None) -> Call:
-        """Return how to call the operator of a trial: by its binding, or by the path that the user named."""
-        bindings = self._backend.bindings()
-        path = trial.side.implementation
-        binding = bindings.get(trial.case.operator)
-        if path is not None:
-            named = binding.at(path) if isinstance(binding, Call) else None
-            return named or arguments.call_of(trial.case, path)
-        if isinstance(binding, Call):
-            return binding
-        why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
-        raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
     def _measure(self, handle: int, settings: Settings) -> dict[str, Any]:
         prepared = self._prepared[handle]
@@ -156,66 +170,6 @@ class Jobs:
             prepared.block = self._engine.block(prepared.work)
         return prepared.block
 
-    def _describe(self, name: str) -> dict[str, Any]:
-        """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""
-        bindings = self._backend.bindings()
-        if name in bindings:
-            binding = bindings[name]
-            if isinstance(binding, Missing):
-                return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
-            return _meaning(name, binding, binding.path)
-        try:
-            function = self._backend.resolve(name)
-        except (LookupError, Unsupported):
-            return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
-        return self._bound_at(function) or {"path": name, "operator": None, "arguments": {}}
-
-    def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
-        """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
-
-        A function that constants make several operators of (`nd.Activation`) is none of them by itself.
-        """
-        calls = {name: known for name, known in self._backend.bindings().items() if isinstance(known, Call)}
-        own = [name for name, known in calls.items() if known.function is None and self._is_at(function, known.path)]
-        plain = [name for name in own if not calls[name].fixed] or (own if len(own) == 1 else [])
-        if plain:
-            return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path)
-        for name, known in calls.items():
-            for path in known.also:
-                if self._is_at(function, path):
-                    return _meaning(name, known, path)
-        return None
-
-    def _is_at(self, function: Callable[..., Any], path: str) -> bool:
-        try:
-            return self._backend.resolve(path) is function
-        except (LookupError, Unsupported):  # an older version of the framework may lack what a binding names
-            return False
-
-    def _discover(self, path: str | None, size: str) -> dict[str, Any]:
-        """Say which operators the framework has registered that no binding names, or give example cases of one."""
-        if path is not None:
-            return {"cases": [case.to_json() for case in self._backend.examples(path, size)]}
-        calls = [known for known in self._backend.bindings().values() if isinstance(known, Call)]
-        named = {name for known in calls if known.function is None for name in (known.path, *known.also)}
-        bound = [self._function(name) for name in sorted(named)]
-        known = {id(function) for function in bound if function is not None}
-        return {"paths": [name for name in self._backend.registered() if id(self._function(name)) not in known]}
-
-    def _function(self, path: str) -> Callable[..., Any] | None:
-        try:
-            return self._backend.resolve(path)
-        except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
-            return None
-
-    def _near(self, name: str) -> list[str]:
-        """Return paths that resemble a name: those that end alike first."""
-        bound = [known.path for known in self._backend.bindings().values() if isinstance(known, Call)]
-        known = [*self._backend.names(), *bound]
-        last = name.rpartition(".")[2]
-        alike = [path for path in known if path.rpartition(".")[2] == last]
-        return list(dict.fromkeys([*alike, *get_close_matches(name, known, n=5, cutoff=0.6)]))[:5]
-
     def _explain(self, trial: Trial, seed: int) -> dict[str, Any]:
         """Say what one call of a trial runs."""
         work = self._ready(trial, seed).work
@@ -233,19 +187,14 @@ class Jobs:
         return {"outputs": written}
 
 
-def _meaning(name: str, call: Call, path: str) -> dict[str, Any]:
-    """Return what `describe` says of a bound path; only what the operator takes can be given by its own name."""
-    definition = catalog()[name]
-    taken = (*definition.inputs, *definition.attributes)
-    own = {own: neutral for own, neutral in call.own_names.items() if neutral in taken}
-    return {"path": path, "operator": name, "arguments": own}
-
-
 def failure(error: BaseException) -> dict[str, Any]:
     """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
     if isinstance(error, Unsupported):
         return {"slug": error.slug, "message": str(error), "hint": error.hint, "skipped": True}
     text = str(error).strip() or type(error).__name__
+    if isinstance(error, WrongResult):
+        slug = "wrong_result"
+        return {"slug": slug, "message": text, "hint": "mend it, or measure it anyway with `--no-check`"}
     slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
     return {
         "slug": slug,

@@ -23,6 +23,7 @@ def compare(
     new: Annotated[
         Optional[list[str]], typer.Option(metavar="SIDE", help="What is compared with the base; may be repeated.")
     ] = None,
+    plugin: options.Plugin = None,
     category: options.Category = None,
     every: options.Every = False,
     skip: options.Skip = None,
@@ -38,6 +39,7 @@ def compare(
     tolerance: options.Tolerance = "2%",
     budget: options.Budget = None,
     timeout: options.Timeout = "120",
+    no_check: options.NoCheck = False,
     cpus: options.Cpus = None,
     seed: options.Seed = 0,
     explain: Annotated[
@@ -78,10 +80,11 @@ def compare(
         raise InputError(f"`--pairs` is {pairs}, expected a whole number >= 3")
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin,
     )  # fmt: skip
     settings = Settings(
         timeout=parse_duration(timeout, name="`--timeout`"),
+        check=not no_check,
         budget=None if budget is None else parse_duration(budget, name="`--budget`"),
         cpus=None if cpus is None else usable_cpus(cpus),
         seed=seed,

@@ -15,6 +15,7 @@ def noise(
     operators: options.Operators = None,
     *,
     framework: options.Framework = None,
+    plugin: options.Plugin = None,
     category: options.Category = None,
     every: options.Every = False,
     skip: options.Skip = None,
@@ -61,7 +62,7 @@ def noise(
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin,
         frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
         threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip

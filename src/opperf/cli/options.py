@@ -12,6 +12,9 @@ Option = typer.Option
 
 # What ----------------------------------------------------------------------------------------------------------------
 Operators = Annotated[Words, typer.Argument(metavar="OPERATOR", help="`add`, or `mxnet:nd.broadcast_add`.")]
+Plugin = Annotated[
+    Optional[list[Path]], Option(metavar="FILE", help="A Python file with operators of your own; its code is run.")
+]
 Category = Annotated[Words, Option(metavar="C", help="All operators of a category.")]
 Every = Annotated[bool, Option("--all", help="All operators.")]
 Skip = Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")]
@@ -47,6 +50,7 @@ TrialBudget = Annotated[str, Option(metavar="SECONDS", help="Sampling time of on
 Timeout = Annotated[str, Option(metavar="SECONDS", help="Time for one trial in its child.")]
 Processes = Annotated[int, Option(metavar="K", help="Fresh processes for each trial; 3 give an interval.")]
 Cache = Annotated[str, Option(metavar="hot|cold", help="hot or cold CPU cache.")]
+NoCheck = Annotated[bool, Option("--no-check", help="Time own operators without checking their results.")]
 Seed = Annotated[int, Option(metavar="S", help="Decides the values of inputs, and random cases.")]
 
 Pairs = Annotated[int, Option(metavar="K", help="Pairs of processes before the first look.")]

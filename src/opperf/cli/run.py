@@ -25,6 +25,7 @@ def run(
     operators: options.Operators = None,
     *,
     framework: options.Framework = None,
+    plugin: options.Plugin = None,
     category: options.Category = None,
     every: options.Every = False,
     skip: options.Skip = None,
@@ -51,6 +52,7 @@ def run(
     engine: options.Engine = "naive",
     allocator: options.Allocator = "fixed",
     timeout: options.Timeout = "120",
+    no_check: options.NoCheck = False,
     seed: options.Seed = 0,
     label: options.Label = None,
     no_samples: options.NoSamples = False,
@@ -69,7 +71,7 @@ def run(
 
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin,
         frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
         threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip
@@ -79,6 +81,7 @@ def run(
         precision=parse_percent(precision, name="`--precision`"),
         trial_budget=parse_duration(trial_budget, name="`--trial-budget`"),
         timeout=parse_duration(timeout, name="`--timeout`"),
+        check=not no_check,
         budget=None if budget is None else parse_duration(budget, name="`--budget`"),
         processes=processes,
         cache=cache,

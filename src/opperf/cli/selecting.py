@@ -24,15 +24,17 @@ def selection(
     direction: Sequence[str] | None,
     inputs: Sequence[str] | None,
     attribute: Sequence[str] | None,
+    plugin: Sequence[Path] | None = None,
     **where: Any,
 ) -> Selection:
     """Return the selection; `where` holds the fields that say on which sides. Raises `InputError`."""
     from opperf.planning.selection import Selection
+    from opperf.sources.plugin_file import with_plugins
     from opperf.sources.user_inputs import pairs
 
     given = pairs(inputs or (), "--input")
     return Selection(
-        operators=operators or (),
+        operators=with_plugins(operators or (), plugin or (), others=bool(category or every or suite)),
         categories=category or (),
         every=every,
         skip=skip or (),

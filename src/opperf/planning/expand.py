@@ -17,7 +17,7 @@ from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, operator
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.selection import Selection
-from opperf.registry import split_implementation
+from opperf.registry import CODE, is_code, split_implementation
 from opperf.sources.random_cases import random_cases
 from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
@@ -92,7 +92,7 @@ def _check(selection: Selection) -> None:
         distribution_named(name)
     for name in selection.operators:
         prefix, rest = split_implementation(name)
-        if prefix is None:
+        if prefix is None and not is_code(name):
             operator(rest)
 
 
@@ -104,7 +104,9 @@ def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
         if any(fnmatchcase(name, pattern) for pattern in selection.skip):
             continue
         prefix, rest = split_implementation(name)
-        if prefix is None:
+        if is_code(name):
+            yield _code(name, side, asked)
+        elif prefix is None:
             definition = operator(rest)
             yield Wanted(definition.name, definition)
         elif prefix == side.framework:
@@ -135,6 +137,16 @@ def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
     return Wanted(name if definition is None else definition.name, definition, side.framework, meaning.get("path"))
 
 
+def _code(name: str, side: Side, asked: Asked) -> Wanted:
+    """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
+    meaning = asked.describe(side, CODE + name)
+    if meaning.get("wrong") is not None:
+        raise InputError(f"`{name}`: {meaning['wrong']}", hint=meaning.get("hint"), slug="user_code")
+    neutral = meaning["operator"]
+    definition = None if neutral is None else operator(neutral)
+    return Wanted(name if definition is None else definition.name, definition, side.framework, meaning["path"])
+
+
 def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
     here = replace(side, implementation=wanted.path)
     for case, origin in _cases(selection, wanted, side, asked, seed):
@@ -159,7 +171,8 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
             made = [(foreign_case(wanted.name, inputs, selection.attributes), "user") for inputs in given or [{}]]
     elif given:
         for inputs in given:
-            translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, asked)
+            words = _own_words(selection, wanted.definition, side, asked)
+            translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, asked, words)
             made.append((case_with(wanted.definition, translated), "user"))
     elif selection.random is not None:
         drawn = random_cases(wanted.definition, selection.random, seed)
@@ -177,15 +190,28 @@ def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) ->
     """Yield the cases that the framework's own description of an operator leads to."""
     for size in selection.sizes or ("common",):
         for case in asked.discover(side, wanted.path, size).get("cases", ()):
-            yield Case.from_json({**case, "operator": wanted.name}), f"registry:{size}"
+            source = "declared" if is_code(wanted.name) else "registry"
+            yield Case.from_json({**case, "operator": wanted.name}), f"{source}:{size}"
 
 
-def _neutral(definition: Operator, given: Mapping[str, Any], side: Side, asked: Asked) -> dict[str, Any]:
-    """Return the given values by neutral name; the framework's own names are translated by its child."""
+def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:
+    """Return how the user's own implementations of an operator, in the same selection, call its arguments."""
+    words: dict[str, str] = {}
+    for name in filter(is_code, selection.operators):
+        meaning = asked.describe(side, CODE + name)
+        if meaning.get("operator") == definition.name:
+            words |= meaning["arguments"]
+    return words
+
+
+def _neutral(
+    definition: Operator, given: Mapping[str, Any], side: Side, asked: Asked, words: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
     known = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
     if any(name not in known for name in given):
-        own = asked.describe(side, definition.name).get("arguments", {})
+        own = {**asked.describe(side, definition.name).get("arguments", {}), **words}
     for name in given:
         if name not in known and name not in own:
             raise unknown(

@@ -117,6 +117,7 @@ class Duel:
     def _prepare(self, place: int, trial: Trial, *, offset: bool = False) -> int:
         ahead = self._random.randrange(OFFSET_BYTES) if offset else 0
         asked = {"trial": trial.to_json(), "seed": self._settings.seed, "offset": ahead}
+        asked["check"] = self._settings.check
         return int(self._ask(place, "prepare", asked)["handle"])
 
     def _turn(self, place: int, handle: int, calls: int | None) -> Samples:

@@ -122,7 +122,7 @@ class Pool:
                     lost.hint = "give it longer with `--timeout`"
                 raise
 
-        prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed})
+        prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed, "check": settings.check})
         handle = {"handle": prepared["handle"]}
         try:
             return Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))

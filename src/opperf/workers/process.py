@@ -97,7 +97,8 @@ class Worker:
     ) -> tuple[subprocess.Popen[bytes], int, int]:
         child_reads, requests = os.pipe()
         answers, child_writes = os.pipe()
-        limits = json.dumps({"cpus": None if cpus is None else list(cpus), "memory": memory})
+        # The user's own code, where it is named, is looked for where the command was given.
+        limits = json.dumps({"cpus": None if cpus is None else list(cpus), "memory": memory, "code": str(Path.cwd())})
         try:
             process = subprocess.Popen(
                 [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,7 +29,7 @@ ADD = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Sid
 @pytest.fixture
 def jobs() -> Jobs:
     """The jobs of a child with the null framework."""
-    return Jobs(NullBackend(Side("null")), NoCounters())
+    return Jobs(NullBackend(Side("null")), NoCounters(), Path())
 
 
 def ask(jobs: Jobs, verb: str, **arguments: Any) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
     scripts = backend.scripts.named()
     monkeypatch.setattr(backend.scripts, "named", lambda: {**scripts, "same": scripts["steady"]})
-    return Jobs(backend, NoCounters())
+    return Jobs(backend, NoCounters(), Path())
 
 
 def test_a_path_of_a_binding_means_its_operator(bound_jobs: Jobs) -> None:
@@ -156,7 +157,7 @@ def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
     scripts = backend.scripts.named()
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
     monkeypatch.setattr(backend.scripts, "named", lambda: scripts)
-    jobs = Jobs(backend, NoCounters())
+    jobs = Jobs(backend, NoCounters(), Path())
     assert ask(jobs, "describe", name="steady")["operator"] is None
     assert ask(jobs, "describe", name="noisy")["operator"] == "exp"
 
@@ -209,7 +210,7 @@ def test_an_evaluated_trial_leaves_its_tensors_in_files(jobs: Jobs, tmp_path: Pa
 def test_more_threads_than_asked_for_are_doubted_in_every_measurement() -> None:
     backend = NullBackend(Side("null"))
     backend.threads_seen = 3.7
-    jobs = Jobs(backend, NoCounters())
+    jobs = Jobs(backend, NoCounters(), Path())
     answer = ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=Settings(runs=3).to_json())
     assert [warning["slug"] for warning in answer["warnings"]] == ["threads_not_honoured"]
 

@@ -1,0 +1,1 @@
+"""Operators of one's own, for each framework."""

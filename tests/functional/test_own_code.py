@@ -1,0 +1,110 @@
+"""`opperf run` on the user's own code, in real children with NumPy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MINE = """
+import numpy as np
+import opperf
+
+@opperf.operator(implements="softmax")
+def fast(x):
+    shifted = np.exp(x - x.max(axis=-1, keepdims=True))
+    return shifted / shifted.sum(axis=-1, keepdims=True)
+
+@opperf.operator(implements="softmax")
+def wrong(x):
+    return 1 / (1 + np.exp(-x))
+
+@opperf.operator(sizes={"common": {"x": (64, 32)}}, flops=lambda x: x[0] * x[1], reference=lambda x: x + x)
+def twice(x):
+    return 2 * x
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's, with a file of operators in it."""
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    """Measure with NumPy, forward."""
+    common = ["--framework", "numpy", "--direction", "forward", "--runs", "3"]
+    return subprocess.run([sys.executable, "-m", "opperf", "run", *words, *common], capture_output=True, text=True)
+
+
+def records(*words: str) -> list[dict[str, Any]]:
+    """Return the records of a run that ends well."""
+    done = run(*words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+    return found
+
+
+def test_mine_stands_beside_the_frameworks_own_under_one_case_and_is_checked_against_it() -> None:
+    mine, theirs = records("mine:fast", "softmax", "--input", "x=64x128")
+    assert mine["case"] == theirs["case"]
+    assert mine["case"]["inputs"]["data"]["shape"] == [64, 128]
+    assert mine["side"]["implementation"] == "code:mine:fast"
+    assert mine["facts"]["checked"].startswith("against numpy:")
+    assert "checked" not in theirs["facts"]
+    assert [record["status"] for record in (mine, theirs)] == ["ok", "ok"]
+
+
+def test_a_wrong_one_is_failed_and_not_timed() -> None:
+    done = run("mine.py:wrong", "mine.py:fast", "--input", "x=8x8", "--format", "json")
+    wrong, fast = json.loads(done.stdout)["records"]
+    assert (wrong["status"], fast["status"]) == ("failed", "ok")
+    assert wrong["reason"]["slug"] == "wrong_result"
+    assert wrong["metrics"] == {}
+
+
+def test_a_wrong_one_is_timed_when_nobody_wants_it_checked() -> None:
+    (wrong,) = records("mine.py:wrong", "--input", "x=8x8", "--no-check")
+    assert wrong["status"] == "ok"
+
+
+def test_a_plugin_brings_its_operators_sizes_counts_and_references() -> None:
+    (twice,) = records("twice", "--plugin", "mine.py")
+    assert twice["case"]["operator"] == "mine.py:twice"
+    assert twice["case"]["inputs"]["x"]["shape"] == [64, 32]
+    assert twice["origin"] == "declared:common"
+    assert twice["metrics"]["flops"] == {"unit": "FLOP", "value": 2048, "source": "declared"}
+    assert twice["facts"]["checked"] == "against its reference"
+
+
+def test_a_plugin_without_names_brings_all_it_declares() -> None:
+    done = run("--plugin", "mine.py", "--format", "json")
+    assert [record["side"]["implementation"] for record in json.loads(done.stdout)["records"]] == [
+        "code:mine.py:fast", "code:mine.py:wrong", "code:mine.py:twice",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("mine:nothing", "has no `nothing`"), ("nowhere:f", "ModuleNotFoundError"), ("mine.py:np", "expected a function")],
+)
+def test_code_that_is_not_there_is_one_message_and_exit_code_two(name: str, told: str) -> None:
+    done = run(name, "--input", "x=3")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_suite_file_cannot_name_code(here: Path) -> None:
+    case = {"operator": "mine:fast", "inputs": {"x": {"shape": [4]}}, "attributes": {}}
+    suite = {"schema_version": 1, "name": "s", "source": "t", "cases": [{"case": case, "count": 1, "origin": "o"}]}
+    (here / "suite.json").write_text(json.dumps(suite))
+    done = run("--suite", "suite.json")
+    assert done.returncode == 2
+    assert "no operator `mine:fast`" in done.stderr

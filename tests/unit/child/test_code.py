@@ -1,0 +1,169 @@
+"""The user's own code: loaded where it lies, called by its own parameters, refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from opperf import operator
+from opperf.backend import Unsupported
+from opperf.case import Case
+from opperf.child.code import CodeError, call, examples, flop_count, load, neutral_names
+from opperf.custom import declared
+from opperf.operators import operator as neutral
+from opperf.tensor import TensorSpec
+
+PATH = "code:mine:f"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder that Python forgets afterwards."""
+    before = set(sys.modules)
+    yield tmp_path
+    sys.path[:] = [place for place in sys.path if place != str(tmp_path)]
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_a_function_of_a_module_is_found_in_the_folder_of_the_command(folder: Path) -> None:
+    (folder / "kernels_a.py").write_text("def twice(x):\n    return x * 2\n")
+    assert load("code:kernels_a:twice", folder)(3) == 6
+
+
+def test_a_function_of_a_file_is_found_by_its_path_and_the_file_is_run_once(folder: Path) -> None:
+    (folder / "ops").mkdir()
+    (folder / "ops" / "mine.py").write_text("class Layer:\n    @staticmethod\n    def half(x):\n        return x / 2\n")
+    half = load("code:ops/mine.py:Layer.half", folder)
+    assert half(3) == 1.5
+    assert load("code:ops/mine.py:Layer.half", folder) is half
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("code:no_such_module_anywhere:f", "ModuleNotFoundError"),
+        ("code:nothing.py:f", "nothing.py"),
+        ("code:broken.py:f", "ZeroDivisionError"),
+        ("code:fine.py:g", "has no `g`"),
+        ("code:fine.py:number", "is int, expected a function"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_in_one_sentence(path: str, told: str, folder: Path) -> None:
+    (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "fine.py").write_text("number = 3\ndef f(x):\n    return x\n")
+    with pytest.raises(CodeError, match=re.escape(told)) as caught:
+        load(path, folder)
+    assert "\n" not in caught.value.message
+
+
+def test_a_file_that_fails_is_tried_again_after_it_was_mended(folder: Path) -> None:
+    (folder / "late.py").write_text("1 / 0\n")
+    with pytest.raises(CodeError):
+        load("code:late.py:f", folder)
+    (folder / "late.py").write_text("def f(x):\n    return x\n")
+    assert load("code:late.py:f", folder)(1) == 1
+
+
+def test_parameters_take_the_inputs_of_the_operator_in_order() -> None:
+    @operator(implements="matmul")
+    def product(a, b, *, fast=True):  # type: ignore[no-untyped-def]
+        return a @ b
+
+    assert neutral_names(product, declared(product)) == {"a": "lhs", "b": "rhs"}
+
+
+def test_a_parameter_with_a_neutral_name_is_that_argument() -> None:
+    @operator(implements="softmax")
+    def softmax(axis, x):  # type: ignore[no-untyped-def]
+        return x
+
+    assert neutral_names(softmax, declared(softmax)) == {"axis": "axis", "x": "data"}
+
+
+def test_a_parameter_that_is_nothing_of_the_operator_is_told() -> None:
+    @operator(implements="softmax")
+    def softmax(x, temperature):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="what `temperature` is of `softmax` is not known"):
+        neutral_names(softmax, declared(softmax))
+
+
+def test_a_declared_name_that_the_operator_does_not_take_is_told() -> None:
+    @operator(implements="softmax", arguments={"x": "dota"})
+    def softmax(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="`dota`"):
+        neutral_names(softmax, declared(softmax))
+
+
+def test_an_operator_that_nobody_knows_cannot_be_implemented() -> None:
+    @operator(implements="softmaxx")
+    def softmax(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="no operator `softmaxx`"):
+        neutral_names(softmax, declared(softmax))
+
+
+def test_leading_parameters_go_by_position_and_the_others_by_name() -> None:
+    def function(x, hidden=None, times=1):  # type: ignore[no-untyped-def]
+        return x
+
+    made = call(PATH, function, Case("mine:f", {"x": TensorSpec((2,))}, {"times": 3}), "numpy")
+    assert [parameter.own for parameter in made.positional] == ["x"]
+    assert [parameter.own for parameter in made.keywords] == ["times"]
+    assert made.function is function
+
+
+def test_an_attribute_that_the_function_cannot_compute_is_a_skip() -> None:
+    @operator(implements="softmax")
+    def softmax(x):  # type: ignore[no-untyped-def]
+        return x
+
+    case = neutral("softmax").case("small")
+    assert call(PATH, softmax, case, "torch").positional[0].neutral == "data"
+    with pytest.raises(Unsupported, match="takes no `axis`, and computes `axis=-1`"):
+        call(PATH, softmax, Case("softmax", case.inputs, {"axis": 0}), "torch")
+
+
+def test_a_function_of_another_framework_is_a_skip() -> None:
+    @operator(framework=("torch", "jax"))
+    def function(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(Unsupported, match="declared for torch, jax, not numpy"):
+        call(PATH, function, Case("mine:f", {"x": TensorSpec((2,))}), "numpy")
+
+
+def test_declared_sizes_are_cases_and_flops_are_counted_from_their_shapes() -> None:
+    @operator(sizes={"small": {"x": (8, 4), "times": 3}}, flops=lambda x, times: x[0] * x[1] * times)
+    def function(x, times):  # type: ignore[no-untyped-def]
+        return x * times
+
+    (case,) = examples(PATH, function, "small")
+    assert (case.tensor("x").shape, case["times"]) == ((8, 4), 3)
+    assert flop_count(function, case) == 96
+    assert examples(PATH, function, "large") == []
+
+
+def test_a_count_that_raises_says_what_it_raised() -> None:
+    @operator(flops=lambda **shapes: 1 // 0)
+    def function(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="ZeroDivisionError"):
+        flop_count(function, Case("mine:f", {"x": TensorSpec((2,))}))
+
+
+def test_a_function_that_takes_no_declaration_is_told_how_to_get_one() -> None:
+    from opperf import InputError
+
+    with pytest.raises(InputError, match="takes no declaration"):
+        operator(implements="sum")(sum)

@@ -1,0 +1,84 @@
+"""Plugins: read, not run; their names stand for their code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opperf.errors import InputError
+from opperf.sources.plugin_file import declared_names, with_plugins
+
+PLUGIN = """
+import opperf
+raise SystemExit("this file must not be run here")
+
+@opperf.operator(implements="softmax")
+def fast(x): ...
+
+def helper(x): ...
+
+@other.thing
+@opperf.operator()
+def slow(x): ...
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    """A plugin with two operators."""
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+def test_declared_functions_are_found_without_running_the_file(plugin: Path) -> None:
+    assert declared_names(plugin) == ["fast", "slow"]
+
+
+def test_a_name_stands_for_the_code_and_other_names_for_themselves(plugin: Path) -> None:
+    assert with_plugins(["fast", "softmax"], [plugin], others=False) == (f"{plugin}:fast", "softmax")
+
+
+def test_without_a_name_all_are_meant_unless_others_are(plugin: Path) -> None:
+    assert with_plugins([], [plugin], others=False) == (f"{plugin}:fast", f"{plugin}:slow")
+    assert with_plugins([], [plugin], others=True) == ()
+
+
+def test_a_file_that_declares_nothing_is_told(tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    with pytest.raises(InputError, match="declares no operator"):
+        with_plugins([], [tmp_path / "empty.py"], others=False)
+
+
+def test_one_name_in_two_plugins_is_told(plugin: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(PLUGIN)
+    with pytest.raises(InputError, match="`fast` is declared in"):
+        with_plugins([], [plugin, other], others=False)
+
+
+def test_a_missing_file_and_one_that_is_not_python_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read"):
+        declared_names(tmp_path / "none.py")
+    (tmp_path / "bad.py").write_text("def f(:\n")
+    with pytest.raises(InputError, match="not Python"):
+        declared_names(tmp_path / "bad.py")
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused_in_one_message(text: str) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "any.py"
+        path.write_text(text, encoding="utf-8", errors="replace")
+        told = ""
+        try:
+            names = declared_names(path)
+        except InputError as error:
+            names, told = [], error.message
+        assert names == [] or "operator" in text
+        assert told == "" or str(path) in told
