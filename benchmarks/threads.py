@@ -21,7 +21,7 @@ from warm_worker import torch_side
 from opperf.comparison import PairValue
 from opperf.operators import operator
 from opperf.plan import Settings, Trial
-from opperf.workers.duel import PLACES, ROUNDS, Duel
+from opperf.workers.duel import Duel
 
 OPERATORS = ("add", "exp", "sum", "softmax", "layer_norm", "gelu", "matmul", "conv2d")
 THREADS = 2
@@ -53,7 +53,7 @@ def main() -> None:
                 "us": 1e6 * statistics.median(value.base["min"] for value in values if value.base is not None),
                 "median %": 100 * statistics.median(ratios),
                 "spread of pairs %": 100 * statistics.stdev(ratios),
-                "undisturbed rounds %": 100 * sum(value.rounds for value in values) / (len(values) * PLACES * ROUNDS),
+                "undisturbed rounds of a pair": sum(value.rounds for value in values) / len(values),
                 "pairs": len(ratios),
             }
         )

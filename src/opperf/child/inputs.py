@@ -7,6 +7,7 @@ remains are a few elementwise operations, each correctly rounded in every framew
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from opperf.child import values
@@ -31,6 +32,23 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
     return drawn(generator, count, size, mask, pattern)
 
 
+#: Bits are kept for the next preparation of the same case, unless they are more than so many bytes.
+KEPT_BYTES = 32 * 1024 * 1024
+
+
+def _bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
+    """Return the random bits of a tensor; whoever gets them must not write into them."""
+    return (_kept_bits if count * size <= KEPT_BYTES else _made_bits)(seed, count, size, floating=floating)
+
+
+def _made_bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
+    generator = random.Random(seed)
+    return raw_units(generator, count, size) if floating else _raw_integers(generator, count)
+
+
+_kept_bits = lru_cache(maxsize=4)(_made_bits)
+
+
 def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor of the backend's framework; `seed` decides its values."""
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
@@ -53,14 +71,13 @@ def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 
 
 def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
-    generator = random.Random(seed)
     low, high = spec.range or spec.default_range
     if spec.is_float:
         size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4
         parts = 2 if spec.dtype.startswith("complex") else 1
-        unit = backend.host(raw_units(generator, parts * spec.elements, size), f"float{8 * size}")
+        unit = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}")
         return (unit - 1.0) * (high - low) + low
-    drawn = backend.host(_raw_integers(generator, spec.elements), "int64")
+    drawn = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64")
     return drawn % max(1, int(high) - int(low)) + int(low)
 
 

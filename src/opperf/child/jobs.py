@@ -44,7 +44,7 @@ class Prepared:
     output_bytes: int
     facts: Mapping[str, Any]
     input_seconds: float
-    ballast: bytearray = field(default_factory=bytearray)
+    ballast: list[Any] = field(default_factory=list)
     block: Block | None = None
 
 
@@ -89,8 +89,11 @@ class Jobs:
         raise ValueError(f"no verb {request.verb!r}")
 
     def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:
-        ballast = bytearray(offset)  # what is allocated from here on lies elsewhere in memory
+        # What is allocated behind this lies elsewhere in memory than before.
+        ballast: list[Any] = [bytearray(offset)]
         ready = self._ready(trial, seed)
+        if offset:
+            ballast.append(call_once(self._backend, ready.work))  # and so do the results of the calls that are timed
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
         self._handles += 1
         self._prepared[self._handles] = prepared

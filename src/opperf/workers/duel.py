@@ -12,23 +12,27 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from statistics import fmean
 from typing import Any, TypeAlias
 
 from opperf.comparison import PairValue
 from opperf.measurement import LONG_CALL, Memory, Samples
 from opperf.plan import Settings, Side, Trial
-from opperf.stats.order import median, quantile
+from opperf.stats.order import centre, median, quantile
 from opperf.workers.process import Worker
 from opperf.workers.starting import start
 
-#: A pair prepares a trial so many times, each time behind so much memory at most: tensors that fall on other pages
-#: meet other colours of the cache, and identical code then takes another time.
-PLACES, OFFSET_BYTES = 3, 8 * 1024 * 1024
-#: Rounds at each place, and samples of each turn: many short rounds, not few long ones.
-ROUNDS, TURN_SAMPLES = 6, 2
-#: Rounds and places are fewer where they would take longer than this, in seconds, but never fewer than a median needs.
+#: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
+#: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).
+ROUNDS = 24
+#: What lies between one place and the next, in bytes: anything up to sixteen pages, since the low bits of an address
+#: decide what is forwarded and what conflicts.
+OFFSET_BYTES = 64 * 1024
+#: Samples of each turn: many short rounds, not few long ones.
+TURN_SAMPLES = 2
+#: Rounds are fewer where they would take longer than this, in seconds, but never fewer than an estimate needs.
 PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
+#: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
+HELD_BYTES = 512 * 1024 * 1024
 
 #: A turn of the base and one of the new side.
 Round: TypeAlias = tuple[Samples, Samples]
@@ -74,34 +78,30 @@ class Duel:
 
     def compare(self, base: Trial, new: Trial) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
-        places: list[list[Round]] = []
-        calls: list[int | None] = [None, None]
-        began = time.monotonic()
-        while len(places) < PLACES and (
-            sum(map(len, places)) < LEAST_ROUNDS or time.monotonic() - began < PAIR_SECONDS
-        ):
-            places.append(self._place((base, new), calls))
-            calls = [turn.samples[0].calls for turn in places[0][0]]
-        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
-        return pair_value(places, cpu_may_stand_in=alone)
-
-    def _place(self, trials: tuple[Trial, Trial], calls: list[int | None]) -> list[Round]:
-        """Prepare both sides anew, and let them take turns."""
-        handles = [self._prepare(place, trial, offset=True) for place, trial in enumerate(trials)]
         rounds: list[Round] = []
+        calls: list[int | None] = [None, None]
+        held: list[list[int]] = []
+        few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
-        while len(rounds) <= LEAST_ROUNDS or (
-            len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS / PLACES
-        ):
+        while len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS):
+            held.append([self._prepare(place, trial, elsewhere=True) for place, trial in enumerate((base, new))])
             turns: dict[int, Samples] = {}
             for place in (0, 1) if self._random.random() < 0.5 else (1, 0):
-                turns[place] = self._turn(place, handles[place], calls[place])
+                turns[place] = self._turn(place, held[-1][place], calls[place])
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
+                calls = [turns[place].samples[0].calls for place in (0, 1)]
             rounds.append((turns[0], turns[1]))
-        for place in (0, 1):
-            self._ask(place, "release", {"handle": handles[place]})
-        return rounds
+            if len(held) > few:
+                self._release(held.pop(0))
+        for handles in held:
+            self._release(handles)
+        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
+        return pair_value(rounds, cpu_may_stand_in=alone)
+
+    def _release(self, handles: list[int]) -> None:
+        for place, handle in enumerate(handles):
+            self._ask(place, "release", {"handle": handle})
 
     def memory(self, base: Trial, new: Trial) -> list[Memory | None]:
         """Return what one call takes on each side."""
@@ -114,10 +114,13 @@ class Duel:
             found.append(None if measured["memory"] is None else Memory.from_json(measured["memory"]))
         return found
 
-    def _prepare(self, place: int, trial: Trial, *, offset: bool = False) -> int:
-        ahead = self._random.randrange(OFFSET_BYTES) if offset else 0
-        asked = {"trial": trial.to_json(), "seed": self._settings.seed, "offset": ahead}
-        asked["check"] = self._settings.check
+    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False) -> int:
+        asked = {
+            "trial": trial.to_json(),
+            "seed": self._settings.seed,
+            "check": self._settings.check,
+            "offset": 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0,
+        }
         return int(self._ask(place, "prepare", asked)["handle"])
 
     def _turn(self, place: int, handle: int, calls: int | None) -> Samples:
@@ -143,43 +146,36 @@ class Duel:
                 worker.close()
 
 
-def pair_value(places: Sequence[Sequence[Round]], *, cpu_may_stand_in: bool = False) -> PairValue:
+def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
-    A round is over in milliseconds, so both of its turns meet the host in the same mood; the median over the rounds of
-    a place leaves out those in which the mood changed, and the mean over places evens out what the place in memory
-    does. With minima over the whole pair, identical code spread several times as far.
+    A round is over in milliseconds, so both of its turns meet the host in the same mood. Its ratio holds what the
+    places of the tensors do to either side; the centre of all rounds evens that out, and leaves out those in which the
+    mood changed. With minima over the whole pair, identical code spread several times as far.
 
     A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
     all samples stands in.
     """
-    clean = [[tuple(turn.seconds() for turn in one) for one in rounds] for rounds in places]
-    found = _value(clean, "wall")
-    if found.log_ratio is None and cpu_may_stand_in and _long(places):
-        return _value(
-            [[tuple(turn.cpu_seconds(clean_only=False) for turn in one) for one in rounds] for rounds in places], "cpu"
-        )
+    found = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
+    if found.log_ratio is None and cpu_may_stand_in and _long(rounds):
+        every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
+        return _value(every, "cpu")
     return found
 
 
-def _long(places: Sequence[Sequence[Round]]) -> bool:
+def _long(rounds: Sequence[Round]) -> bool:
     """Whether each call of both sides takes long."""
-    turns = [turn for rounds in places for one in rounds for turn in one]
-    return all(median(turn.seconds(clean_only=False)) > LONG_CALL for turn in turns)
+    return all(median(turn.seconds(clean_only=False)) > LONG_CALL for one in rounds for turn in one)
 
 
-def _value(places: Sequence[Sequence[Sequence[list[float]]]], clock: str) -> PairValue:
+def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str) -> PairValue:
     """Return the value of rounds of times, base and new, in seconds."""
     kept: tuple[list[float], list[float]] = ([], [])
-    medians, count = [], 0
-    for rounds in places:
-        ratios = [ratio for one in rounds if (ratio := _ratio(one, kept)) is not None]
-        medians += [median(ratios)] if ratios else []
-        count += len(ratios)
-    if count < LEAST_ROUNDS:
-        return PairValue(None, None, None, count, f"{count} rounds with undisturbed samples of both sides")
+    ratios = [ratio for one in rounds if (ratio := _ratio(one, kept)) is not None]
+    if len(ratios) < LEAST_ROUNDS:
+        return PairValue(None, None, None, len(ratios), f"{len(ratios)} rounds with undisturbed samples of both sides")
     base_values, new_values = (_values(sorted(times)) for times in kept)
-    return PairValue(fmean(medians), base_values, new_values, count, clock=clock)
+    return PairValue(centre(ratios), base_values, new_values, len(ratios), clock=clock)
 
 
 def _ratio(one: Sequence[list[float]], kept: tuple[list[float], list[float]]) -> float | None:
