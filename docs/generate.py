@@ -53,7 +53,7 @@ RULES = {
     "child.directions": ("CHECKED_CALLS",),
     "child.process": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "backends.threads": ("WATCHED_NS",),
-    "workers.duel": ("PLACES", "OFFSET_BYTES", "ROUNDS", "TURN_SAMPLES", "PAIR_SECONDS", "LEAST_ROUNDS"),
+    "workers.duel": ("ROUNDS", "OFFSET_BYTES", "TURN_SAMPLES", "PAIR_SECONDS", "LEAST_ROUNDS", "HELD_BYTES"),
     "workers.starting": ("MEMORY_SHARE",),
     "workers.pool": ("DESCRIBE_TIMEOUT",),
     "workers.process": ("START_TIMEOUT", "GRACE"),
