@@ -118,6 +118,7 @@ CHANGED: dict[str, Any] = {
     "cpus": (0, 1),
     "memory": False,
     "latency": False,
+    "check": False,
 }
 
 
@@ -128,7 +129,7 @@ def test_every_setting_is_tried_below() -> None:
 @pytest.mark.parametrize("name", CHANGED)
 def test_a_setting_that_changes_what_is_measured_is_a_difference(name: str) -> None:
     differing = Settings().differences(Settings(**{name: CHANGED[name]}))
-    assert differing == ([] if name in ("timeout", "budget", "memory", "latency") else [name])
+    assert differing == ([] if name in ("timeout", "budget", "memory", "latency", "check") else [name])
 
 
 @pytest.mark.parametrize("name", CHANGED)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -40,20 +40,6 @@ Place: TypeAlias = tuple[Any, ...]
 Values: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Variable:
-    """Dimensions that are always equal: their values in the classes, and what each size must be a multiple of."""
-
-    values: Values
-    step: int
-
-    def sized(self, place: int) -> int:
-        """Return the size at a step of the logarithmic scale."""
-        low, high = min(self.values), max(self.values)
-        size: float = low * (high / low) ** (place / STEPS)
-        return max(low, round(size / self.step) * self.step)
-
-
 class Template:
     """The shape of an operator's cases: constants, variables, and what follows from them."""
 
@@ -67,24 +53,27 @@ class Template:
         self._places = {place: tuple(dict(_numbers(case))[place] for case in self._alike) for place in shape}
 
     @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        """The dimensions that vary, each once."""
-        seen = dict.fromkeys(
+    def variables(self) -> tuple[Values, ...]:
+        """The dimensions that vary and are no fixed multiple of another, each once, by their values in the classes."""
+        varying = dict.fromkeys(
             values
             for place, values in self._places.items()
             if _is_dimension(place) and _varies(values) and 1 not in values
         )
-        return tuple(Variable(values, self._step(values)) for values in seen)
+        return tuple(values for values in varying if not any(_multiple(values, other) for other in varying))
 
-    def _step(self, values: Values) -> int:
-        """Return what sizes are multiples of: the constant attributes (groups, heads, strides) that divide them all."""
-        constants = {
-            known[0]
-            for place, known in self._places.items()
-            if not _is_dimension(place) and not _varies(known) and known[0] > 1
-        }
-        dividing = [constant for constant in constants if all(value % constant == 0 for value in values)]
-        return math.lcm(*dividing) if dividing else 1
+    def sized(self, values: Values, place: int, chosen: int) -> int:
+        """Return the size of a variable at a step of the logarithmic scale, with the options of one class."""
+        low, high = min(values), max(values)
+        size: float = low * (high / low) ** (place / STEPS)
+        step = self._step(values, chosen)
+        return max(math.ceil(low / step), round(size / step)) * step
+
+    def _step(self, values: Values, chosen: int) -> int:
+        """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
+        attributes = (known for place, known in self._places.items() if not _is_dimension(place))
+        dividing = [known for known in attributes if all(n > 1 and size % n == 0 for size, n in zip(values, known))]
+        return math.lcm(*(known[chosen] for known in dividing))
 
     @property
     def classes(self) -> int:
@@ -103,10 +92,20 @@ class Template:
             return values[0]
         if values in sizes:
             return sizes[values]
-        if _is_dimension(place):  # it is 1 in some class: broadcast, or as large as what it is as large as there
+        if _is_dimension(place):
+            factors = ((_multiple(values, known), size) for known, size in sizes.items())
+            whole = next((factor * size for factor, size in factors if factor), None)
+            # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
             alike = (size for known, size in sizes.items() if known[chosen] == values[chosen] != 1)
-            return next(alike, values[chosen])
+            return whole or next(alike, values[chosen])
         return _followed(values, sizes) or values[chosen]
+
+
+def _multiple(values: Values, of: Values) -> int | None:
+    """Return the whole number above one that makes one place's values another's; None where there is none."""
+    factors = {Fraction(value, known) for value, known in zip(values, of)}
+    factor = factors.pop()
+    return int(factor) if not factors and factor.denominator == 1 and factor > 1 else None
 
 
 def _followed(values: Values, sizes: Mapping[Values, int]) -> int | None:
@@ -130,8 +129,9 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
     places = st.tuples(*(st.integers(0, STEPS) for _ in template.variables))
 
     def made(drawn: tuple[Sequence[int], int]) -> Case:
-        sized = {variable.values: variable.sized(place) for variable, place in zip(template.variables, drawn[0])}
-        return template.case(sized, drawn[1])
+        chosen = drawn[1]
+        sized = {values: template.sized(values, place, chosen) for values, place in zip(template.variables, drawn[0])}
+        return template.case(sized, chosen)
 
     return (
         st.tuples(places, st.integers(0, template.classes - 1))

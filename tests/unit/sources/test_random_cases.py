@@ -48,6 +48,15 @@ def test_a_kernel_fits_its_input_and_channels_match(case: Case) -> None:
     assert all(size + 2 * pad >= width for size, pad, width in zip(data[2:], padding, weight[2:]))
 
 
+@given(strategies.cases("multi_head_attention"))
+def test_a_fixed_multiple_stays_one_and_heads_divide_their_dimension(case: Case) -> None:
+    rows, columns = case.tensor("weight").shape
+    heads = case["heads"]
+    assert isinstance(heads, int)
+    assert rows == 3 * columns == 3 * case.tensor("data").shape[2]
+    assert columns % heads == 0
+
+
 @given(strategies.cases("broadcast_add"))
 def test_shapes_that_are_broadcast_agree(case: Case) -> None:
     lhs, rhs = case.tensor("lhs").shape, case.tensor("rhs").shape
