@@ -1,0 +1,48 @@
+"""The examples of own operators, each in its framework."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def records(*words: str) -> list[dict[str, Any]]:
+    """Run a command in the folder of the project and return its records."""
+    command = [sys.executable, "-m", "opperf", "run", *words, "--runs", "3", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+    return found
+
+
+def test_a_custom_operator_of_torch_stands_beside_the_frameworks_own() -> None:
+    name = "examples.custom.fast_softmax:fast_softmax"
+    mine, theirs = records(name, "softmax", "--framework", "torch", "--input", "x=64x96", "--direction", "forward")
+    assert [record["status"] for record in (mine, theirs)] == ["ok", "ok"]
+    assert mine["case"] == theirs["case"]
+    assert mine["facts"]["checked"] == "against torch:torch.nn.functional.softmax"
+
+
+def test_a_custom_op_of_mxnet_is_measured_forward_and_backward() -> None:
+    found = records("examples.custom.mxnet_swish:swish", "--framework", "mxnet", "--input", "data=32x32")
+    assert [(record["direction"], record["status"]) for record in found] == [("forward", "ok"), ("backward", "ok")]
+
+
+def test_a_jitted_function_of_jax_brings_sizes_a_count_and_a_reference() -> None:
+    found = records(
+        "examples.custom.jax_layer:dense_relu", "--framework", "jax", "--size", "small", "--direction", "forward"
+    )
+    (record,) = found
+    assert record["facts"]["checked"] == "against its reference"
+    assert record["metrics"]["flops"]["value"] == 2 * 8 * 16 * 32 + 2 * 8 * 32
+
+
+def test_a_plain_function_of_numpy_takes_its_arguments_by_name() -> None:
+    (record,) = records("examples.custom.numpy_norm:row_norms", "--framework", "numpy", "--input", "rows=16x8")
+    assert record["status"] == "ok"
+    assert record["case"]["inputs"]["rows"]["shape"] == [16, 8]
