@@ -18,6 +18,7 @@ class Framework:
     `module` is what its import is called, `distributions` the packages that bring it, `preset` the requirements of the
     environment that opperf builds when the name of the framework is given as an environment. `companions` are
     installed beside any other requirement of it. `mode` is how its users run it when they say nothing.
+    `gradients` is False for one that has no automatic differentiation.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Framework:
     preset: tuple[str, ...]
     companions: tuple[str, ...] = ()
     mode: str = "eager"
+    gradients: bool = True
 
     def owns(self, distribution: str) -> bool:
         """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
@@ -39,7 +41,7 @@ FRAMEWORKS = {
         Framework("torch", "torch", ("torch",), ("torch==2.13.0", "numpy"), ("numpy",)),
         Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
-        Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",)),
+        Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
         # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
         Framework("null", "opperf", (), ()),
     )

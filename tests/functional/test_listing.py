@@ -18,14 +18,14 @@ Opperf: TypeAlias = Callable[..., Any]
 def test_every_operator_has_a_line(opperf: Opperf) -> None:
     done = opperf("operators")
     assert (done.code, done.err) == (0, "")
-    titles, *lines = done.out.splitlines()
+    titles, _, *lines = done.out.splitlines()
     assert titles.split() == ["operator", "category", "directions", "arguments", "meaning"]
     assert [line.split()[0] for line in lines] == list(catalog())
     assert len(lines) >= 60
 
 
 def test_a_line_says_what_an_operator_takes_and_means(opperf: Opperf) -> None:
-    (line,) = opperf("operators", "add").out.splitlines()[1:]
+    (line,) = opperf("operators", "add").out.splitlines()[2:]
     assert [cell.strip() for cell in line.split("  ") if cell.strip()] == [
         "add", "elementwise_binary", "forward, backward", "lhs, rhs", catalog()["add"].summary
     ]  # fmt: skip
@@ -33,14 +33,14 @@ def test_a_line_says_what_an_operator_takes_and_means(opperf: Opperf) -> None:
 
 @pytest.mark.parametrize("category", categories())
 def test_a_category_can_be_listed(category: str, opperf: Opperf) -> None:
-    lines = opperf("operators", "--category", category).out.splitlines()[1:]
+    lines = opperf("operators", "--category", category).out.splitlines()[2:]
     assert [line.split()[0] for line in lines] == [
         known.name for known in catalog().values() if known.category == category
     ]
 
 
 def test_names_can_be_listed_by_pattern(opperf: Opperf) -> None:
-    lines = opperf("operators", "conv*").out.splitlines()[1:]
+    lines = opperf("operators", "conv*").out.splitlines()[2:]
     assert {line.split()[0] for line in lines} == {name for name in catalog() if name.startswith("conv")}
     assert lines
 
@@ -96,3 +96,17 @@ def test_help_names_every_verb(opperf: Opperf) -> None:
     assert {line.split()[0] for line in commands.splitlines() if line.startswith("  ")} >= {
         "run", "show", "operators", "doctor", "env"
     }  # fmt: skip
+
+
+def test_what_a_framework_has_is_asked_of_it(opperf: Opperf) -> None:
+    done = opperf("operators", "add", "--framework", "null", "--format", "md")
+    assert done.code == 0, done.err
+    assert done.out.splitlines() == [
+        "| operator | category | null |",
+        "| --- | --- | --- |",
+        "| add | elementwise_binary | forward, backward |",
+    ]
+
+
+def test_an_unknown_format_of_the_list_is_refused(opperf: Opperf) -> None:
+    assert opperf("operators", "--format", "html").code == 2

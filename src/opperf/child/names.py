@@ -162,4 +162,10 @@ def _meaning(name: str, call: Call, path: str) -> dict[str, Any]:
     definition = catalog()[name]
     taken = (*definition.inputs, *definition.attributes)
     own = {own: neutral for own, neutral in call.own_names.items() if neutral in taken}
-    return {"path": path, "operator": name, "arguments": own}
+    return {
+        "path": path,
+        "operator": name,
+        "arguments": own,
+        "unsupported": dict(call.unsupported),
+        "note": call.note,
+    }

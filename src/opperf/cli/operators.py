@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.cli import options
 from opperf.errors import unknown
 from opperf.operators import catalog, categories
+from opperf.reports.cells import console, markdown
+
+if TYPE_CHECKING:
+    from opperf.operators import Operator
+
+FORMATS = {"console": console, "md": markdown}
 
 
 def operators(
     pattern: Annotated[Optional[str], typer.Argument(help="Only names that match, as in `conv*`.")] = None,
     *,
     category: options.Category = None,
+    framework: Annotated[
+        Optional[list[str]], typer.Option(metavar="F", help="Ask this framework what it has; may be repeated.")
+    ] = None,
+    format: Annotated[str, typer.Option(metavar="F", help="console or md.")] = "console",
 ) -> None:
-    """List the neutral operators: category, directions, arguments, meaning. No framework is imported."""
+    """List the neutral operators: category, directions, arguments, meaning; or what frameworks make of them.
+
+    Without `--framework` no framework is imported.
+    """
     from fnmatch import fnmatchcase
 
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     for name in category or ():
         if name not in categories():
             raise unknown("category", name, categories(), hint=f"known: {', '.join(categories())}")
-    rows = [
+    chosen = [
+        known
+        for known in catalog().values()
+        if (not category or known.category in category) and (pattern is None or fnmatchcase(known.name, pattern))
+    ]
+    if not chosen and pattern is not None:
+        raise unknown("operator", pattern, catalog())
+    titles, rows = _supported(chosen, framework) if framework else _meanings(chosen)
+    typer.echo(FORMATS[format](titles, rows))
+
+
+def _meanings(chosen: Sequence[Operator]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    rows: list[tuple[str, ...]] = [
         (
             known.name,
             known.category,
@@ -30,13 +58,17 @@ def operators(
             ", ".join((*known.inputs, *known.attributes)),
             known.summary,
         )
-        for known in catalog().values()
-        if (not category or known.category in category) and (pattern is None or fnmatchcase(known.name, pattern))
+        for known in chosen
     ]
-    if not rows and pattern is not None:
-        raise unknown("operator", pattern, catalog())
-    titles = ("operator", "category", "directions", "arguments", "meaning")
-    widths = [max(len(row[i]) for row in (titles, *rows)) for i in range(len(titles) - 1)]
-    for row in (titles, *rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths)]
-        typer.echo("  ".join([*cells, row[-1]]))
+    return ("operator", "category", "directions", "arguments", "meaning"), rows
+
+
+def _supported(chosen: Sequence[Operator], names: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    from opperf.cli.progress import Bar
+    from opperf.registry import framework
+    from opperf.support import support
+
+    asked = [framework(name).name for name in dict.fromkeys(names)]
+    found = support(chosen, asked, Bar().note)
+    rows = [(known.name, known.category, *(found[known.name, name].text() for name in asked)) for known in chosen]
+    return ("operator", "category", *asked), rows
