@@ -234,10 +234,18 @@ def _figure(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
+def groups(_: str) -> str:
+    """Return the groups of operators by the names of other tools."""
+    from opperf.planning.groups import GROUPS
+
+    return table(("group", "operators"), [(f"`{name}`", ", ".join(members)) for name, members in GROUPS.items()])
+
+
 PARTS: dict[str, Callable[[str], str]] = {
     "help": help_of,
     "metrics": metrics,
     "operators": operators,
+    "groups": groups,
     "columns": columns,
     "fields": fields,
     "signature": signature,

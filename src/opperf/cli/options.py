@@ -15,7 +15,7 @@ Operators = Annotated[Words, typer.Argument(metavar="OPERATOR", help="`add`, or 
 Plugin = Annotated[
     Optional[list[Path]], Option(metavar="FILE", help="A Python file with operators of your own; its code is run.")
 ]
-Category = Annotated[Words, Option(metavar="C", help="All operators of a category.")]
+Category = Annotated[Words, Option(metavar="C", help="All operators of a category, or of a group of another tool.")]
 Every = Annotated[bool, Option("--all", help="All operators.")]
 Skip = Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")]
 SuiteFile = Annotated[Optional[Path], Option(metavar="FILE", help="The cases of a suite file.")]

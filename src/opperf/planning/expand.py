@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from opperf.case import Case
 from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, operator
+from opperf.planning.groups import GROUPS
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.selection import Selection
 from opperf.registry import CODE, is_code, split_implementation
@@ -72,8 +73,8 @@ def expand(
 
 def _check(selection: Selection) -> None:
     for name in selection.categories:
-        if name not in categories():
-            raise unknown("category", name, categories(), hint=f"known: {', '.join(categories())}")
+        if name not in (*categories(), *GROUPS):
+            raise unknown("category", name, [*categories(), *GROUPS], hint=f"known: {', '.join(categories())}")
     for name in selection.sizes:
         if name not in SIZES:
             raise unknown("size", name, SIZES, hint=f"known: {', '.join(SIZES)}")
@@ -100,6 +101,7 @@ def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
     """Yield what the selection asks of one side, in its order, skips left out."""
     names = list(selection.operators)
     names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
+    names += [member for group in selection.categories for member in GROUPS.get(group, ())]
     for name in dict.fromkeys(names):
         if any(fnmatchcase(name, pattern) for pattern in selection.skip):
             continue
