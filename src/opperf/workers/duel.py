@@ -54,7 +54,7 @@ class Duel:
         try:
             sides = [base, new]
             cpus = settings.cpus or shared_cpus(base, new)
-            order = [0, 1] if generator.random() < 0.5 else [1, 0]
+            order = self._order()
             self.first = order[0]
             started: dict[int, Worker] = {}
             for place in order:
@@ -80,14 +80,13 @@ class Duel:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
-        held: list[list[int]] = []
+        held: list[dict[int, int]] = []
         few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
         while len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS):
-            held.append([self._prepare(place, trial, elsewhere=True) for place, trial in enumerate((base, new))])
-            turns: dict[int, Samples] = {}
-            for place in (0, 1) if self._random.random() < 0.5 else (1, 0):
-                turns[place] = self._turn(place, held[-1][place], calls[place])
+            handles = {place: self._prepare(place, (base, new)[place], elsewhere=True) for place in self._order()}
+            held.append(handles)
+            turns = {place: self._turn(place, handles[place], calls[place]) for place in self._order()}
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
                 calls = [turns[place].samples[0].calls for place in (0, 1)]
@@ -99,8 +98,12 @@ class Duel:
         alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
         return pair_value(rounds, cpu_may_stand_in=alone)
 
-    def _release(self, handles: list[int]) -> None:
-        for place, handle in enumerate(handles):
+    def _order(self) -> tuple[int, int]:
+        """Return both sides in random order."""
+        return (0, 1) if self._random.random() < 0.5 else (1, 0)
+
+    def _release(self, handles: dict[int, int]) -> None:
+        for place, handle in handles.items():
             self._ask(place, "release", {"handle": handle})
 
     def memory(self, base: Trial, new: Trial) -> list[Memory | None]:
