@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
@@ -64,7 +65,7 @@ class NumpyBackend:
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return an array; with strides, a view of a buffer that just holds it."""
-        if dtype.startswith("complex"):
+        if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
             host = host.view(f"complex{16 * host.itemsize}")
         made = host.astype(self.dtype(dtype)).reshape(tuple(shape))
         return made if strides is None or made.size == 0 else _strided(made, strides)
