@@ -122,8 +122,7 @@ def test_every_registered_operator_runs_or_has_a_written_reason(outcomes: Outcom
 
 
 def test_what_is_known_to_fail_fails(outcomes: Outcomes) -> None:
-    always = [key for key, reason in known_failures().items() if not reason.startswith("sometimes")]
-    assert [key for key in always if outcomes.get(key, "no such operator") == "ok"] == []
+    assert [key for key in known_failures() if outcomes.get(key, "no such operator") == "ok"] == []
     assert [key for key in known_failures() if key not in outcomes] == []
 
 
