@@ -1,10 +1,10 @@
 """False alarms: how often identical code is called changed, and how often a real 2, 5 or 10 % is found.
 
 Each round compares the workloads as `opperf compare` does, with its defaults, once for each effect (+2 %, which nobody
-promises to find at a tolerance of 2 %, every third time), and every second time once more for identical code beside CPU
-burners. In the same minutes every workload is measured by five fresh processes of the base and then five of the new
-side, and the rules of other tools judge those samples. One lane runs on each CPU, so each disturbs the other's caches;
-comparisons do not overlap.
+promises to find at a tolerance of 2 %, every third time), and once more for identical code beside CPU burners. In the
+same minutes every workload is measured by five fresh processes of the base and then five of the new side, and the rules
+of other tools judge those samples. One lane runs on each CPU, so each disturbs the other's caches; comparisons do not
+overlap.
 
     python benchmarks/false_alarms.py [ROUNDS] [RAW]
 
@@ -199,20 +199,19 @@ def lane(cpu: int, rounds: int, raw: Path) -> None:
         random.Random(seed).shuffle(jobs)
         for job in jobs:
             _write(raw, job())
-        if number % 2 == 0:
-            with burner():
-                _write(raw, suite(BURNING, seed, cpu, side))
+        with burner():
+            _write(raw, suite(BURNING, seed, cpu, side))
         print(f"CPU {cpu}: round {number + 1} of {rounds}", file=sys.stderr, flush=True)
 
 
 def _write(raw: Path, found: dict[str, Any]) -> None:
     with raw.open("a") as file:
-        file.write(json.dumps(found) + "\n")
+        file.write(json.dumps({**found, "load": os.getloadavg()[0]}) + "\n")
 
 
 def main() -> None:
     """Measure, print and judge."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 14
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 22
     raw = Path(sys.argv[2] if len(sys.argv) > 2 else "false_alarms.jsonl")
     cpus = sorted(os.sched_getaffinity(0))
     if len(sys.argv) > 3:

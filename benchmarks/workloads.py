@@ -50,35 +50,23 @@ def _small(name: str) -> Workload:
     return Workload(f"{name} small", operator(name).case("small"))
 
 
-#: From 5 us to 20 ms a call.
+#: From 3 us to 20 ms a call: short and cache-sized ones, where pairs spread most, and long ones.
 WORKLOADS = (
     Workload("add 256x256", _case("add", lhs=(256, 256), rhs=(256, 256))),
-    Workload("multiply 256x200", _case("multiply", lhs=(256, 200), rhs=(256, 200))),
     Workload("tanh 32x256", _case("tanh", data=(32, 256))),
-    Workload("exp 64x128", _case("exp", data=(64, 128))),
     Workload("sigmoid 128x192", _case("sigmoid", data=(128, 192))),
     Workload("gelu 64x128", _case("gelu", data=(64, 128))),
     Workload("softmax 64x128", _case("softmax", data=(64, 128))),
-    Workload("log_softmax 64x256", _case("log_softmax", data=(64, 256))),
     Workload("layer_norm 64x1024", _case("layer_norm", data=(64, 1024))),
     Workload("sum 160x1024", _case("sum", data=(160, 1024))),
-    Workload("max 80x1024", _case("max", data=(80, 1024))),
     Workload("argmax 24x256", _case("argmax", data=(24, 256))),
     Workload("matmul 64x64x64", _case("matmul", lhs=(64, 64), rhs=(64, 64))),
-    Workload("square 320x256", _case("square", data=(320, 256))),
-    Workload("subtract 256x250", _case("subtract", lhs=(256, 250), rhs=(256, 250))),
     Workload("abs 256x256", _case("abs", data=(256, 256))),
-    Workload("mean 160x1024", _case("mean", data=(160, 1024))),
-    Workload("linear 32x128", _case("linear", data=(32, 128), weight=(64, 128), bias=(64,))),
     _small("conv2d"),
-    _small("sort"),
-    Workload("sum 1000x1024", _case("sum", data=(1000, 1024)), ("data",)),
     Workload("add 1000x1024", _case("add", lhs=(1000, 1024), rhs=(1000, 1024)), ("lhs", "rhs")),
-    Workload("relu 200x1024", _case("relu", data=(200, 1024)), ("data",)),
     Workload("gelu 500x1024", _case("gelu", data=(500, 1024)), ("data",)),
     Workload("exp 1000x1024", _case("exp", data=(1000, 1024)), ("data",)),
     Workload("softmax 1000x1024", _case("softmax", data=(1000, 1024)), ("data",)),
-    Workload("log_softmax 200x512", _case("log_softmax", data=(200, 512)), ("data",)),
     Workload("layer_norm 1000x1024", _case("layer_norm", data=(1000, 1024)), ("data",)),
     Workload("matmul 400x512x512", _case("matmul", lhs=(400, 512), rhs=(512, 512)), ("lhs",)),
     Workload("conv2d 100x16x14x14", _case("conv2d", data=(100, 16, 14, 14), weight=(32, 16, 3, 3)), ("data",)),
