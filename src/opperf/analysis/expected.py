@@ -1,19 +1,22 @@
 """Judge a run against recorded expectations, and make expectations of a run.
 
-Nothing is interleaved with what was measured long ago, so the threshold must be wider than what identical code moves
-by on that machine. The uncertainty of the expectation counts as much as that of the run: both have a value for each
-process, and the interval is over both.
+Nothing is interleaved with what was measured long ago, so a change beyond the threshold counts only where it is beyond
+what `opperf noise` saw identical code move by on this machine, too. The uncertainty of the expectation counts as much
+as that of the run: both have a value for each process, and the interval is over both.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from opperf.analysis.recorded import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 from opperf.comparison import Comparison, Verdict
 from opperf.expectation import Expectation
+from opperf.floor import Floor, floor_key
+from opperf.plan import Trial
 from opperf.reason import Warning
 from opperf.record import Quantity, Record, Run
 
@@ -45,19 +48,41 @@ def updated(old: Sequence[Expectation], new: Sequence[Expectation]) -> tuple[Exp
     return tuple((known | {expectation.trial.key: expectation for expectation in new}).values())
 
 
-def compare_expected(expectations: Sequence[Expectation], run: Run, threshold: float) -> list[Comparison]:
-    """Return a comparison for each trial of a run and for each expectation; neither is dropped without the other."""
+def compare_expected(
+    expectations: Sequence[Expectation],
+    run: Run,
+    threshold: float,
+    floors: Mapping[tuple[object, ...], Floor] | None = None,
+) -> list[Comparison]:
+    """Return a comparison for each trial of a run and for each expectation; neither is dropped without the other.
+
+    `threshold` is a share of the time that is expected; `floors` are those of this machine, where they are measured.
+    """
     expected = {expectation.trial.key: expectation for expectation in expectations}
     measured = {record.trial.key: record for record in run.records}
     keys = dict.fromkeys([*measured, *expected])
-    return [_compared(expected.get(key), measured.get(key), run, threshold) for key in keys]
+    limits = _Limits(threshold, floors or {})
+    return [_compared(expected.get(key), measured.get(key), run, limits) for key in keys]
 
 
-def _compared(expected: Expectation | None, record: Record | None, run: Run, threshold: float) -> Comparison:
+@dataclass(frozen=True)
+class _Limits:
+    """What a change must exceed to be one: the user's threshold, and how far identical code moved on this machine."""
+
+    threshold: float
+    floors: Mapping[tuple[object, ...], Floor]
+
+    def floor(self, trial: Trial) -> float:
+        """Return the log-ratio that processes of identical code lay apart by; 0 where that is not measured."""
+        known = self.floors.get(floor_key(trial))
+        return 0.0 if known is None else known.between
+
+
+def _compared(expected: Expectation | None, record: Record | None, run: Run, limits: _Limits) -> Comparison:
     known = expected or record
     if known is None:
         raise ValueError("neither an expectation nor a record")
-    status, verdict = _verdict(expected, record, threshold)
+    status, verdict = _verdict(expected, record, limits)
     logs = [] if record is None else process_logs(record)
     return Comparison(
         case=known.trial.case,
@@ -73,7 +98,7 @@ def _compared(expected: Expectation | None, record: Record | None, run: Run, thr
     )
 
 
-def _verdict(expected: Expectation | None, record: Record | None, threshold: float) -> tuple[str, Verdict]:
+def _verdict(expected: Expectation | None, record: Record | None, limits: _Limits) -> tuple[str, Verdict]:
     """Return the status of a comparison, and the verdict on it."""
 
     def none(status: str, reason: str, settle: str | None = None) -> tuple[str, Verdict]:
@@ -93,13 +118,17 @@ def _verdict(expected: Expectation | None, record: Record | None, threshold: flo
     if min(len(old), len(new)) < PROCESSES:
         reason = f"{len(old)} process(es) behind the expectation and {len(new)} now; both need {PROCESSES}"
         return none("ok", reason, f"`--processes {PROCESSES}` or more")
-    return "ok", _timed(old, new, threshold)
+    return "ok", _timed(old, new, limits.threshold, limits.floor(record.trial))
 
 
-def _timed(old: Sequence[float], new: Sequence[float], threshold: float) -> Verdict:
-    """Return the verdict on times: a change is one when the whole interval is beyond the threshold."""
+def _timed(old: Sequence[float], new: Sequence[float], threshold: float, floor: float) -> Verdict:
+    """Return the verdict on times: a change is one when the whole interval is beyond the threshold and the floor."""
     test, band = Welch.of(old, new), math.log1p(threshold)
     ratio, interval = math.exp(test.mean), (math.exp(test.low), math.exp(test.high))
+    if (test.low > band or test.high < -band) and not (test.low > floor or test.high < -floor):
+        reason = f"beyond {threshold:.0%}, but not clear of the {math.expm1(floor):.1%} that identical code moved by"
+        settle = "a live comparison: `opperf gate --base SIDE --new SIDE`"
+        return Verdict("inconclusive", ratio, interval, reason, len(new), settle)
     if test.low > band:
         return Verdict("slower", ratio, interval, f"the interval lies above +{threshold:.0%}", len(new))
     if test.high < -band:

@@ -15,6 +15,7 @@ from opperf.analysis.summary import record
 from opperf.case import Case
 from opperf.comparison import Comparison
 from opperf.expectation import Expectation
+from opperf.floor import Floor
 from opperf.measurement import Measurement, Memory, Sample, Samples
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
@@ -54,6 +55,12 @@ def judged(old: Sequence[float], new: Sequence[float], threshold: float = 0.1) -
     """Return the comparison of a run with what an earlier one made expected."""
     (found,) = compare_expected(expectations_of(run(measured(*old))), run(measured(*new)), threshold)
     return found
+
+
+def floor(between: float, trial: Trial = TRIAL) -> dict[tuple[object, ...], Floor]:
+    """Return what identical code of a trial was seen to move by, as a ratio of processes."""
+    found = Floor(trial, 100e-6, 10, 0.01, 0.01, math.log(between), 0, 2, "2026-11-21")
+    return {found.key: found}
 
 
 def test_an_expectation_has_the_clean_minimum_of_each_process_and_the_machine() -> None:
@@ -148,3 +155,35 @@ def test_an_update_replaces_what_was_measured_and_keeps_the_rest_in_place() -> N
     third = Expectation(replace(TRIAL, direction="forward_backward"), (4.0,))
     newer = replace(first, times=(3.0,))
     assert updated([first, second], [newer, third]) == (newer, second, third)
+
+
+@pytest.mark.parametrize(
+    ("between", "new", "word"),
+    [
+        (1.3, [120, 120.1, 120.2], "inconclusive"),
+        (1.3, [80, 80.1, 80.2], "inconclusive"),
+        (1.3, [140, 140.1, 140.2], "slower"),
+        (1.3, [70, 70.1, 70.2], "faster"),
+        (1.3, [105, 105.1, 105.2], "same"),
+        (1.05, [120, 120.1, 120.2], "slower"),
+    ],
+)
+def test_a_change_is_one_only_where_it_is_clear_of_what_identical_code_moved_by(
+    between: float, new: list[float], word: str
+) -> None:
+    expectations = expectations_of(run(measured(100, 100.1, 100.2)))
+    (found,) = compare_expected(expectations, run(measured(*new)), 0.1, floor(between))
+    assert found.verdict.verdict == word
+
+
+def test_the_floor_of_another_trial_says_nothing() -> None:
+    expectations = expectations_of(run(measured(100, 100.1, 100.2)))
+    (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3, OTHER))
+    assert found.verdict.verdict == "slower"
+
+
+def test_a_change_below_the_floor_says_how_far_identical_code_moved_and_what_settles_it() -> None:
+    expectations = expectations_of(run(measured(100, 100.1, 100.2)))
+    (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3))
+    assert found.verdict.reason == "beyond 10%, but not clear of the 30.0% that identical code moved by"
+    assert found.verdict.settle == "a live comparison: `opperf gate --base SIDE --new SIDE`"
