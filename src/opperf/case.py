@@ -31,7 +31,7 @@ class DType:
 
 @dataclass(frozen=True)
 class Device:
-    """A device given as an argument."""
+    """A device given as an argument; `default` is the one that is measured on."""
 
     name: str
 

@@ -78,12 +78,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Trial:
-    """One case on one side in one direction. `origin` says where the case comes from (`catalog:common`)."""
+    """One case on one side in one direction.
+
+    `origin` says where the case comes from (`catalog:common`), `count` how often it occurs there.
+    """
 
     case: Case
     side: Side
     direction: str
     origin: str = "user"
+    count: int = 1
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -97,6 +101,7 @@ class Trial:
             "side": self.side.to_json(),
             "direction": self.direction,
             "origin": self.origin,
+            "count": self.count,
         }
 
     @classmethod
@@ -107,6 +112,7 @@ class Trial:
             Side.from_json(data["side"]),
             data["direction"],
             data.get("origin", "user"),
+            data.get("count", 1),
         )
 
 

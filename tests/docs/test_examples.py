@@ -9,14 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+
 EXAMPLES = sorted(
     path for path in (Path(__file__).resolve().parents[2] / "examples").iterdir() if path.suffix in (".py", ".sh")
 )
+#: Scripts of a framework's user, which run in its environment.
+IN_ENVIRONMENTS = {"record_trace.py": "torch"}
+
+
+def python_of(example: Path) -> Path:
+    """Return the interpreter that an example is written for."""
+    framework = IN_ENVIRONMENTS.get(example.name)
+    if framework is None:
+        return Path(sys.executable)
+    return interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[path.name for path in EXAMPLES])
 def test_example_runs(example: Path, tmp_path: Path) -> None:
-    program = [sys.executable] if example.suffix == ".py" else ["bash"]
+    program = [str(python_of(example))] if example.suffix == ".py" else ["bash"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [*program, str(example)],

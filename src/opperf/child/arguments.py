@@ -34,7 +34,7 @@ class Maker:
         if isinstance(argument, DType):
             return self.backend.dtype(argument.name)
         if isinstance(argument, Device):
-            return argument.name
+            return self.backend.side.device if argument.name == "default" else argument.name
         return argument
 
 

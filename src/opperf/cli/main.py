@@ -13,7 +13,7 @@ from types import FrameType
 
 import typer
 
-from opperf.cli import compare, doctor, env, gate, noise, operators, run, show
+from opperf.cli import compare, doctor, env, gate, noise, operators, replay, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
+app.command("replay")(replay.replay)
 app.command("gate")(gate.gate)
 app.command("noise")(noise.noise)
 app.command("show")(show.show)

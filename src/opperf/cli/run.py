@@ -12,6 +12,8 @@ import typer
 from opperf.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from opperf.plan import Plan, Settings
     from opperf.planning.selection import Selection
     from opperf.record import Run
@@ -102,11 +104,27 @@ def _run(
     selection: Selection, settings: Settings, wanted: Options, *, format: str | None, dry_run: bool, strict: bool
 ) -> None:
     from opperf.cli.output import check_format, deliver
+
+    check_format(format, wanted.output)
+    measure(
+        selection, settings, wanted, lambda run: deliver(run, format, wanted.output), dry_run=dry_run, strict=strict
+    )
+
+
+def measure(
+    selection: Selection,
+    settings: Settings,
+    wanted: Options,
+    report: Callable[[Run], None],
+    *,
+    dry_run: bool,
+    strict: bool,
+) -> None:
+    """Measure a selection, report what was measured, also when it was stopped, and leave as the design says."""
     from opperf.cli.progress import Bar
     from opperf.session import Interrupted, Session
     from opperf.store.journal import journal_of
 
-    check_format(format, wanted.output)
     bar = Bar()
     with Session(selection, settings, bar) as session:
         plan = session.plan()
@@ -117,12 +135,12 @@ def _run(
             measured = session.run(plan, wanted)
         except Interrupted as stopped:
             bar.close()
-            deliver(stopped.run, format, wanted.output)
+            report(stopped.run)
             if wanted.output is not None:
                 bar.note(f"stopped; go on with `--resume {wanted.output}`")
             raise SystemExit(stopped.cause.code if isinstance(stopped.cause, SystemExit) else 130) from None
     bar.close()
-    deliver(measured, format, wanted.output)
+    report(measured)
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
     _leave(measured, strict=strict)

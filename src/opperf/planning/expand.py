@@ -22,6 +22,7 @@ from opperf.registry import CODE, is_code, split_implementation
 from opperf.sources.random_cases import random_cases
 from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
+from opperf.suite import Suite
 from opperf.tensor import distribution_named, dtype_named
 
 
@@ -245,13 +246,19 @@ def _directions(
 def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
     if selection.suite is None:
         return
-    for i, entry in enumerate(read_suite(selection.suite).cases):
+    suite = selection.suite if isinstance(selection.suite, Suite) else read_suite(selection.suite)
+    for i, entry in enumerate(suite.cases):
         prefix, rest = split_implementation(entry.case.operator)
         if prefix not in (None, side.framework):
             continue
         if prefix is None and rest not in catalog():
-            raise unknown("operator", rest, catalog(), hint=f"in {selection.suite}: cases[{i}]")
+            raise unknown(
+                "operator",
+                rest,
+                catalog(),
+                hint=f"in {suite.name if suite is selection.suite else selection.suite}: cases[{i}]",
+            )
         definition = catalog().get(rest) if prefix is None else None
         here = side if prefix is None else replace(side, implementation=rest)
         for direction in _directions(selection, definition, entry.case):
-            yield Trial(entry.case, here, direction, entry.origin)
+            yield Trial(entry.case, here, direction, entry.origin, entry.count)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opperf.suite import Suite
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -20,7 +22,7 @@ class Selection:
     categories: Sequence[str] = ()
     every: bool = False
     skip: Sequence[str] = ()
-    suite: Path | None = None
+    suite: Path | Suite | None = None
     frameworks: Sequence[str] = ()
     environments: Sequence[str] = ()
     devices: Sequence[str] = ()

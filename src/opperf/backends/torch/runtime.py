@@ -88,7 +88,10 @@ class TorchBackend:
         made = host.to(DTYPES[dtype]).reshape(tuple(shape)).to(self.device)
         if strides is None:
             return made
-        return torch.empty_strided(tuple(shape), tuple(strides), dtype=made.dtype, device=self.device).copy_(made)
+        # Elements that share a place, as an expanded tensor's do, are made once.
+        once = made[tuple(slice(1) if stride == 0 else slice(None) for stride in strides)]
+        strided = torch.empty_strided(once.shape, tuple(strides), dtype=made.dtype, device=self.device)
+        return strided.copy_(once).expand(tuple(shape))
 
     def dtype(self, name: str) -> Any:
         """Return `torch.float32` and the like."""

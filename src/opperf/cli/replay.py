@@ -1,0 +1,142 @@
+"""`opperf replay`: run a recorded workload again, operator by operator."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from opperf.cli import options
+from opperf.cli.run import measure, usable_cpus
+
+if TYPE_CHECKING:
+    from opperf.record import Run
+    from opperf.trace import Trace
+
+Option = typer.Option
+
+
+def replay(
+    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces.")],
+    *,
+    kineto: Annotated[
+        Optional[Path], Option(metavar="FILE", help="The Kineto trace of the same run: how long each call took in it.")
+    ] = None,
+    subgraph: Annotated[Optional[str], Option(metavar="LABEL", help="Only what ran below this label.")] = None,
+    iterations: Annotated[
+        Optional[str], Option(metavar="N|FIRST-LAST", help="Only these profiler steps, counted from 0.")
+    ] = None,
+    top: Annotated[Optional[int], Option(metavar="N", help="Print the N most expensive rows.")] = None,
+    save_suite: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Write the cases as a suite, for `run` and `compare`.")
+    ] = None,
+    environment: options.Environment = None,
+    device: options.Device = None,
+    warmup: options.Warmup = None,
+    runs: options.Runs = None,
+    precision: options.Precision = "2%",
+    budget: options.Budget = None,
+    trial_budget: options.TrialBudget = "0.5",
+    processes: options.Processes = 1,
+    threads: options.Threads = 1,
+    cpus: options.Cpus = None,
+    cache: options.Cache = "hot",
+    timeout: options.Timeout = "120",
+    seed: options.Seed = 0,
+    label: options.Label = None,
+    no_samples: options.NoSamples = False,
+    strict: options.Strict = False,
+    dry_run: options.DryRun = False,
+    format: options.Format = None,
+    output: options.Output = None,
+    resume: options.Resume = None,
+) -> None:
+    """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
+    from opperf.cli.output import check_format, check_place, write_report
+    from opperf.plan import Settings
+    from opperf.planning.selection import Selection
+    from opperf.reports.replay import render
+    from opperf.session import Options
+    from opperf.sources.user_inputs import pairs
+    from opperf.trace import Replay
+    from opperf.units import parse_duration, parse_percent
+
+    place = output or resume
+    check_format(format, place)
+    check_place(save_suite)
+    settings = Settings(
+        warmup=warmup,
+        runs=runs,
+        precision=parse_percent(precision, name="`--precision`"),
+        trial_budget=parse_duration(trial_budget, name="`--trial-budget`"),
+        timeout=parse_duration(timeout, name="`--timeout`"),
+        budget=None if budget is None else parse_duration(budget, name="`--budget`"),
+        processes=processes,
+        cache=cache,
+        seed=seed,
+        cpus=None if cpus is None else usable_cpus(cpus),
+        latency=False,
+    )
+    wanted = Options(
+        output=place,
+        resume=resume,
+        labels=pairs(label or (), "--label"),
+        keep_samples=not no_samples,
+        command=("opperf", *sys.argv[1:]),
+    )
+    trace = _read(traces, kineto, subgraph, iterations)
+    if save_suite is not None:
+        _save(trace, save_suite)
+    selected = Selection(
+        suite=trace.suite(),
+        frameworks=("torch",),
+        environments=environment or (),
+        devices=device or (),
+        directions=("forward",),
+        threads=threads,
+    )
+
+    def report(run: Run) -> None:
+        found = Replay(trace, run)
+        write_report(lambda chosen: render(found, chosen, top), format, place, f"{len(run.records)} records")
+
+    measure(selected, settings, wanted, report, dry_run=dry_run, strict=strict)
+
+
+def _read(traces: list[Path], kineto: Path | None, subgraph: str | None, iterations: str | None) -> Trace:
+    """Read the traces; raises `InputError`."""
+    from opperf.errors import InputError
+    from opperf.sources.execution_trace.kineto import read_durations
+    from opperf.sources.execution_trace.reading import read_traces
+
+    if kineto is not None and len(traces) > 1:
+        raise InputError("`--kineto` goes with one trace", hint="replay the traces one by one")
+    return read_traces(
+        traces,
+        subgraph=subgraph,
+        steps=None if iterations is None else _steps(iterations),
+        durations=None if kineto is None else read_durations(kineto),
+    )
+
+
+def _steps(text: str) -> tuple[int, int]:
+    """Read `--iterations`: the first step, and the first that is left out."""
+    from opperf.errors import InputError
+
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first = int(found[1]) if found else 0
+    last = int(found[2] or found[1]) if found else -1
+    if last < first:
+        raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write for example `1-3`")
+    return first, last + 1
+
+
+def _save(trace: Trace, path: Path) -> None:
+    from opperf.store.run_file import write_text
+
+    write_text(path, json.dumps(trace.suite().to_json(), indent=1) + "\n")
+    typer.echo(f"wrote {path}: {len(trace.cases)} cases", err=True)

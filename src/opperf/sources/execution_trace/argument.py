@@ -1,0 +1,185 @@
+"""Arguments of what was recorded: types, shapes and strides as they were, whole numbers where they are valid.
+
+A trace has no elements of tensors. Random ones do for floating types; a whole number may be an index, and one out of
+range fails or ends the process. So tensors of indices have a range: the recorded one, or what the operator's other
+inputs allow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from opperf.case import Argument, Device, DType, ListOf
+from opperf.sources.execution_trace.node import Node
+from opperf.sources.execution_trace.schema import Parameter
+from opperf.tensor import TensorSpec
+
+DTYPES = {
+    "bool": "bool",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "short int": "int16",
+    "int": "int32",
+    "long": "int64",
+    "long int": "int64",
+    "c10::Half": "float16",
+    "c10::BFloat16": "bfloat16",
+    "float": "float32",
+    "double": "float64",
+    "c10::complex<float>": "complex64",
+    "c10::complex<double>": "complex128",
+}
+#: PyTorch's numbers of element types (c10/core/ScalarType.h), in arguments such as `dtype`.
+NUMBERED = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
+    9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16",
+}  # fmt: skip
+NOTHING = ("None", "Tensor(nullptr (uninitialized))")
+SCALARS = ("Int", "Double", "Bool", "String")
+_TENSOR = re.compile(r"Tensor\((?P<dtype>.+)\)")
+_LIST = re.compile(r"(?:GenericList|Tuple)\[(?P<items>.*)\]")
+
+
+class Unknown(ValueError):
+    """Something was recorded that a case cannot hold; the message says what."""
+
+
+def arguments(node: Node, parameters: Sequence[Parameter]) -> dict[str, Argument]:
+    """Return the arguments of a call by name; raises `Unknown`."""
+    if len(node.values) != len(parameters):
+        raise Unknown(f"{len(node.values)} inputs are recorded, and the operator takes {len(parameters)}")
+    recorded = _ranges(node.ranges)
+    found: dict[str, Argument] = {}
+    for place, parameter in enumerate(parameters):
+        strides = node.strides[place] if place < len(node.strides) else ()
+        made = _argument(node.types[place], node.values[place], node.shapes[place], strides)
+        found[parameter.name] = _typed(parameter.type, _within(made, recorded.get(place)))
+    return _indexed(node.name, found)
+
+
+def _argument(kind: str, value: Any, shape: Any, strides: Any) -> Argument:
+    if kind in NOTHING:
+        return None
+    if kind == "Device":
+        return Device("default")  # what was recorded on another device runs on the one that is measured
+    if kind in SCALARS and isinstance(value, (bool, int, float, str)):
+        return float(value) if kind == "Double" else value
+    if tensor := _TENSOR.fullmatch(kind):
+        return _tensor(tensor["dtype"], shape, strides)
+    if listed := _LIST.fullmatch(kind):
+        kinds = _kinds(listed["items"])
+        if len(kinds) != len(value):
+            raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
+        return ListOf(tuple(map(_argument, kinds, value, _each(shape, kinds), _each(strides, kinds))))
+    raise Unknown(f"an argument of type {kind}")
+
+
+def _tensor(dtype: str, shape: Any, strides: Any) -> TensorSpec:
+    if dtype not in DTYPES:
+        raise Unknown(f"a tensor of {dtype}")
+    spec = TensorSpec(tuple(shape), DTYPES[dtype])
+    if len(strides) != len(spec.shape) or tuple(strides) == _row_major(spec.shape) or not spec.elements:
+        return spec
+    return replace(spec, strides=tuple(strides))
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def _each(recorded: Any, kinds: Sequence[str]) -> Sequence[Any]:
+    """Return what is recorded for each item of a list; scalars may have nothing."""
+    return recorded if len(recorded) == len(kinds) else [()] * len(kinds)
+
+
+def _kinds(text: str) -> list[str]:
+    """Split the types of a list's items.
+
+    >>> _kinds("Tensor(float),Tensor(c10::complex<float>)")
+    ['Tensor(float)', 'Tensor(c10::complex<float>)']
+    """
+    return re.findall(r"(?:[^,(\[]|\([^()]*(?:\([^()]*\)[^()]*)?\)|\[[^\]]*\])+", text)
+
+
+def _typed(kind: str, made: Argument) -> Argument:
+    """Return an element type where the signature has one and a number was recorded."""
+    if not kind.startswith("ScalarType") or not isinstance(made, int):
+        return made
+    if made not in NUMBERED:
+        raise Unknown(f"the element type with the number {made}")
+    return DType(NUMBERED[made])
+
+
+def _ranges(text: str) -> Mapping[int, Sequence[float]]:
+    """Read the smallest and largest element of the inputs of which they are recorded, by place."""
+    try:
+        return {int(place): bounds for place, bounds in json.loads(text).items()} if text else {}
+    except (ValueError, AttributeError):
+        raise Unknown(f"the ranges {text[:80]!r}") from None
+
+
+def _within(made: Argument, bounds: Sequence[float] | None) -> Argument:
+    if bounds is None or not isinstance(made, TensorSpec) or made.is_float or made.dtype == "bool":
+        return made
+    return replace(made, range=(float(bounds[0]), float(bounds[1]) + 1))
+
+
+def _rows(data: TensorSpec, dim: int) -> int:
+    return data.shape[dim] if data.shape else 1
+
+
+#: What bounds an index, by operator: the input that holds it, and how many values it may take, of the arguments.
+INDEXED: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], int]]] = {
+    "embedding": ("indices", lambda call: _rows(call["weight"], 0)),
+    "embedding_bag": ("indices", lambda call: _rows(call["weight"], 0)),
+    "_embedding_bag": ("indices", lambda call: _rows(call["weight"], 0)),
+    "embedding_backward": ("indices", lambda call: call["num_weights"]),
+    "embedding_dense_backward": ("indices", lambda call: call["num_weights"]),
+    **{
+        name: ("index", lambda call: _rows(call["self"], call["dim"]))
+        for name in ("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_select", "index_add_")
+    },
+    "take": ("index", lambda call: call["self"].elements),
+    **{
+        name: ("target", lambda call: _rows(call["self"], min(1, len(call["self"].shape) - 1)))
+        for name in ("nll_loss", "nll_loss_nd", "nll_loss_forward", "nll_loss_backward", "cross_entropy_loss")
+    },
+}
+
+
+def _indexed(name: str, found: dict[str, Argument]) -> dict[str, Argument]:
+    """Return the arguments with indices that are valid, where nothing is recorded of them."""
+    operator = name.rpartition("::")[2]
+    if operator in ("index", "index_put", "index_put_", "_index_put_impl_"):
+        return {**found, "indices": _advanced(found["self"], found["indices"])}
+    if operator not in INDEXED:
+        return found
+    place, count = INDEXED[operator]
+    index = found.get(place)
+    if not isinstance(index, TensorSpec) or index.is_float or index.range is not None:
+        return found
+    return {**found, place: replace(index, range=(0.0, float(max(1, count(found)))))}
+
+
+def _advanced(data: Argument, indices: Argument) -> Argument:
+    """Return the list that `x[i, j]` passes: each tensor of it indexes the dimension where it stands."""
+    if not isinstance(data, TensorSpec) or not isinstance(indices, ListOf):
+        return indices
+    sizes = (*data.shape, *([1] * len(indices.items)))
+    return ListOf(
+        tuple(
+            replace(item, range=(0.0, float(max(1, size))))
+            if isinstance(item, TensorSpec) and item.dtype != "bool" and item.range is None
+            else item
+            for item, size in zip(indices.items, sizes)
+        )
+    )

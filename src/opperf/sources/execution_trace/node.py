@@ -1,0 +1,165 @@
+"""The nodes of a trace file, one at a time, so that a file of any size is read in little memory.
+
+Schemas 1.0.1 (flat) and 1.0.2-chakra to 1.1.1-chakra are read, plain, as .gz, or as the one .json in a .tar.gz.
+"""
+
+from __future__ import annotations
+
+import gzip
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import ijson
+
+from opperf.errors import InputError
+
+SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
+GZIP = b"\x1f\x8b"
+#: What reading a file raises that is cut short or never was one.
+DAMAGED = (ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecodeError, EOFError, OSError)
+EXPECTED = "expected a PyTorch execution trace: JSON with `schema` and `nodes`, plain, .gz or .tar.gz"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One recorded call, or a label around some. `record_function` joins it to a Kineto trace; 0 is none.
+
+    `schema` is empty but for operators. Strides are empty in traces that have none.
+    """
+
+    id: int
+    parent: int
+    name: str
+    schema: str
+    values: Sequence[Any]
+    shapes: Sequence[Any]
+    types: Sequence[str]
+    strides: Sequence[Any]
+    record_function: int = 0
+    ranges: str = ""
+    kernel_backend: str = ""
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the node computes; the others are labels, steps and functions of autograd."""
+        return bool(self.schema or self.kernel_backend)
+
+
+def nodes(path: Path) -> Iterator[Node]:
+    """Yield the nodes of a trace in the order of the file; raises `InputError` for a damaged one."""
+    read = 0
+    with opened(path) as file:
+        try:
+            for data in ijson.items(file, "nodes.item", use_float=True):
+                yield _node(data)
+                read += 1
+        except DAMAGED as error:
+            raise InputError(
+                f"{path}: damaged after {read} nodes: {told(error)}", hint=EXPECTED, slug="bad_trace"
+            ) from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{path}: nodes[{read}] is no node of a trace ({type(error).__name__}: {error})",
+                hint=EXPECTED,
+                slug="bad_trace",
+            ) from error
+
+
+def check(path: Path) -> None:
+    """Raise `InputError` for a file that is not a trace of a known schema; reads no further than it must."""
+    keys: list[str] = []
+    with opened(path) as file:
+        try:
+            for prefix, event, value in ijson.parse(file, use_float=True):
+                if prefix == "" and event == "map_key":
+                    keys.append(value)
+                if prefix == "schema":
+                    _known(value, path)
+                    return
+                if prefix == "traceEvents":
+                    hint = f"it goes with an execution trace, as `--kineto {path}`"
+                    raise InputError(f"{path}: a Kineto (Chrome) trace", hint=hint, slug="bad_trace")
+        except DAMAGED as error:
+            raise InputError(f"{path}: not JSON: {told(error)}", hint=EXPECTED, slug="bad_trace") from error
+    found = f"its keys are {', '.join(f'`{key}`' for key in keys[:6])}" if keys else "it is no JSON object"
+    raise InputError(f"{path}: not an execution trace: {found}", hint=EXPECTED, slug="bad_trace")
+
+
+def _known(schema: Any, path: Path) -> None:
+    if schema not in SCHEMAS:
+        raise InputError(f"{path}: `schema` is {schema!r}", hint=f"opperf reads {', '.join(SCHEMAS)}", slug="bad_trace")
+
+
+def told(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file as bytes, unpacked; raises `InputError` for what cannot be read."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP
+        if packed and path.name.endswith((".tar.gz", ".tgz")):
+            with tarfile.open(path, "r:gz") as archive:
+                yield _only_json(archive, path)
+        elif packed:
+            with gzip.open(path) as unpacked:
+                yield unpacked  # type: ignore[misc]  # a GzipFile reads bytes as any other
+        else:
+            with path.open("rb") as file:
+                yield file
+    except DAMAGED as error:
+        raise InputError(
+            f"cannot read `{path}`: {getattr(error, 'strerror', None) or told(error)}", slug="input"
+        ) from error
+
+
+def _only_json(archive: tarfile.TarFile, path: Path) -> IO[bytes]:
+    members = [member for member in archive if member.isfile() and member.name.endswith(".json")]
+    found = archive.extractfile(members[0]) if len(members) == 1 else None
+    if found is None:
+        names = ", ".join(member.name for member in members[:5]) or "none"
+        raise InputError(f"{path}: expected one .json in it, found {names}", hint="unpack it", slug="bad_trace")
+    return found
+
+
+def _node(data: Mapping[str, Any]) -> Node:
+    if "ctrl_deps" not in data:
+        return _flat(data)
+    attributes = {entry["name"]: entry["value"] for entry in data.get("attrs", ())}
+    inputs = data["inputs"]
+    return Node(
+        id=int(data["id"]),
+        parent=int(data["ctrl_deps"]),
+        name=str(data["name"]),
+        schema=str(attributes.get("op_schema", "")),
+        values=inputs["values"],
+        shapes=inputs["shapes"],
+        types=inputs["types"],
+        strides=inputs.get("strides", ()),
+        record_function=int(attributes.get("rf_id", 0)),
+        ranges=str(attributes.get("tensor_range", "")),
+        kernel_backend=str(attributes.get("kernel_backend", "")),
+    )
+
+
+def _flat(data: Mapping[str, Any]) -> Node:
+    """Read a node of schema 1.0.1."""
+    return Node(
+        id=int(data["id"]),
+        parent=int(data["parent"]),
+        name=str(data["name"]),
+        schema=str(data["op_schema"]),
+        values=data["inputs"],
+        shapes=data["input_shapes"],
+        types=data["input_types"],
+        strides=(),
+        record_function=int(data.get("rf_id", 0)),
+    )

@@ -1,0 +1,167 @@
+"""From trace files to cases: the operators that a program called itself, merged where calls are alike.
+
+An operator that another one called is part of that one, and not counted again. A file is read twice: once for who
+called whom, once for the calls themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opperf.case import Argument, Case, tensors_of
+from opperf.errors import InputError, near
+from opperf.sources.execution_trace.argument import Unknown, arguments
+from opperf.sources.execution_trace.kineto import Durations
+from opperf.sources.execution_trace.node import Node, check, nodes
+from opperf.sources.execution_trace.schema import Parameter, signature
+from opperf.trace import LeftOut, Trace, TracedCase
+
+STEP = "ProfilerStep#"
+#: Operators that need other processes, by the start of their names.
+COMMUNICATION = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::", "record_param_comms", "nccl:")
+#: What PyTorch tells its own memory management; it computes nothing.
+BOOKKEEPING = ("aten::record_stream",)
+
+
+@dataclass
+class Tree:
+    """Who called whom in one file: the parent of each node, which nodes compute, and where steps begin."""
+
+    parents: dict[int, int] = field(default_factory=dict)
+    operators: set[int] = field(default_factory=set)
+    inside: set[int] = field(default_factory=set)
+    labels: dict[str, None] = field(default_factory=dict)
+    steps: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path: Path, subgraph: str | None) -> Tree:
+        """Read a file; nodes called `subgraph` are remembered."""
+        tree = cls()
+        for node in nodes(path):
+            tree.parents[node.id] = node.parent
+            if node.is_operator:
+                tree.operators.add(node.id)
+            elif not node.name.startswith("[pytorch"):
+                tree.labels[node.name] = None
+            if node.name.startswith(STEP):
+                tree.steps.append(node.id)
+            if subgraph is not None and node.name == subgraph:
+                tree.inside.add(node.id)
+        tree.steps.sort()
+        return tree
+
+    def above(self, node: int) -> Iterator[int]:
+        """Yield who called a node, and who called that, up to the root; a damaged file may go round."""
+        seen = {node}
+        while (node := self.parents.get(node, node)) not in seen:
+            seen.add(node)
+            yield node
+
+    def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
+        """Whether a node computes, no operator called it, and it is in the part that is asked for."""
+        if not node.is_operator or any(other in self.operators for other in self.above(node.id)):
+            return False
+        if subgraph is not None and not any(other in self.inside for other in self.above(node.id)):
+            return False
+        return steps is None or self._begins(steps[0]) <= node.id < self._begins(steps[1])
+
+    def _begins(self, step: int) -> float:
+        """Return the node at which a step begins: nodes are numbered in the order in which they began."""
+        return self.steps[step] if step < len(self.steps) else float("inf")
+
+
+@dataclass
+class Counted:
+    """How often something ran, and how long that took, as far as it is known."""
+
+    count: int = 0
+    recorded: float | None = None
+
+    def add(self, seconds: float | None) -> None:
+        """Count one call."""
+        self.count += 1
+        if seconds is not None:
+            self.recorded = seconds + (self.recorded or 0.0)
+
+
+def read_traces(
+    paths: Sequence[Path],
+    *,
+    subgraph: str | None = None,
+    steps: tuple[int, int] | None = None,
+    durations: Durations | None = None,
+) -> Trace:
+    """Return the operators of trace files.
+
+    `subgraph` is a label (of `record_function`, or of a step) to stay below; `steps` the first profiler step that is
+    taken, and the first that is not, counted from 0. Raises `InputError` for a file that is no trace or is damaged,
+    and for a part that none of the files has.
+    """
+    for path in paths:
+        check(path)
+    cases: dict[Case, Counted] = {}
+    left_out: dict[tuple[str, str], Counted] = {}
+    labels: dict[str, None] = {}
+    counts = []
+    for path in paths:
+        tree = Tree.of(path, subgraph)
+        labels |= tree.labels
+        counts.append(len(tree.steps))
+        for node in nodes(path):
+            if tree.is_wanted(node, subgraph, steps):
+                made = _case(node)
+                kept = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
+                counted = left_out.setdefault((node.name, str(made)), Counted()) if kept is None else kept
+                counted.add(None if durations is None else durations.of(node.record_function, node.name))
+    if not cases and not left_out:
+        _refuse_nothing(subgraph, steps, labels, max(counts))
+    return Trace(
+        source=", ".join(path.name for path in paths),
+        cases=tuple(TracedCase(case, found.count, found.recorded) for case, found in cases.items()),
+        left_out=tuple(LeftOut(name, found.count, why, found.recorded) for (name, why), found in left_out.items()),
+    )
+
+
+def _case(node: Node) -> Case | str:
+    """Return the case of a call, or why there is none."""
+    if node.name.startswith(COMMUNICATION):
+        return "communication between processes"
+    if node.name in BOOKKEEPING:
+        return "it computes nothing"
+    if node.kernel_backend or not node.schema:
+        return f"a fused kernel of {node.kernel_backend or 'a compiler'}, of which no source is in the trace"
+    try:
+        called = signature(node.schema)
+        found = arguments(node, called.parameters)
+    except (Unknown, InputError) as error:
+        return str(error)
+    except (ValueError, TypeError, LookupError) as error:
+        return f"its record cannot be read ({error})"
+    inputs, attributes = _parted(called.parameters, found)
+    return Case(f"torch:{called.name}", inputs, attributes)
+
+
+def _parted(
+    parameters: Iterable[Parameter], found: Mapping[str, Argument]
+) -> tuple[dict[str, Argument], dict[str, Argument]]:
+    """Return inputs, which go by position, and attributes: up to the last tensor an argument has its place."""
+    positional = [parameter.name for parameter in parameters if not parameter.keyword_only]
+    last = max((i for i, name in enumerate(positional) if any(tensors_of(found[name]))), default=-1)
+    inputs = {name: found[name] for name in positional[: last + 1]}
+    return inputs, {name: value for name, value in found.items() if name not in inputs}
+
+
+def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:
+    if subgraph is not None:
+        close = near(subgraph, labels)
+        hint = f"did you mean {', '.join(f'`{label}`' for label in close)}?" if close else "see the labels in the file"
+        raise InputError(f"no operator below a label `{subgraph}`", hint=hint, slug="empty_trace")
+    if steps is not None:
+        raise InputError(
+            f"no operator in the steps {steps[0]} to {steps[1] - 1}",
+            hint=f"the trace has {counted} step(s), counted from 0",
+            slug="empty_trace",
+        )
+    raise InputError("no operator in the trace", hint="was the observer on while the model ran?", slug="empty_trace")

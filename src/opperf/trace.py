@@ -1,0 +1,144 @@
+"""A recorded workload and what became of it: its operators with their inputs, how often each ran, and what each costs.
+
+Times are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from opperf.case import Case
+from opperf.record import Record, Run
+from opperf.suite import Suite, SuiteCase
+
+
+@dataclass(frozen=True)
+class TracedCase:
+    """A case of a trace. `recorded` is what all `count` calls took when they were recorded, if that is known."""
+
+    case: Case
+    count: int
+    recorded: float | None = None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Operators of a trace that are not run again, and why. `recorded` is as in `TracedCase`."""
+
+    name: str
+    count: int
+    reason: str
+    recorded: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The operators of one or several trace files, in the order in which each first ran."""
+
+    source: str
+    cases: tuple[TracedCase, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    def suite(self) -> Suite:
+        """Return the cases as a suite, which can be kept in a file."""
+        origin = f"trace:{self.source}"
+        return Suite(self.source, origin, tuple(SuiteCase(entry.case, entry.count, origin) for entry in self.cases))
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One case of a trace, and its record where it was measured."""
+
+    traced: TracedCase
+    record: Record | None
+
+    @property
+    def total(self) -> float | None:
+        """What all calls take by themselves: the median of one, times their number."""
+        time = None if self.record is None else self.record.time
+        return None if time is None else time.median * self.traced.count
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trace that was run again, operator by operator."""
+
+    trace: Trace
+    run: Run
+
+    @cached_property
+    def calls(self) -> tuple[Replayed, ...]:
+        """The cases, the most expensive first, those without a measurement last."""
+        records = {record.trial.case.id: record for record in self.run.records}
+        found = [Replayed(entry, records.get(entry.case.id)) for entry in self.trace.cases]
+        return tuple(sorted(found, key=lambda entry: -(entry.total or 0.0)))
+
+    @cached_property
+    def total(self) -> float:
+        """What all calls that were measured take by themselves."""
+        return sum(entry.total or 0.0 for entry in self.calls)
+
+    def coverage(self) -> dict[str, Any]:
+        """Return how much of the trace was measured, by calls and by recorded time, and both times of that part.
+
+        Times that no Kineto trace gave are None.
+        """
+        measured = [entry for entry in self.calls if entry.total is not None]
+        whole: list[TracedCase | LeftOut] = [*self.trace.cases, *self.trace.left_out]
+        counts = [entry.count for entry in whole]
+        recorded = _sum(entry.recorded for entry in whole)
+        known = [entry for entry in measured if entry.traced.recorded is not None]
+        again = _sum(entry.traced.recorded for entry in known)
+        alone = _sum(entry.total for entry in known)
+        calls = sum(entry.traced.count for entry in measured)
+        return {
+            "calls": sum(counts),
+            "measured_calls": calls,
+            "share_of_calls": calls / sum(counts) if counts else None,
+            "recorded": recorded,
+            "measured_recorded": again,
+            "share_of_time": again / recorded if again is not None and recorded else None,
+            "standalone": self.total,
+            "ratio": alone / again if alone is not None and again else None,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document: that of the run, with what the trace adds."""
+        return {
+            **self.run.to_json(),
+            "source": self.trace.source,
+            "coverage": self.coverage(),
+            "calls": self.rows(),
+            "left_out": [vars(entry) for entry in self.trace.left_out],
+        }
+
+    def rows(self) -> list[Mapping[str, Any]]:
+        """Return one row for each case: calls, standalone time of one and of all, shares, and the recorded time."""
+        found: list[Mapping[str, Any]] = []
+        sum_so_far = 0.0
+        for entry in self.calls:
+            sum_so_far += entry.total or 0.0
+            time = None if entry.record is None else entry.record.time
+            alone, recorded = entry.total, entry.traced.recorded
+            found.append(
+                {
+                    "case": entry.traced.case.id,
+                    "count": entry.traced.count,
+                    "time": None if time is None else time.median,
+                    "total": alone,
+                    "share": alone / self.total if alone is not None and self.total else None,
+                    "cumulative": sum_so_far / self.total if alone is not None and self.total else None,
+                    "recorded": recorded,
+                    "ratio": alone / recorded if alone is not None and recorded else None,
+                }
+            )
+        return found
+
+
+def _sum(values: Any) -> float | None:
+    """Return the sum of what is known, None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

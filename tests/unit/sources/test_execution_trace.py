@@ -1,0 +1,299 @@
+"""Execution traces as cases: which calls count, how arguments come back, and what is said of files that are none."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from opperf.case import Device, DType, ListOf
+from opperf.errors import InputError
+from opperf.sources.execution_trace.kineto import read_durations
+from opperf.sources.execution_trace.reading import read_traces
+from opperf.sources.execution_trace.schema import signature
+from opperf.tensor import TensorSpec
+from opperf.trace import LeftOut, Trace, TracedCase
+
+ADD = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+SHAPES = {"values": [[1, 2, 0, 4, 4, "cpu"]] * 2 + [1], "shapes": [[4], [4], []], "strides": [[1], [1], []]}
+INPUTS = {**SHAPES, "types": ["Tensor(float)", "Tensor(float)", "Int"]}
+NOTHING: dict[str, list[Any]] = {"values": [], "shapes": [], "types": [], "strides": []}
+
+
+def node(
+    number: int, parent: int, name: str, schema: str = "", inputs: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return a node as schema 1.1.1 has it; more are its attributes."""
+    attributes = {"rf_id": number, "op_schema": schema, **more}
+    return {
+        "id": number,
+        "name": name,
+        "ctrl_deps": parent,
+        "inputs": inputs or NOTHING,
+        "outputs": NOTHING,
+        "attrs": [{"name": key, "type": "", "value": value} for key, value in attributes.items()],
+    }
+
+
+def add(number: int, parent: int = 1) -> dict[str, Any]:
+    """Return a call of `add` with two vectors."""
+    return node(number, parent, "aten::add", ADD, INPUTS)
+
+
+def call(
+    schema: str, kinds: Sequence[str], values: Sequence[Any], shapes: Sequence[Any], **more: Any
+) -> dict[str, Any]:
+    """Return a call of any operator."""
+    inputs = {"values": values, "shapes": shapes, "types": kinds, "strides": more.pop("strides", [[]] * len(values))}
+    return node(2, 1, schema.partition("(")[0].partition(".")[0], schema, inputs, **more)
+
+
+def written(folder: Path, *nodes: dict[str, Any], schema: str = "1.1.1-chakra.0.0.4") -> Path:
+    """Write a trace; the root comes last, as PyTorch writes it."""
+    root = node(1, 1, "[pytorch|profiler|execution_trace|process]")
+    path = folder / "et.json"
+    path.write_text(json.dumps({"schema": schema, "pid": 1, "nodes": [*nodes, root]}))
+    return path
+
+
+def read(folder: Path, *nodes: dict[str, Any], **how: Any) -> Trace:
+    """Write a trace and read it."""
+    return read_traces([written(folder, *nodes)], **how)
+
+
+def only(trace: Trace) -> TracedCase:
+    """Return the one case."""
+    assert trace.left_out == ()
+    (found,) = trace.cases
+    return found
+
+
+def test_equal_calls_are_one_case_with_their_count(tmp_path: Path) -> None:
+    found = only(read(tmp_path, add(2), add(3), add(4)))
+    assert found.count == 3
+    assert found.case.operator == "torch:aten::add.Tensor"
+    assert dict(found.case.inputs) == {"self": TensorSpec((4,)), "other": TensorSpec((4,))}
+    assert dict(found.case.attributes) == {"alpha": 1}
+
+
+def test_what_an_operator_calls_itself_is_not_counted_again(tmp_path: Path) -> None:
+    linear = "aten::linear(Tensor input) -> Tensor"
+    inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}
+    trace = read(tmp_path, add(4, 3), node(3, 2, "aten::linear", linear, inputs), node(2, 1, "a label"))
+    assert only(trace).case.operator == "torch:aten::linear.default"
+
+
+def test_what_autograd_runs_counts(tmp_path: Path) -> None:
+    trace = read(tmp_path, add(4, 3), node(3, 2, "AddBackward0"), node(2, 1, "autograd::engine::evaluate_function: x"))
+    assert only(trace).count == 1
+
+
+def test_a_flat_trace_of_schema_1_0_1_is_read_alike(tmp_path: Path) -> None:
+    flat = {"parent": 1, "rf_id": 7, "op_schema": ADD, "inputs": INPUTS["values"], "outputs": []}
+    shapes = {"input_shapes": INPUTS["shapes"], "input_types": INPUTS["types"]}
+    path = tmp_path / "flat.json"
+    path.write_text(json.dumps({"schema": "1.0.1", "nodes": [{"id": 2, "name": "aten::add", **flat, **shapes}]}))
+    assert only(read_traces([path])).case == only(read(tmp_path, add(2))).case
+
+
+def test_several_traces_are_counted_together(tmp_path: Path) -> None:
+    path = written(tmp_path, add(2))
+    found = read_traces([path, path])
+    assert (only(found).count, found.source) == (2, "et.json, et.json")
+
+
+@pytest.mark.parametrize("kind", ["gz", "tar.gz"])
+def test_packed_traces_are_read(kind: str, tmp_path: Path) -> None:
+    plain = written(tmp_path, add(2))
+    path = tmp_path / f"packed.{kind}"
+    if kind == "gz":
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    else:
+        with tarfile.open(path, "w:gz") as archive:
+            archive.add(plain, arcname="inside/et.json")
+    assert only(read_traces([path])).case == only(read_traces([plain])).case
+
+
+def test_arguments_come_back_with_types_shapes_and_strides(tmp_path: Path) -> None:
+    schema = (
+        "aten::f(Tensor a, Tensor? b, Tensor[] c, int[2] d, *, ScalarType? dtype=None, Device? device=None, "
+        "bool e=False, float g=1., str h='x') -> Tensor"
+    )
+    kinds = [
+        "Tensor(c10::Half)", "None", "GenericList[Tensor(float),Tensor(c10::complex<float>)]", "GenericList[Int,Int]",
+        "Int", "Device", "Bool", "Double", "String",
+    ]  # fmt: skip
+    values = [[1], "<None>", [[1], [2]], [3, 4], 15, "cuda:0", True, 2, "tanh"]
+    shapes = [[2, 3], [], [[4], [5, 6]], [[], []], [], [], [], [], []]
+    strides = [[1, 2], [], [[1], [6, 1]], [], [], [], [], [], []]
+    case = only(read(tmp_path, call(schema, kinds, values, shapes, strides=strides))).case
+    assert dict(case.inputs) == {
+        "a": TensorSpec((2, 3), "float16", strides=(1, 2)),
+        "b": None,
+        "c": ListOf((TensorSpec((4,)), TensorSpec((5, 6), "complex64"))),
+    }
+    assert dict(case.attributes) == {
+        "d": ListOf((3, 4)), "dtype": DType("bfloat16"), "device": Device("default"), "e": True, "g": 2.0, "h": "tanh",
+    }  # fmt: skip
+
+
+def test_scalars_before_the_last_tensor_go_by_position(tmp_path: Path) -> None:
+    schema = "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor"
+    case = only(read(tmp_path, call(schema, ["Int", "Tensor(float)"], [2, [1]], [[], [4]]))).case
+    assert list(case.inputs) == ["self", "exponent"]
+
+
+@pytest.mark.parametrize(("ranges", "bounds"), [('{"1":[2,95]}', (2.0, 96.0)), ("", (0.0, 100.0))])
+def test_indices_stay_inside_what_is_recorded_or_what_they_index(
+    ranges: str, bounds: tuple[float, float], tmp_path: Path
+) -> None:
+    schema = "aten::embedding(Tensor weight, Tensor indices) -> Tensor"
+    kinds = ["Tensor(float)", "Tensor(long int)"]
+    made = call(schema, kinds, [[1], [2]], [[100, 16], [8]], tensor_range=ranges)
+    assert only(read(tmp_path, made)).case.tensor("indices").range == bounds
+
+
+def test_each_advanced_index_stays_inside_its_own_dimension(tmp_path: Path) -> None:
+    schema = "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"
+    kinds = ["Tensor(float)", "GenericList[None,Tensor(long int)]"]
+    case = only(read(tmp_path, call(schema, kinds, [[1], ["<None>", [2]]], [[7, 9], [[], [3]]]))).case
+    assert case["indices"] == ListOf((None, TensorSpec((3,), "int64", range=(0.0, 9.0))))
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (node(2, 1, "c10d::allreduce_", "c10d::allreduce_(Tensor[] t) -> Tensor"), "communication between processes"),
+        (node(2, 1, "triton_poi_0", kernel_backend="triton"), "a fused kernel of triton, of which no source is in"),
+        (call("aten::f(Tensor a) -> Tensor", ["Tensor(c10::Float8_e4m3fn)"], [[1]], [[4]]), "a tensor of c10::Float8"),
+        (call("aten::f(Generator? g) -> Tensor", ["Generator"], ["x"], [[]]), "an argument of type Generator"),
+        (call("aten::f(Tensor a) -> Tensor", [], [], []), "0 inputs are recorded, and the operator takes 1"),
+        (call("no schema", [], [], []), "its record cannot be read (not the signature of an operator: 'no schema')"),
+    ],
+)
+def test_what_cannot_run_again_is_listed_with_the_reason(made: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    trace = read(tmp_path, made, add(3))
+    assert len(trace.cases) == 1
+    (left,) = trace.left_out
+    assert left.count == 1
+    assert left.reason.startswith(reason)
+
+
+def test_a_subgraph_is_what_ran_below_its_label(tmp_path: Path) -> None:
+    nodes = (add(2), node(3, 1, "mine"), add(4, 3), node(5, 3, "inner"), add(6, 5))
+    assert only(read(tmp_path, *nodes, subgraph="mine")).count == 2
+    with pytest.raises(InputError, match="no operator below a label `mien`") as caught:
+        read(tmp_path, *nodes, subgraph="mien")
+    assert caught.value.hint == "did you mean `mine`?"
+
+
+def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
+    nodes = (add(2), node(3, 1, "ProfilerStep#5"), add(4), add(5), node(6, 1, "ProfilerStep#6"), add(7))
+    assert only(read(tmp_path, *nodes)).count == 4
+    assert only(read(tmp_path, *nodes, steps=(0, 1))).count == 2
+    assert only(read(tmp_path, *nodes, steps=(0, 2))).count == 3
+    with pytest.raises(InputError, match="no operator in the steps 2 to 3") as caught:
+        read(tmp_path, *nodes, steps=(2, 4))
+    assert caught.value.hint == "the trace has 2 step(s), counted from 0"
+
+
+def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:
+    kineto = tmp_path / "k.json"
+    events = [
+        {"cat": "cpu_op", "name": "aten::add", "dur": 3.5, "args": {"Record function id": 2}},
+        {"cat": "cpu_op", "name": "aten::mul", "dur": 9.0, "args": {"Record function id": 3}},
+        {"cat": "cpu_op", "name": "aten::add", "dur": 1.5, "args": {"Record function id": 4}},
+        {"cat": "user_annotation", "name": "aten::add", "dur": 8.0, "args": {"Record function id": 5}},
+    ]
+    kineto.write_text(json.dumps({"traceEvents": events}))
+    found = only(read(tmp_path, add(2), add(3), add(4), add(5), durations=read_durations(kineto)))
+    assert found.count == 4
+    assert found.recorded == pytest.approx(5e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "not JSON"),
+        ("[1, 2]", "not an execution trace: it is no JSON object"),
+        ('{"a": 1, "b": 2}', "not an execution trace: its keys are `a`, `b`"),
+        ('{"traceEvents": []}', "a Kineto (Chrome) trace"),
+        ('{"schema": "9.9", "nodes": []}', "`schema` is '9.9'"),
+        ('{"schema": "1.0.1", "nodes": []}', "no operator in the trace"),
+        ('{"schema": "1.0.1", "nodes": [{"id": 1}]}', "nodes[0] is no node of a trace (KeyError: 'parent')"),
+        ('{"schema": "1.0.1", "nodes": [', "damaged after 0 nodes"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused_with_what_it_is(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_traces([path])
+    assert told in str(caught.value)
+
+
+def test_a_trace_that_is_cut_short_says_after_how_many_nodes(tmp_path: Path) -> None:
+    path = written(tmp_path, *map(add, range(2, 1000)))  # longer than what is read at once
+    path.write_text(path.read_text()[:-900])
+    with pytest.raises(InputError, match=r"damaged after [1-9]\d+ nodes"):
+        read_traces([path])
+
+
+def test_an_archive_must_hold_one_trace(tmp_path: Path) -> None:
+    path = tmp_path / "t.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ("a.json", "b.json"):
+            archive.addfile(tarfile.TarInfo(name), io.BytesIO())
+    with pytest.raises(InputError, match=r"expected one \.json in it, found a.json, b.json"):
+        read_traces([path])
+
+
+def test_a_kineto_trace_without_numbers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "k.json"
+    path.write_text('{"traceEvents": [{"name": "x"}]}')
+    with pytest.raises(InputError, match="no operator with a `Record function id` among 1 events"):
+        read_durations(path)
+
+
+def test_signatures_are_read_with_their_aliases_and_defaults() -> None:
+    found = signature("aten::f.out(Tensor(a!) self, int[2] s=[1, 1], *, float? x=None, Tensor(b!)[] out) -> ()")
+    assert found.name == "aten::f.out"
+    assert [(one.name, one.type, one.keyword_only) for one in found.parameters] == [
+        ("self", "Tensor(a!)", False), ("s", "int[2]", False), ("x", "float?", True), ("out", "Tensor(b!)[]", True),
+    ]  # fmt: skip
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_a_trace_with_anything_in_it_is_read_or_refused(data: st.DataObject, tmp_path: Path) -> None:
+    index = call("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", ["None"], [1], [[]])
+    nodes: list[Any] = json.loads(json.dumps([add(2), index]))
+    place: Any = data.draw(st.sampled_from(nodes))
+    while isinstance(place, (dict, list)) and place:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        if data.draw(st.booleans()) or not isinstance(place[key], (dict, list)):
+            place[key] = data.draw(_JSON)
+            break
+        place = place[key]
+    path = tmp_path / "any.json"
+    path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "nodes": nodes}))
+    try:
+        found = read_traces([path])
+    except InputError:
+        return
+    assert all(isinstance(entry, LeftOut) and entry.reason for entry in found.left_out)
