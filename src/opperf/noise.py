@@ -16,7 +16,7 @@ from opperf.plan import Settings, Trial
 from opperf.planning.selection import Selection
 from opperf.record import Run
 from opperf.session import Progress, Session
-from opperf.store.floors import add_floors, floors_file
+from opperf.store.known import FLOORS
 from opperf.workers import machine
 from opperf.workers.package import cache_folder
 
@@ -90,6 +90,6 @@ def store(document: NoiseRun, note: Callable[[str], None]) -> None:
     """Keep the floors for the comparisons to come on this machine."""
     if not document.floors:
         return
-    path = floors_file(cache_folder(), machine.facts())
-    add_floors(path, document.floors)
+    path = FLOORS.path(cache_folder(), machine.facts())
+    FLOORS.add(path, document.floors)
     note(f"{len(document.floors)} noise floor(s) kept in {path}")

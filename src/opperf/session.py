@@ -16,19 +16,21 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
+from opperf.analysis.roofline import limit_of
 from opperf.analysis.summary import record
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, OpperfError
 from opperf.floor import Floor, floor_key
 from opperf.outcome import Outcome
+from opperf.peaks import Peaks, Rate
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.expand import expand
 from opperf.planning.selection import Selection
 from opperf.planning.sides import frameworks, sides
 from opperf.reason import Reason
 from opperf.record import Record, Run
-from opperf.store.floors import floors_file, read_floors
 from opperf.store.journal import JournalWriter, journal_of, read_journal
+from opperf.store.known import FLOORS, RATES
 from opperf.store.run_file import read_run
 from opperf.workers import machine
 from opperf.workers.gpus import has_gpu
@@ -108,6 +110,7 @@ class Session:
         self._progress: Progress = progress or Silent()
         self._pool = Pool(settings, self._progress.note)
         self._floors: Mapping[tuple[object, ...], Floor] = {}
+        self._rates: Sequence[Rate] = ()
 
     def __enter__(self) -> Session:
         return self
@@ -132,7 +135,7 @@ class Session:
     def run(self, plan: Plan, options: Options) -> Run:
         """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
         found = _found(options.resume, plan.settings)
-        self._floors = stored_floors()
+        self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, found)
         journal = None if options.output is None else self._journal(options.resume, options.output, run, found)
         try:
@@ -201,7 +204,7 @@ class Session:
             elif key in found.outcomes:
                 outcomes = sorted(found.outcomes[key], key=lambda outcome: outcome.process)
                 made = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
-                records.append(self._with_floor(made))
+                records.append(self._beside(made))
         environment = {
             "machine": run.environment.get("machine"),
             "frameworks": [
@@ -212,17 +215,27 @@ class Session:
         }
         return replace(run, records=tuple(records), environment=environment)
 
-    def _with_floor(self, made: Record) -> Record:
-        """Return the record with how far processes of this operator lie apart on this machine, where that is known."""
-        floor = self._floors.get(floor_key(made.trial))
-        if floor is None or made.time is None:
+    def _beside(self, made: Record) -> Record:
+        """Return the record with what is known of this machine: its noise floor, and how fast it can be."""
+        if made.time is None:
             return made
-        return replace(made, facts={**made.facts, "noise_floor": floor.between})
+        floor = self._floors.get(floor_key(made.trial))
+        known: dict[str, Any] = {} if floor is None else {"noise_floor": floor.between}
+        side = made.trial.side
+        limit = limit_of(made, Peaks.of(self._rates, side.device, side.threads))
+        if limit is not None:
+            known["roofline"] = vars(limit)
+        return replace(made, facts={**made.facts, **known}) if known else made
 
 
 def stored_floors() -> dict[tuple[object, ...], Floor]:
     """Return the noise floors that `opperf noise` measured on this machine."""
-    return read_floors(floors_file(cache_folder(), machine.facts()))
+    return FLOORS.read(FLOORS.path(cache_folder(), machine.facts()))
+
+
+def stored_rates() -> tuple[Rate, ...]:
+    """Return how fast copies and products ran that `opperf doctor --peaks` measured on this machine."""
+    return tuple(RATES.read(RATES.path(cache_folder(), machine.facts())).values())
 
 
 def settled_side(side: Side) -> Side:

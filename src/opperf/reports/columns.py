@@ -158,6 +158,12 @@ def floor(record: Record) -> float | None:
     return None if found is None else math.expm1(float(found))
 
 
+def roofline(record: Record) -> float | None:
+    """Return the least time that the machine's limits allow over the median time, as a share."""
+    found = record.facts.get("roofline")
+    return None if found is None or record.time is None else float(found["seconds"]) / record.time.median
+
+
 def kept(record: Record) -> str:
     """Write how many samples the summary is made of, and of how many taken."""
     time = record.time
@@ -246,6 +252,8 @@ COLUMNS: tuple[Column, ...] = (
     quantity("bytes"),
     quantity("flop_rate", "FLOP rate", rank=9),
     quantity("byte_rate", "byte rate", rank=7),
+    Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=6),
+    Column("roofline_bound", None, lambda record: (record.facts.get("roofline") or {}).get("bound")),
     Column(None, "notes", notes, least=16),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),

@@ -1,4 +1,4 @@
-"""The file of noise floors: added to, replaced in, and never half-written."""
+"""What is known of a machine, in a file: added to, replaced in, and never half-written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from opperf.case import Case
 from opperf.errors import InputError
 from opperf.floor import Floor
 from opperf.plan import Side, Trial
-from opperf.store.floors import add_floors, floors_file, read_floors
+from opperf.store.known import FLOORS
 from opperf.tensor import TensorSpec
 
 
@@ -22,14 +22,14 @@ def floor(name: str, spread: float = 0.01) -> Floor:
 
 
 def test_a_file_that_is_not_there_holds_no_floor(tmp_path: Path) -> None:
-    assert read_floors(tmp_path / "none.json") == {}
+    assert FLOORS.read(tmp_path / "none.json") == {}
 
 
 def test_a_later_floor_of_the_same_trial_replaces_the_earlier_one(tmp_path: Path) -> None:
     path = tmp_path / "noise" / "machine.json"
-    add_floors(path, [floor("exp"), floor("add")])
-    add_floors(path, [floor("exp", spread=0.5)])
-    known = read_floors(path)
+    FLOORS.add(path, [floor("exp"), floor("add")])
+    FLOORS.add(path, [floor("exp", spread=0.5)])
+    known = FLOORS.read(path)
     assert known == {one.key: one for one in (floor("exp", spread=0.5), floor("add"))}
 
 
@@ -37,8 +37,8 @@ def test_commands_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     names = [f"operator{i}" for i in range(24)]
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda name: add_floors(path, [floor(name)]), names))
-    assert {one.trial.case.operator for one in read_floors(path).values()} == set(names)
+        list(threads.map(lambda name: FLOORS.add(path, [floor(name)]), names))
+    assert {one.trial.case.operator for one in FLOORS.read(path).values()} == set(names)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"floors": [1]}', '{"floors": [{"trial": {}}]}', "\x00"])
@@ -46,10 +46,10 @@ def test_a_foreign_file_is_one_clear_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "machine.json"
     path.write_text(text)
     with pytest.raises(InputError, match=r"machine\.json"):
-        read_floors(path)
+        FLOORS.read(path)
 
 
 def test_another_machine_has_a_file_of_its_own(tmp_path: Path) -> None:
     one, other = ({"cpu": name, "cores_usable": 2, "load": [0.1]} for name in "AB")
-    assert floors_file(tmp_path, one) == floors_file(tmp_path, {**one, "load": [5.0]})
-    assert floors_file(tmp_path, one) != floors_file(tmp_path, other)
+    assert FLOORS.path(tmp_path, one) == FLOORS.path(tmp_path, {**one, "load": [5.0]})
+    assert FLOORS.path(tmp_path, one) != FLOORS.path(tmp_path, other)

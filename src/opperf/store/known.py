@@ -1,0 +1,10 @@
+"""What opperf knows of a machine beyond one run: how far identical code moves on it, and how fast it can be."""
+
+from __future__ import annotations
+
+from opperf.floor import Floor
+from opperf.peaks import Rate
+from opperf.store.machine_file import MachineFile
+
+FLOORS = MachineFile[Floor]("noise", "floors", "opperf noise", Floor.from_json)
+RATES = MachineFile[Rate]("peaks", "rates", "opperf doctor --peaks", Rate.from_json)

@@ -1,0 +1,81 @@
+"""What is known of this machine: one file for each machine and kind of knowledge, added to by several commands."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from opperf.errors import InputError
+from opperf.store.run_file import write_text
+
+#: The facts that make a machine another one, as far as its speed and noise go.
+FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")
+SCHEMA_VERSION = 1
+#: How long a command waits for another one that writes, in seconds.
+PATIENCE = 10.0
+
+
+class Entry(Protocol):
+    """One thing that is known; a later one with the same key replaces it."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What it is known of."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+
+
+E = TypeVar("E", bound=Entry)
+
+
+@dataclass(frozen=True)
+class MachineFile(Generic[E]):
+    """Files of one kind, in `folder` of the cache: entries stand under `name`, and the command `made_by` makes them."""
+
+    folder: str
+    name: str
+    made_by: str
+    from_json: Callable[[Mapping[str, Any], str], E]
+
+    def path(self, cache: Path, machine: Mapping[str, Any]) -> Path:
+        """Return where the entries of a machine lie, below the cache folder."""
+        told = json.dumps([machine.get(name) for name in FACTS], default=str)
+        return cache / self.folder / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.json"
+
+    def read(self, path: Path) -> dict[tuple[object, ...], E]:
+        """Return the entries of a file by their keys; a file that is not there holds none.
+
+        Raises `InputError` for a file that opperf did not write.
+        """
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            known = [self.from_json(entry, f"{path}: {self.name}[{i}]") for i, entry in enumerate(data[self.name])]
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise InputError(
+                f"{path}: not a file of {self.name} ({error})",
+                hint=f"remove it and run `{self.made_by}` again",
+                slug="input",
+            ) from error
+        return {entry.key: entry for entry in known}
+
+    def add(self, path: Path, entries: Iterable[E]) -> None:
+        """Add entries to a file. Several commands may do so at once."""
+        from filelock import FileLock, Timeout  # 40 ms that only commands which write pay
+
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{path}.lock", timeout=PATIENCE):
+                known = {**self.read(path), **{entry.key: entry for entry in entries}}
+                document = {"schema_version": SCHEMA_VERSION, self.name: [entry.to_json() for entry in known.values()]}
+                write_text(path, json.dumps(document, indent=1) + "\n")
+        except Timeout as error:
+            raise InputError(f"cannot write `{path}`: another opperf holds it", slug="output") from error
+        except OSError as error:
+            raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
