@@ -43,7 +43,7 @@ def main() -> None:
     """Write, read twice, publish."""
     source = Path(sys.argv[1])
     megabytes = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
-    rows = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.json"
         write_large(source, path, megabytes * 1_000_000)

@@ -47,7 +47,8 @@ RULES = {
     "measure.host": ("MOST_STOLEN",),
     "measure.cache": ("UNKNOWN_CACHE",),
     "measurement": ("LONG_CALL",),
-    "analysis.summary": ("ENOUGH_CLEAN", "ENOUGH_FOR_P99", "PROCESSES"),
+    "kept": ("ENOUGH_CLEAN",),
+    "analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "analysis.verdict": ("LOOKS", "SPENDING", "FIRST_PAIRS", "DISCOVERY_RATE"),
     "analysis.recorded": ("FLOOR",),
     "child.directions": ("CHECKED_CALLS",),
@@ -236,12 +237,27 @@ def _figure(value: str | float) -> str:
 
 def groups(_: str) -> str:
     """Return the groups of operators by the names of other tools."""
-    from opperf.planning.groups import GROUPS
+    from opperf.operators.groups import GROUPS
 
     return table(("group", "operators"), [(f"`{name}`", ", ".join(members)) for name, members in GROUPS.items()])
 
 
+def example(name: str) -> str:
+    """Return the text of an example that the tests run where its framework is."""
+    return fenced((ROOT / "examples" / name).read_text(encoding="utf-8").strip("\n"), "py")
+
+
+def runners(_: str) -> str:
+    """Return the functions of MXNet's opperf that measure a category."""
+    from opperf.compat.mxnet_opperf.categories import RUNNERS, members
+
+    rows = [(f"`{name}`", str(len(members(category))), f"`{category}`") for name, category in RUNNERS.items()]
+    return table(("function", "operators", "category of opperf's own commands"), rows)
+
+
 PARTS: dict[str, Callable[[str], str]] = {
+    "example": example,
+    "runners": runners,
     "help": help_of,
     "metrics": metrics,
     "operators": operators,

@@ -104,7 +104,7 @@ def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
 def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
     command: Any = typer.main.get_command(app)
     known = {option for verb in _verbs(command) for parameter in verb.params for option in _options(parameter)}
-    foreign = {"--cpuset-cpus"}  # of docker
+    foreign = {"--cpuset-cpus", "--no-deps"}  # of docker and pip
     prose = "\n".join(
         child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"
     )

@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Frameworks that do not import here; their backends cannot either.
 ABSENT = [name for name in REAL_FRAMEWORKS if importlib.util.find_spec(name) is None]
+#: What else imports a framework: the faces for scripts that have it.
+FACES = {
+    "mxnet": r"|profiler$|profiling\.native|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
+}
+WITHOUT = "|".join(rf"backends\.{name}\b{FACES.get(name, '')}" for name in ABSENT)
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(opperf.__path__, "opperf.", onerror=lambda name: None)
-    if not re.match(rf"opperf\.backends\.({'|'.join(ABSENT) or '-'})\b", module.name)
+    if not ABSENT or not re.match(rf"opperf\.({WITHOUT})", module.name)
 ]
 
 

@@ -7,12 +7,12 @@ the unit of repetition: between processes times differ several times more than s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 from opperf.errors import InputError
-from opperf.measurement import LONG_CALL, Measurement, Samples
+from opperf.kept import Kept
+from opperf.measurement import Measurement
 from opperf.operators import catalog
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Trial
@@ -21,8 +21,6 @@ from opperf.record import Quantity, Record, Statistics, Value
 from opperf.stats.order import median, quantile, relative_precision
 from opperf.stats.student import log_interval
 
-#: Clean samples that are enough, whatever their share; below that, half of all samples must be clean.
-ENOUGH_CLEAN = 10
 #: Fewer samples than this make a 99th percentile that is merely the largest.
 ENOUGH_FOR_P99 = 100
 #: Processes that an interval needs.
@@ -40,12 +38,12 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         return Record(
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
-    time = _Kept.of([found.time for found in measured], trial.side.threads)
+    time = Kept.of([found.time for found in measured], trial.side.threads)
     metrics: dict[str, Value] = {"time": _statistics(time, measured[0], settings)}
     latencies = [found.latency for found in measured if found.latency is not None]
     if latencies:
-        metrics["latency"] = _statistics(_Kept.of(latencies, trial.side.threads), None, settings)
-    metrics["cpu_time"] = _statistics(_Kept.of_cpu([found.time for found in measured]), measured[0], settings)
+        metrics["latency"] = _statistics(Kept.of(latencies, trial.side.threads), None, settings)
+    metrics["cpu_time"] = _statistics(Kept.of_cpu([found.time for found in measured]), measured[0], settings)
     metrics |= _memory(measured) | _compile_time(measured)
     rates, doubts = _rates(trial, measured[0].facts.get("flops"), median(time.pooled))
     metrics |= rates
@@ -59,41 +57,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     )
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """The times that count, by process, in seconds; how many were left out; whether too few were clean."""
-
-    processes: Sequence[Sequence[float]]
-    discarded: int
-    calls: int
-    clock: str = "wall"
-    short_of_clean: bool = False
-
-    @property
-    def pooled(self) -> list[float]:
-        return [time for process in self.processes for time in process]
-
-    @classmethod
-    def of(cls, measured: Sequence[Samples], threads: int) -> _Kept:
-        clean = [samples.seconds() for samples in measured]
-        every = [samples.seconds(clean_only=False) for samples in measured]
-        calls = measured[0].samples[0].calls
-        kept, taken = sum(map(len, clean)), sum(map(len, every))
-        # Each process must keep one at least, or it would have no value of its own.
-        if all(clean) and (kept >= ENOUGH_CLEAN * len(clean) or 2 * kept >= taken):
-            return cls(clean, taken - kept, calls)
-        if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
-            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", True)
-        return cls(every, 0, calls, "wall", True)
-
-    @classmethod
-    def of_cpu(cls, measured: Sequence[Samples]) -> _Kept:
-        times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in measured]
-        taken = sum(len(samples.samples) for samples in measured)
-        return cls(times, taken - sum(map(len, times)), measured[0].samples[0].calls, "cpu")
-
-
-def _statistics(kept: _Kept, facts: Measurement | None, settings: Settings) -> Statistics:
+def _statistics(kept: Kept, facts: Measurement | None, settings: Settings) -> Statistics:
     times = sorted(kept.pooled)
     centres = [median(times) for times in kept.processes]
     interval = log_interval(centres) if len(centres) >= PROCESSES else None
@@ -173,7 +137,7 @@ def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Va
     return found
 
 
-def _warnings(measured: Sequence[Measurement], time: _Kept) -> tuple[Warning, ...]:
+def _warnings(measured: Sequence[Measurement], time: Kept) -> tuple[Warning, ...]:
     found = {warning.slug: warning for process in measured for warning in process.warnings}
     if time.short_of_clean:
         stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"

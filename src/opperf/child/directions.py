@@ -30,8 +30,13 @@ class Ready:
     output_bytes: int
 
 
-def ready(backend: Backend, bound: Bound, direction: str, operator: Operator | None, seed: str) -> Ready:
-    """Return the work of a direction after a first call; raises `Unsupported` where there is none to trust."""
+def ready(
+    backend: Backend, bound: Bound, direction: str, operator: Operator | None, seed: str, *, random: bool = False
+) -> Ready:
+    """Return the work of a direction after a first call; raises `Unsupported` where there is none to trust.
+
+    `random` says that results may differ from call to call, as the operator's definition can say too.
+    """
     if direction == "forward":
         work = _restoring(backend, bound, backend.forward(bound), operator)
         return Ready(work, _bytes(backend, call_once(backend, work)))
@@ -44,7 +49,7 @@ def ready(backend: Backend, bound: Bound, direction: str, operator: Operator | N
     if direction == "forward_backward":
         work = _restoring(backend, bound, backend.forward_backward(bound, cotangents), operator)
         return Ready(work, _bytes(backend, call_once(backend, work)))
-    return _backward(backend, bound, cotangents, random=operator is not None and operator.random)
+    return _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
 
 
 def call_once(backend: Backend, work: Work) -> Any:

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from opperf.case import Case
 from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, operator
+from opperf.operators.groups import GROUPS
 from opperf.plan import Plan, Settings, Side, Trial
-from opperf.planning.groups import GROUPS
 from opperf.planning.selection import Selection
 from opperf.registry import CODE, is_code, split_implementation
 from opperf.sources.random_cases import random_cases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opperf.operators import catalog, categories
-from opperf.planning.groups import GROUPS
+from opperf.operators.groups import GROUPS
 from opperf.registry import split_implementation
 
 

@@ -1,0 +1,65 @@
+"""MXNet's own profiler, open around chosen calls only.
+
+The process has one, so that whoever needs it configures it anew. What it writes to disk goes to a folder that is
+removed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import mxnet as mx
+
+from opperf.backends.mxnet.operator_times import operators
+from opperf.explanation import Event
+
+#: What the profiler can watch, each switched on where it is needed.
+WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
+
+
+class Window:
+    """The profiler, which sees what runs while it is open and nothing else."""
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Have the profiler watch until the end of the block."""
+        mx.profiler.set_state("run")
+        try:
+            yield
+        finally:
+            mx.profiler.set_state("stop")
+
+    def read(self) -> list[Event]:
+        """Return the operators seen since the last reading."""
+        return operators(mx.profiler.dumps(reset=True, format="json"))
+
+
+def configure(settings: Mapping[str, Any]) -> None:
+    """Configure the one profiler that the process has; `holds` tells whether this is still how it is configured.
+
+    Where nothing is said, its events are added up, and written when they are asked for.
+    """
+    global _settings
+    mx.profiler.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
+    _settings = settings
+
+
+def holds(settings: Mapping[str, Any]) -> bool:
+    """Whether these settings are those that were configured last."""
+    return _settings is settings
+
+
+_settings: Mapping[str, Any] | None = None
+
+
+@contextmanager
+def window() -> Iterator[Window]:
+    """Configure the profiler to watch operators, and nothing besides."""
+    with tempfile.TemporaryDirectory(prefix="opperf-mxnet-") as folder:
+        file = str(Path(folder) / "profile.json")
+        configure({"filename": file, **WATCHED, "profile_imperative": True, "profile_symbolic": True})
+        yield Window()

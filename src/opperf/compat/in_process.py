@@ -1,0 +1,153 @@
+"""opperf's engine inside a program that has imported its framework itself: no child, no pipe, the user's own process.
+
+    here = in_process("cpu")
+    add = here.of_function(mx.nd.add, keywords={"lhs": left, "rhs": right})
+    measured = here.measure(add, "forward_backward", warmup=10, runs=50)
+    here.seconds(measured)    # one value for each sample that counts
+    measured.memory           # bytes, or None
+
+What the program chose stays as it is: its engine, its threads, its random state. Only the allocator is held still, as
+in a worker.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.backend import Bound
+from opperf.case import Case
+from opperf.child import arguments, process
+from opperf.child.directions import Ready, ready
+from opperf.child.inputs import tensor
+from opperf.child.names import Names
+from opperf.errors import InputError
+from opperf.kept import Kept
+from opperf.measure.disturbance import ProcessCounters
+from opperf.measure.engine import Engine
+from opperf.operators import Operator, catalog
+from opperf.plan import Settings, Side, Trial
+from opperf.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+    from opperf.measure.disturbance import Counters
+    from opperf.measurement import Measurement
+
+#: `python` is opperf's engine, `native` the framework's own profiler.
+PROFILERS = ("native", "python")
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something to measure in this process: a function with its arguments made.
+
+    `operator` is the neutral definition, where it is known. `random` says that results differ from call to call.
+    """
+
+    bound: Bound
+    operator: Operator | None = None
+    random: bool = False
+
+
+class InProcess:
+    """Measures functions of one framework in this process."""
+
+    def __init__(self, backend: Backend, counters: Counters) -> None:
+        self.backend = backend
+        self._counters = counters
+        self._engine = Engine(backend, counters)
+        self._names = Names(backend, Path.cwd())
+
+    def tensor(self, spec: TensorSpec, place: str) -> Any:
+        """Return a tensor of seeded values; `place` tells apart the arguments of one call."""
+        return tensor(self.backend, spec, f"{SEED}/{place}")
+
+    def of_case(self, case: Case, path: str | None = None) -> Subject:
+        """Return a case of the catalog, or with `path` (`nd.add`) of that function of the framework."""
+        definition = catalog().get(case.operator)
+        trial = Trial(case, Side(self.backend.name, implementation=path), "forward")
+        call = self._names.call(trial, definition)
+        return Subject(arguments.bind(case, call, definition, self.backend, SEED), definition)
+
+    def of_function(
+        self,
+        function: Callable[..., Any] | str,
+        positional: Sequence[Any] = (),
+        keywords: Mapping[str, Any] | None = None,
+        *,
+        differentiable: Sequence[Any] | None = None,
+        training: bool = False,
+        operator: Operator | None = None,
+    ) -> Subject:
+        """Return a function (or what stands at a path) with the arguments given.
+
+        A gradient flows to the tensors `differentiable`, to every floating one where nothing is said. The result of
+        a function that is not in the catalog may differ from call to call.
+        """
+        named = {} if keywords is None else dict(keywords)
+        if differentiable is None:
+            given = [leaf for value in (*positional, *named.values()) for leaf in self.backend.leaves(value)]
+            differentiable = [leaf for leaf in given if self.backend.spec(leaf).is_float]
+        called = self.backend.resolve(function) if isinstance(function, str) else function
+        bound = Bound(called, tuple(positional), named, tuple(differentiable), training=training)
+        return Subject(bound, operator, random=operator is None)
+
+    def ready(self, subject: Subject, direction: str) -> Ready:
+        """Return the work of a direction after a first call; raises `Unsupported` where there is none to trust."""
+        return ready(self.backend, subject.bound, direction, subject.operator, str(SEED), random=subject.random)
+
+    def measure(
+        self,
+        subject: Subject,
+        direction: str,
+        *,
+        warmup: int | None = None,
+        runs: int | None = None,
+        profiler: str = "python",
+        memory: bool = True,
+    ) -> Measurement:
+        """Measure a direction: `warmup` calls that nobody counts, then `runs` samples.
+
+        Raises `Unsupported` for a direction that there is not, `InputError` for bad settings, and what the framework
+        raises.
+        """
+        if profiler not in PROFILERS:
+            raise InputError(
+                f"no profiler `{profiler}`", hint=f"known: {', '.join(PROFILERS)}", slug="unknown_profiler"
+            )
+        settings = Settings(warmup=warmup, runs=runs, memory=memory, latency=False)
+        found = self.ready(subject, direction)
+        if profiler == "native":
+            from opperf.profiling import native
+
+            return native.measure(self.backend, self._counters, found.work, settings)
+        return self._engine.measure(found.work, settings, output_bytes=found.output_bytes)
+
+    def seconds(self, measured: Measurement) -> list[float]:
+        """Return the time of one call in each sample that counts, in seconds, shortest first."""
+        return sorted(Kept.of([measured.time], self.backend.side.threads).pooled)
+
+
+@cache
+def in_process(device: str = "cpu") -> InProcess:
+    """Return the engine over the MXNet of this process for a device (`cpu`, `cuda:0`), made once.
+
+    Holds the allocator's thresholds still from here on.
+    """
+    process.fix_allocator()
+    from opperf.backends.mxnet import runtime
+
+    return InProcess(runtime.start(_side(device)), ProcessCounters())
+
+
+def _side(device: str) -> Side:
+    """Return the side that this process already is: MXNet has read its variables."""
+    engine = "naive" if os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine" else "threaded"
+    threads = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
+    return Side("mxnet", device=device, threads=threads, engine=engine)

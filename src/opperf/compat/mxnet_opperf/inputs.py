@@ -1,0 +1,207 @@
+"""From the inputs of MXNet's opperf, a dictionary of shapes and attributes, to the arguments of a call.
+
+    {"lhs": (1024, 1024), "rhs": (1024, 1024), "dtype": "float64", "initializer": nd.normal, "run_backward": False}
+
+A shape becomes an array where the operator takes one: MXNet's registry says so, and for functions that are not in it
+the names that the registry knows. Arrays of one's own are copied, but for `out`. `args`, `args0`, `args1`... go by
+position. `initializer` (or `lhs_initializer`) fills arrays instead of opperf's seeded values; `run_backward` and
+`dtype` hold for their dictionary alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import mxnet as mx
+import numpy
+
+from opperf.backends.mxnet import discovery, registered
+from opperf.compat.in_process import InProcess
+from opperf.errors import InputError
+from opperf.tensor import FLOATS, TensorSpec, dtype_named
+
+#: Arrays of the functions with NumPy's names, of Python functions of MXNet and of losses, beside those of the registry.
+ARRAYS = frozenset(
+    ["x", "x1", "x2", "a", "b", "m", "v", "y", "arr", "ary", "array", "condition", "pred", "label", "out", "input"]
+)
+INITIALIZER = "_initializer"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The arguments of one call; `differentiable` are the arrays that a gradient may flow to."""
+
+    positional: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    differentiable: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What is known of an operator's arguments: which take arrays, and an example of each where a rule has one.
+
+    `many` is the one that takes any number of arrays.
+    """
+
+    arrays: frozenset[str]
+    others: frozenset[str]
+    examples: Mapping[str, TensorSpec] = field(default_factory=dict)
+    many: str | None = None
+
+    @classmethod
+    def of(cls, function: Any) -> Signature:
+        """Return that of a function: what the registry says of its name, else what Python says."""
+        name = registered_name(function)
+        if name is None:
+            return cls(_array_names(), frozenset(_parameters(function)) - _array_names())
+        known = registered.signature(name)
+        cases = discovery.examples(known.path, "common")
+        examples = {own: value for case in cases for own, value in case.inputs.items()}
+        specs = {own: value for own, value in examples.items() if isinstance(value, TensorSpec)}
+        many = known.arrays[-1] if known.many else None
+        others = frozenset(own for own, _ in known.attributes)
+        return cls(frozenset(known.arrays) | {"out"}, others, specs, many)
+
+
+def needed(function: Callable[..., Any]) -> list[str]:
+    """Return the arrays that a function cannot do without, in order."""
+    name = registered_name(function)
+    if name is not None:
+        return list(registered.signature(name).arrays)
+    required = [own for own, one in _parameters(function).items() if one.default is one.empty]
+    return [own for own in required if own in _array_names()]
+
+
+def registered_name(function: Any) -> str | None:
+    """Return the name by which MXNet's registry knows a function; None where Python stands around the operator."""
+    name = getattr(function, "__name__", "")
+    places = {name: (mx.nd, mx.nd._internal), f"_npx_{name}": (mx.npx,)}
+    for known, modules in places.items():
+        if known in registered.names() and any(getattr(one, name, None) is function for one in modules):
+            return known
+    return None
+
+
+@cache
+def _array_names() -> frozenset[str]:
+    """Return every name that MXNet's registry has for an array."""
+    return ARRAYS.union(*(registered.signature(name).arrays for name in registered.names()))
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # what is written in C may tell none
+        return {}
+
+
+class Maker:
+    """Makes the arrays of one dictionary."""
+
+    def __init__(self, here: InProcess, context: Any, dtype: str, given: Mapping[str, Any]) -> None:
+        self._here = here
+        self._context = context
+        self._dtype = dtype
+        self._given = given
+        self.differentiable: list[Any] = []
+
+    def array(self, name: str, value: Any, example: TensorSpec | None = None) -> Any:
+        """Return the array that a value stands for: a shape, the elements themselves, or the array."""
+        if isinstance(value, mx.nd.NDArray):
+            # A copy: neither gradients nor updates are to change what the script goes on to use.
+            return value if name == "out" else self._noted(value.as_in_context(self._context).copy(), True)
+        if isinstance(value, (list, numpy.ndarray)):
+            return self._noted(mx.nd.array(value, ctx=self._context, dtype=self._dtype), name != "out")
+        initializer = self._given.get(f"{name}{INITIALIZER}", self._given.get("initializer"))
+        if initializer is not None:
+            made = _initialized(initializer, value, self._context, self._dtype)
+            return self._noted(made, name != "out")
+        spec = replace(example or TensorSpec(()), shape=tuple(value), dtype=self._dtype)
+        return self._noted(self._here.tensor(spec, name), spec.requires_grad is not False and name != "out")
+
+    def _noted(self, array: Any, differentiable: bool) -> Any:
+        if differentiable and numpy.dtype(array.dtype).name in FLOATS:
+            self.differentiable.append(array)
+        return array
+
+
+def given(
+    function: Any,
+    inputs: Mapping[str, Any],
+    here: InProcess,
+    context: Any,
+    *,
+    dtype: str,
+    known: Signature | None = None,
+) -> Given:
+    """Return the arguments that a dictionary stands for; raises `InputError`."""
+    known = known or Signature.of(function)
+    own_dtype = inputs.get("dtype") if "dtype" not in known.others else None
+    make = Maker(here, context, dtype_named(numpy.dtype(own_dtype or dtype).name), inputs)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for name, value in inputs.items():
+        if _is_said(name, inputs) or (name == "dtype" and own_dtype is not None):
+            continue
+        if name.startswith("args") or (name == known.many and isinstance(value, list)):
+            several = [value] if is_shape(value) or isinstance(value, mx.nd.NDArray) else value
+            positional += [make.array(f"{name}[{i}]", one, known.examples.get(name)) for i, one in enumerate(several)]
+        elif isinstance(value, (mx.nd.NDArray, numpy.ndarray)) or (name in known.arrays and _is_array(name, value)):
+            keywords[name] = make.array(name, value, known.examples.get(name))
+        else:
+            keywords[name] = value
+    # MXNet has no gradient of what writes into arrays that exist, and recording some of it ends the process.
+    writes = "out" in keywords or registered_name(function) in registered.CHANGING
+    differentiable = () if writes else tuple(make.differentiable)
+    return Given(tuple(positional), keywords, differentiable)
+
+
+def is_shape(value: Any) -> bool:
+    """Whether a value is a shape: a tuple of whole numbers."""
+    return isinstance(value, tuple) and all(isinstance(size, int) and not isinstance(size, bool) for size in value)
+
+
+def shown(value: Any) -> Any:
+    """Return an input as a row shows it: arrays and functions as short texts, which JSON can hold.
+
+    >>> shown({"data": (2, 3), "axis": 0})
+    {'data': (2, 3), 'axis': 0}
+    """
+    if isinstance(value, Mapping):
+        return {name: shown(one) for name, one in value.items()}
+    if isinstance(value, mx.nd.NDArray):
+        return f"<NDArray {'x'.join(map(str, value.shape))} @{value.context}>"
+    if isinstance(value, numpy.ndarray):
+        return value.tolist()
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    return value
+
+
+def _is_said(name: str, inputs: Mapping[str, Any]) -> bool:
+    """Whether a key is not an argument of the operator."""
+    return name in ("run_backward", "initializer") or (
+        name.endswith(INITIALIZER) and name.removesuffix(INITIALIZER) in inputs
+    )
+
+
+def _is_array(name: str, value: Any) -> bool:
+    """Whether the value of an array's argument is to be made into one; a number is passed as it is."""
+    if isinstance(value, list) and value and all(isinstance(one, tuple) for one in value):
+        raise InputError(
+            f"`{name}` is a list of shapes, expected one shape",
+            hint="give `inputs` one dictionary for each shape",
+            slug="bad_inputs",
+        )
+    return is_shape(value) or isinstance(value, list)
+
+
+def _initialized(initializer: Callable[..., Any], shape: tuple[int, ...], context: Any, dtype: str) -> Any:
+    """Return what an initializer of MXNet makes; those of random numbers make floats, which are then converted."""
+    if dtype in ("float16", "float32", "float64"):
+        return initializer(shape=shape, ctx=context, dtype=dtype)
+    return initializer(shape=shape, ctx=context, dtype="float32").astype(dtype)

@@ -1,0 +1,60 @@
+"""`run_benchmark_operator`: one name in `mx.nd`, `mx.np` and `mx.npx`, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mxnet as mx
+
+from opperf.compat.mxnet_opperf.inputs import needed
+from opperf.compat.mxnet_opperf.performance import Row, run_performance_test
+from opperf.errors import InputError
+
+MODULES = ("nd", "np", "npx")
+
+
+def run_benchmark_operator(
+    name: str,
+    size: tuple[int, ...] = (128, 128),
+    additional_inputs: Mapping[str, Any] | None = None,
+    dtype: str = "float32",
+    run_backward: bool = False,
+    ctx: Any = None,
+    warmup: int = 10,
+    runs: int = 50,
+    profiler: str = "native",
+) -> list[dict[str, list[Row]]]:
+    """Measure what is called `name` in each of MXNet's modules, print the rows, and return them.
+
+    Every array that an operator needs has the shape `size`, unless `additional_inputs` says otherwise. `batch_norm`
+    and `BatchNorm` are one name. Raises `InputError` where no module has it.
+    """
+    found: list[dict[str, list[Row]]] = []
+    for word in MODULES:
+        module = getattr(mx, word)
+        function = next((getattr(module, one) for one in spellings(name) if hasattr(module, one)), None)
+        if function is None:
+            continue
+        arrays = dict.fromkeys(needed(function), size)
+        inputs = {**arrays, **(additional_inputs or {})}
+        print(module)
+        measured = run_performance_test(function, [inputs], run_backward, dtype, ctx, profiler, warmup, runs)
+        print(measured)
+        found += measured
+    if not found:
+        raise InputError(f"`{name}` is in none of mx.nd, mx.np and mx.npx", slug="unknown_operator")
+    return found
+
+
+def spellings(name: str) -> list[str]:
+    """Return a name, and the same words as the older and the newer modules write them.
+
+    >>> spellings("batch_norm")
+    ['batch_norm', 'BatchNorm']
+    >>> spellings("FullyConnected")
+    ['FullyConnected', 'fully_connected']
+    """
+    joined = "".join(word.capitalize() for word in name.split("_")) if "_" in name else name
+    apart = "".join(f"_{one.lower()}" if one.isupper() else one for one in name).lstrip("_")
+    return list(dict.fromkeys([name, joined if name.islower() else apart]))

@@ -1,0 +1,151 @@
+"""`run_performance_test`: operators of MXNet with inputs of one's own, measured in the script that calls it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mxnet as mx
+
+from opperf.backend import Unsupported
+from opperf.child.jobs import failure
+from opperf.compat.in_process import InProcess, Subject, in_process
+from opperf.compat.mxnet_opperf import blocks, rows
+from opperf.compat.mxnet_opperf.inputs import given, shown
+from opperf.errors import InputError
+
+Row = dict[str, Any]
+
+
+def run_performance_test(
+    ops: Any = None,
+    inputs: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    run_backward: bool = True,
+    dtype: str = "float32",
+    ctx: Any = None,
+    profiler: str = "native",
+    warmup: int = 10,
+    runs: int = 50,
+    *,
+    F: Any = None,
+) -> list[dict[str, list[Row]]]:
+    """Measure one operator or several, each with every dictionary of `inputs`.
+
+    Returns a dictionary for each operator, of its name and one row for each dictionary. With `profiler="native"` rows
+    hold forward and backward as MXNet's own profiler times them, and memory; with `"python"` the two together, as
+    opperf's engine does. Where an operator fails, its row has `error` in the place of times.
+
+    Times are milliseconds, memory is kB. Raises `InputError` for usage that is wrong.
+    """
+    if ops is None and F is None:
+        raise InputError("no operator was given", hint="run_performance_test(mx.nd.add, inputs=[{...}])")
+    chosen = F if ops is None else ops
+    bench = Bench(ctx, dtype, profiler, warmup, runs)
+    operators = list(chosen) if isinstance(chosen, (list, tuple)) else [chosen]
+    dictionaries = _dictionaries(inputs)
+    return [{name_of(one): bench.rows(one, dictionaries, run_backward=run_backward)} for one in operators]
+
+
+def name_of(operator: Any) -> str:
+    """Return the name of an operator in rows and keys: a function's own, a block's class."""
+    if not callable(operator):
+        raise InputError(f"found {operator!r}, expected an operator", hint="a function of mx.nd, or a Gluon block")
+    found: str = getattr(operator, "__name__", type(operator).__name__)
+    return found
+
+
+def _dictionaries(inputs: Any) -> list[Mapping[str, Any]]:
+    """Return the dictionaries of inputs; one alone stands for a list of one."""
+    found = [inputs] if isinstance(inputs, Mapping) else inputs
+    if not isinstance(found, (list, tuple)) or not all(isinstance(one, Mapping) for one in found):
+        raise InputError(
+            f"`inputs` is {type(inputs).__name__}, expected a list of dictionaries",
+            hint='inputs=[{"lhs": (1024, 1024), "rhs": (1024, 1024)}]',
+            slug="bad_inputs",
+        )
+    return list(found)
+
+
+class Bench:
+    """How operators are measured: on which device, in which element type, by which clock, how often."""
+
+    def __init__(self, context: Any, dtype: str, profiler: str, warmup: int, runs: int) -> None:
+        self._context = mx.cpu() if context is None else context
+        kind, index = self._context.device_type, self._context.device_id
+        self._device = f"{kind}/{index}"
+        self._here: InProcess = in_process("cpu" if kind == "cpu" else f"cuda:{index}")
+        self._dtype = dtype
+        self._profiler = profiler
+        self._warmup = warmup
+        self._runs = runs
+
+    def rows(self, operator: Any, inputs: Sequence[Mapping[str, Any]], *, run_backward: bool) -> list[Row]:
+        """Return a row for each dictionary; a failure costs its own row alone."""
+        name = name_of(operator)
+        logging.info("Begin Benchmark - %s", name)
+        found = [self._row(operator, name, one, run_backward) for one in inputs]
+        logging.info("Complete Benchmark - %s", name)
+        return found
+
+    def _row(self, operator: Any, name: str, inputs: Mapping[str, Any], run_backward: bool) -> Row:
+        row: Row = {"inputs": shown(inputs)}
+        try:
+            backward = bool(inputs.get("run_backward", run_backward))
+            subject = self._subject(operator, inputs, training=backward)
+            measure = self._native if self._profiler == "native" else self._python
+            measure(row, name, subject, backward)
+        except InputError:
+            raise
+        except Exception as error:  # whatever MXNet raises is the result of this row
+            row["error"] = failure(error)["message"]
+            logging.error("%s failed: %s", name, row["error"])
+        return row
+
+    def _subject(self, operator: Any, inputs: Mapping[str, Any], *, training: bool) -> Subject:
+        if blocks.is_block(operator):
+            function, found = blocks.called(operator, inputs, self._here, self._context, self._dtype)
+        else:
+            function, found = operator, given(operator, inputs, self._here, self._context, dtype=self._dtype)
+        return self._here.of_function(
+            function, found.positional, found.keywords, differentiable=found.differentiable, training=training
+        )
+
+    def _native(self, row: Row, name: str, subject: Subject, backward: bool) -> None:
+        """Fill a row with the two directions apart, and what both take of memory."""
+        forward = self._measured(subject, "forward")
+        row.update(rows.times(self._here.seconds(forward), name, "forward"))
+        whole = forward.memory
+        if backward:
+            with_backward = self._backward(row, lambda: self._measured(subject, "backward"))
+            if with_backward is not None:
+                row.update(rows.times(self._here.seconds(with_backward), name, "backward"))
+                ready = self._here.ready(subject, "forward_backward")
+                whole = self._here.backend.memory(ready.work)
+        if whole is not None:
+            row.update(rows.memory(whole.peak, self._device))
+
+    def _python(self, row: Row, name: str, subject: Subject, backward: bool) -> None:
+        """Fill a row with both directions together, or with forward alone where there is no backward."""
+        found = None
+        if backward:
+            found = self._backward(row, lambda: self._measured(subject, "forward_backward"))
+        row.update(rows.times(self._here.seconds(found or self._measured(subject, "forward")), name))
+
+    def _backward(self, row: Row, measure: Callable[[], Any]) -> Any:
+        """Return a measurement with a backward pass in it; where there is none, say why in the row."""
+        try:
+            return measure()
+        except (Unsupported, mx.MXNetError) as error:
+            row["no_backward"] = failure(error)["message"]
+            return None
+
+    def _measured(self, subject: Subject, direction: str) -> Any:
+        return self._here.measure(
+            subject,
+            direction,
+            warmup=self._warmup,
+            runs=self._runs,
+            profiler=self._profiler,
+            memory=self._profiler == "native" and direction == "forward",
+        )

@@ -1,0 +1,109 @@
+"""The runners of MXNet's opperf: every operator of a category, with inputs of their own.
+
+An operator that fails costs its row alone, and none is measured twice under one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Protocol
+
+import mxnet as mx
+
+from opperf.backends.mxnet import discovery, registered
+from opperf.case import Argument, DType, ListOf
+from opperf.compat.mxnet_opperf import custom  # noqa: F401 - registers the operator that `Custom` runs
+from opperf.compat.mxnet_opperf.categories import RUNNERS, members
+from opperf.compat.mxnet_opperf.default_inputs import Inputs, default_inputs
+from opperf.compat.mxnet_opperf.performance import Bench, Row
+from opperf.tensor import TensorSpec
+
+
+class Runner(Protocol):
+    """What every runner takes; `int64_tensor` asks for matrices with more elements than 32 bits can count."""
+
+    def __call__(
+        self,
+        ctx: Any = None,
+        dtype: str = "float32",
+        profiler: str = "native",
+        warmup: int = 25,
+        runs: int = 100,
+        int64_tensor: str = "off",
+    ) -> dict[str, list[Row]]:
+        """Return the rows of every operator by its name."""
+
+
+def run_op_benchmarks(
+    ops: Iterable[str],
+    dtype: str = "float32",
+    ctx: Any = None,
+    profiler: str = "native",
+    warmup: int = 25,
+    runs: int = 100,
+    int64_tensor: str = "off",
+) -> dict[str, list[Row]]:
+    """Measure operators of `mx.nd` by name, or the keys of a dictionary, with their default inputs."""
+    bench = Bench(ctx, dtype, profiler, warmup, runs)
+    large = int64_tensor.lower() == "on"
+    return {name: _rows(bench, name, dtype, large) for name in dict.fromkeys(ops)}
+
+
+def _rows(bench: Bench, name: str, dtype: str, large: bool) -> list[Row]:
+    function = getattr(mx.nd, name, None)
+    if function is None:
+        return [{"inputs": {}, "error": f"MXNet {mx.__version__} has no operator {name}"}]
+    inputs = default_inputs(name, dtype=dtype, large=large) or _examples(name)
+    if not inputs:
+        return [{"inputs": {}, "error": f"there are no inputs for {name}: give your own to run_performance_test"}]
+    return bench.rows(function, inputs, run_backward=True)
+
+
+def _examples(name: str) -> list[Inputs]:
+    """Return the inputs that the rules of opperf's own commands make; any number of arrays go by position."""
+    found = []
+    for case in discovery.examples(f"nd.{name}", "common"):
+        arrays = {own: _plain(value) for own, value in case.inputs.items()}
+        attributes = {own: _plain(value) for own, value in case.attributes.items() if own != "num_args"}
+        if registered.signature(name).many:
+            arrays = {"args": list(arrays.values())}
+        found.append({**arrays, **attributes})
+    return found
+
+
+def _plain(value: Argument) -> Any:
+    """Return an argument as the dictionaries have it."""
+    if isinstance(value, TensorSpec):
+        return value.shape
+    if isinstance(value, ListOf):
+        return [_plain(item) for item in value.items]
+    return value.name if isinstance(value, DType) else value
+
+
+@cache
+def runner(name: str) -> Runner:
+    """Return the function of a name in `RUNNERS`."""
+    run: Any = _measuring(RUNNERS[name])
+    run.__name__ = run.__qualname__ = name
+    found: Runner = run
+    return found
+
+
+def _measuring(*categories: str) -> Runner:
+    def run(
+        ctx: Any = None,
+        dtype: str = "float32",
+        profiler: str = "native",
+        warmup: int = 25,
+        runs: int = 100,
+        int64_tensor: str = "off",
+    ) -> dict[str, list[Row]]:
+        names = [name for category in categories for name in members(category)]
+        return run_op_benchmarks(names, dtype, ctx, profiler, warmup, runs, int64_tensor)
+
+    run.__doc__ = f"Measure the operators of {', '.join(categories)} with their default inputs."
+    return run
+
+
+run_all_mxnet_operator_benchmarks: Runner = _measuring(*RUNNERS.values())

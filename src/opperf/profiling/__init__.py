@@ -1,0 +1,1 @@
+"""What a framework's own profiler tells, made into samples and summaries."""

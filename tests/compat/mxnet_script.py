@@ -1,0 +1,158 @@
+"""A script of a user of MXNet's opperf, run by MXNet's own Python; prints what the functions return, as JSON.
+
+Standard library, MXNet and opperf only. Shapes are small: what the tests ask of the rows does not depend on time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import mxnet as mx
+from mxnet import gluon, nd
+
+from opperf import profiler
+from opperf.compat import mxnet_opperf as face
+from opperf.errors import InputError
+
+SIDE = {"lhs": (128, 128), "rhs": (128, 128)}
+FEW = {"warmup": 1, "runs": 3}
+found: dict[str, Any] = {}
+
+
+def refused(call: Any) -> str:
+    """Return what a call is refused with."""
+    try:
+        call()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+class Sleepy(mx.operator.CustomOp):  # type: ignore[misc]
+    """An operator whose Python part takes 5 ms at least."""
+
+    def forward(self, is_train: bool, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+        time.sleep(0.005)
+        self.assign(out_data[0], req[0], in_data[0] + 1)
+
+    def backward(self, req: Any, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any) -> None:
+        self.assign(in_grad[0], req[0], out_grad[0])
+
+
+@mx.operator.register("Sleepy")
+class SleepyProp(mx.operator.CustomOpProp):  # type: ignore[misc]
+    """What MXNet asks of it."""
+
+    def create_operator(self, ctx: Any, shapes: Any, dtypes: Any) -> Sleepy:
+        return Sleepy()
+
+
+calls: dict[tuple[int, ...], int] = {}
+
+
+def counted(data: Any) -> Any:
+    """Count the calls for each shape."""
+    calls[data.shape] = calls.get(data.shape, 0) + 1
+    return nd.relu(data)
+
+
+# Forms ----------------------------------------------------------------------------------------------------------------
+found["native"] = face.run_performance_test(nd.add, inputs=[SIDE, {"lhs": (1000, 1), "rhs": (1000, 1)}], **FEW)
+found["python"] = face.run_performance_test([nd.add, nd.subtract], inputs=[SIDE], profiler="python", **FEW)
+found["forward"] = face.run_performance_test(nd.add, inputs=[SIDE], run_backward=False, **FEW)
+found["proposal"] = face.run_performance_test(
+    F=mx.nd.add, inputs=[{**SIDE, "initializer": nd.normal, "run_backward": False, "dtype": "float64"}], **FEW
+)
+two, out = nd.array([1, 2]), nd.empty((2,))
+found["internal"] = face.run_performance_test(mx.nd._internal._copyto, inputs=[{"data": two, "out": out}], **FEW)
+found["copied"] = out.asnumpy().tolist()
+face.run_performance_test(nd.relu, inputs=[{"data": two}], **FEW)
+found["untouched"] = two.grad is None
+convolution = {"data": (2, 3, 16, 16), "data_initializer": nd.normal, "channels": 4, "kernel_size": (3, 3)}
+found["block"] = face.run_performance_test(gluon.nn.Conv2D, inputs=[{**convolution, "activation": None}], **FEW)
+made = gluon.nn.Dense(4)
+made.initialize()
+found["made"] = face.run_performance_test(made, inputs=[{"data": (5, 3)}], **FEW)
+found["table"] = face.run_performance_test(
+    gluon.nn.Embedding, inputs=[{"data": (5,), "input_dim": 10, "output_dim": 4}], **FEW
+)
+sparse = nd.sparse.csr_matrix((4, 4))
+found["modules"] = [
+    face.run_performance_test(function, inputs=[inputs], **FEW)
+    for function, inputs in (
+        (mx.np.add, {"x1": (8, 8), "x2": (8, 8)}),
+        (mx.npx.pick, {"data": (8, 8), "index": (8,)}),
+        (nd.contrib.quadratic, {"data": (8, 8), "a": 1.0}),
+        (nd.sparse.relu, {"data": sparse}),
+        (nd.linalg.gemm2, {"A": (8, 8), "B": (8, 8)}),
+        (nd.random_normal, {"shape": (8, 8), "dtype": "float16"}),
+        (nd.concat, {"data": [(8, 8), (8, 8)], "dim": 0}),
+        (nd.Embedding, {"data": (4,), "weight": (8, 4), "input_dim": 8, "output_dim": 4}),
+    )
+]
+found["one_name"] = face.run_benchmark_operator("add", size=(8, 8), run_backward=True, **FEW)
+found["one_name"] += face.run_benchmark_operator("batch_norm", size=(8,), additional_inputs={"data": (2, 8)}, **FEW)
+found["unknown"] = refused(lambda: face.run_benchmark_operator("no_such_name"))
+
+# What was broken ------------------------------------------------------------------------------------------------------
+found["isolated"] = face.run_performance_test(
+    [nd.add, nd.relu], inputs=[{"lhs": (3, 3), "rhs": (4, 4)}, {"lhs": (3, 3), "rhs": (3, 3)}, {"data": (3, 3)}], **FEW
+)
+found["whole"] = face.run_op_benchmarks(["squeeze", "BlockGrad"], "int32", mx.cpu(), "native", 0, 1)
+found["named"] = [
+    face.run_performance_test(function, inputs=[inputs], **FEW)
+    for function, inputs in (
+        (nd.cast, {"data": (8, 8), "dtype": "float16"}),
+        (nd.ctc_loss, {"data": (10, 2, 4), "label": (2, 3)}),
+        (nd.pad, {"data": (1, 1, 4, 4), "mode": "constant", "pad_width": (0, 0, 0, 0, 1, 1, 1, 1)}),
+        (nd.concat, {"args": [(8, 8), (8, 8)]}),
+        (nd.batch_dot, {"lhs": (2, 8, 8), "rhs": (2, 8, 8)}),
+    )
+]
+found["custom"] = face.run_performance_test(nd.Custom, inputs=[{"args": (4, 4), "op_type": "Sleepy"}], **FEW)
+face.run_performance_test(counted, inputs=[{"data": (2, 3)}, {"data": (3, 2)}], run_backward=False, warmup=40, runs=1)
+found["calls"] = [calls[2, 3], calls[3, 2]]
+found["updates"] = face.run_op_benchmarks(
+    ["multi_mp_sgd_mom_update", "preloaded_multi_sgd_update", "reset_arrays"], warmup=1, runs=2
+)
+found["shapes"] = refused(lambda: face.run_performance_test(nd.add, inputs=[{"lhs": [(2, 2), (3, 3)], "rhs": (2, 2)}]))
+found["no_list"] = refused(lambda: face.run_performance_test(nd.add, inputs="lhs"))
+found["clock"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], profiler="cpp"))
+found["files"] = os.listdir()
+
+# The profiler ---------------------------------------------------------------------------------------------------------
+one = nd.ones((100, 100))
+nd.waitall()
+mx.profiler.set_config(aggregate_stats=True, filename="own.json")
+found["unconfigured"] = json.loads(profiler.get_summary())
+profiler.set_config(profile_all=True)
+summaries = []
+for _ in range(2):
+    profiler.set_state("run")
+    sums = [one + one, one + one]
+    nd.waitall()
+    profiler.set_state("stop")
+    summaries.append(json.loads(profiler.get_summary()))
+profiler.reset()
+summaries.append(json.loads(profiler.get_summary()))
+found["summaries"] = summaries
+profiler.set_state("run")
+more = one + one
+nd.waitall()
+profiler.set_state("stop")  # its events are still to be written
+found["after"] = face.run_performance_test(nd.add, inputs=[SIDE], **FEW)
+profiler.reset()
+profiler.set_state("run")
+more = one + one
+nd.waitall()
+profiler.set_state("stop")
+found["configured_again"] = json.loads(profiler.get_summary())
+found["imported"] = sorted({name.partition(".")[0] for name in sys.modules})
+found["parents"] = [name for name in sys.modules if name.startswith(("opperf.cli", "opperf.workers", "opperf.session"))]
+
+with open(sys.argv[1], "w", encoding="utf-8") as answer:
+    json.dump(found, answer)
