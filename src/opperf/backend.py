@@ -172,6 +172,9 @@ class Backend(Protocol):
     def device_timer(self) -> DeviceTimer | None:
         """Return the device's own clock, None on a CPU."""
 
+    def free_memory(self) -> int | None:
+        """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
+
     def memory(self, work: Work) -> Memory | None:
         """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
 

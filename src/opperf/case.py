@@ -9,17 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from opperf.errors import InputError
-from opperf.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, TensorSpec, dtype_named
+from opperf.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 ID_PREFIX = "c1-"
+#: The bounds of whole numbers where an operator asks for positive ones.
+POSITIVE = (1.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def argument_from_json(data: Any, where: str) -> Argument:
     if data is None or isinstance(data, (bool, int, float, str)):
         return data
     if isinstance(data, dict):
-        if "shape" in data:
+        if "shape" in data or "values" in data:
             return TensorSpec.from_json(data, where)
         if len(data) == 1:
             ((kind, value),) = data.items()
@@ -163,32 +166,40 @@ class Case:
             raise InputError(f"`{name}` of `{self.operator}` must be a tensor")
         return found
 
-    def tensors(self) -> Iterator[TensorSpec]:
-        """Yield every tensor among the inputs."""
-        for argument in self.inputs.values():
-            yield from tensors_of(argument)
+    def tensors(self, names: Iterable[str] | None = None) -> Iterator[TensorSpec]:
+        """Yield every tensor among the inputs, or among those of some names."""
+        for name in self.inputs if names is None else names:
+            if name in self.inputs:
+                yield from tensors_of(self.inputs[name])
 
     @property
     def input_bytes(self) -> int:
         """How many bytes all input tensors take."""
         return sum(tensor.nbytes for tensor in self.tensors())
 
-    def with_dtype(self, dtype: str) -> Case:
-        """Return this case with every float32 tensor and dtype argument in another element type.
+    def with_dtype(self, dtype: str, *, of: str = "float32") -> Case:
+        """Return this case with every tensor and dtype argument of one element type in another.
 
         A range of real numbers means nothing to whole ones: they take their default, without zero where the operator
-        asked for positive values.
+        asked for positive values. Values that are given one by one keep their type where another does not hold them,
+        and whole numbers within other bounds keep theirs: they are indices.
         """
 
         def change(tensor: TensorSpec) -> TensorSpec:
-            if tensor.dtype != "float32":
+            if tensor.dtype != of or not (tensor.is_float or tensor.range in (None, POSITIVE)):
                 return tensor
+            if tensor.literal is not None:
+                with suppress(InputError):
+                    return replace(tensor, dtype=dtype)
+                return tensor
+            if tensor.values == SPD and dtype not in FLOATS:
+                return replace(tensor, dtype=dtype, values="uniform")
             if dtype in FLOATS or tensor.range is None:
                 return replace(tensor, dtype=dtype)
-            return replace(tensor, dtype=dtype, range=(1.0, 10.0) if tensor.range[0] > 0 else None)
+            return replace(tensor, dtype=dtype, range=POSITIVE if tensor.range[0] > 0 else None)
 
         def attribute(value: Argument) -> Argument:
-            return DType(dtype) if value == DType("float32") else value
+            return DType(dtype) if value == DType(of) else value
 
         return replace(
             self,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 #: Bytes of one element, by the name that opperf gives the type in every framework.
 ITEM_SIZES = {
@@ -27,10 +28,22 @@ ITEM_SIZES = {
     "complex128": 16,
 }
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
+#: The largest finite numbers of those that are narrower than Python's own.
+MOST_FLOATS = {
+    "float16": 65504.0,
+    **dict.fromkeys(("bfloat16", "float32", "complex64"), (2 - 2**-23) * 2.0**127),
+}
 DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")
 #: Those that whole numbers and booleans have too.
 INTEGER_DISTRIBUTIONS = ("uniform", "constant", "zeros", "ones", "sorted", "reversed", "sparse:SHARE")
 SPARSE = "sparse:"
+#: Symmetric positive definite matrices in the last two dimensions; an operator asks for them, no command line.
+SPD = "spd"
+#: What `values` is where they are given one by one; at most so many, since they stand wherever the case does.
+LITERAL = "literal"
+MOST_LITERAL = 65_536
+#: Lists within lists are read to this depth, which is more dimensions than any framework has.
+MOST_DIMENSIONS = 64
 #: What uniform values lie between where nothing is said.
 FLOAT_RANGE = (-1.0, 1.0)
 INTEGER_RANGE = (0, 10)
@@ -81,6 +94,55 @@ def distribution_named(text: str) -> str:
     return text
 
 
+def nested(values: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Return the shape of lists within lists, and their elements in row-major order; raises `InputError`.
+
+    >>> nested([[1, 2, 3], [4, 5, 6]])
+    ((2, 3), [1, 2, 3, 4, 5, 6])
+    """
+    shape: list[int] = []
+    found = [values]
+    while isinstance(found[0], (list, tuple)) and len(shape) < MOST_DIMENSIONS:
+        sizes = {len(item) if isinstance(item, (list, tuple)) else -1 for item in found}
+        if len(sizes) > 1:
+            raise InputError("lists of values differ in length, expected those of a tensor", slug="bad_values")
+        shape.append(sizes.pop())
+        found = list(chain.from_iterable(found))
+        if not found:
+            break
+    return tuple(shape), found
+
+
+def element(value: Any, dtype: str) -> float | int | bool:
+    """Return a given value as an element type has it; raises `InputError` where it has no such value.
+
+    >>> element(1, "float32"), element(1.0, "int64"), element("-inf", "float32")
+    (1.0, 1, -inf)
+    """
+    if value in ("inf", "-inf", "nan"):  # JSON has no word for these
+        value = float(value)
+    if isinstance(value, (int, float)):
+        if dtype in FLOATS:
+            return _held(value, dtype)
+        low, high = (0, 1) if dtype == "bool" else _bounds(dtype)
+        if low <= value <= high and value == int(value):
+            return bool(value) if dtype == "bool" else int(value)
+    raise InputError(f"found {str(value)[:80]!r}, expected a value of {dtype}", slug="bad_values")
+
+
+def _held(value: float, dtype: str) -> float:
+    """Return a number as it was given; raises `InputError` where it is beyond what the type holds."""
+    most = MOST_FLOATS.get(dtype, math.inf)
+    if math.isfinite(value) and abs(value) > most:
+        raise InputError(f"found {value:.6g}, which {dtype} cannot hold", slug="bad_values")
+    return float(value)
+
+
+def _bounds(dtype: str) -> tuple[int, int]:
+    bits = 8 * ITEM_SIZES[dtype]
+    return (0, (1 << bits) - 1) if dtype.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 def zero_share(values: str) -> float:
     """Return the share of zeros in `sparse:SHARE`."""
     return float(values.removeprefix(SPARSE))
@@ -91,9 +153,10 @@ class TensorSpec:
     """A tensor to be made: its shape, its dtype and the distribution of its values.
 
     `values` is `uniform` over `[low, high)` of `range`; `normal`; `constant`, the middle of the range; `zeros`; `ones`;
-    `sorted` or `reversed` over the range; `denormal`; or `sparse:SHARE`, uniform with that share of zeros. Without a
-    range, floating types take [-1, 1), integers [0, 10) and booleans either value. `strides` are in elements; None is
-    row-major.
+    `sorted` or `reversed` over the range; `denormal`; `sparse:SHARE`, uniform with that share of zeros; or `spd`,
+    symmetric positive definite matrices in the last two dimensions. Without a range, floating types take [-1, 1),
+    integers [0, 10) and booleans either value. `literal` gives each value instead, in row-major order; `values` is then
+    `literal`. `strides` are in elements; None is row-major.
 
     >>> TensorSpec((2, 3)).nbytes
     24
@@ -105,6 +168,7 @@ class TensorSpec:
     values: str = "uniform"
     range: tuple[float, float] | None = None
     requires_grad: bool | None = None
+    literal: tuple[float | int | bool, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in ITEM_SIZES:
@@ -116,9 +180,40 @@ class TensorSpec:
             or any(not isinstance(n, int) or isinstance(n, bool) for n in self.strides)
         ):
             raise InputError(f"strides {list(self.strides)} must hold a whole number for each dimension")
-        object.__setattr__(self, "values", distribution_named(self.values))
+        if self.literal is not None:
+            self._set_literal(self.literal)
+            return
+        if self.values == SPD:
+            self._check_square()
+        else:
+            object.__setattr__(self, "values", distribution_named(self.values))
         if self.range is not None and tuple(self.range) == self.default_range:
             object.__setattr__(self, "range", None)  # said or not, it is the same tensor and the same case
+
+    def _check_square(self) -> None:
+        if len(self.shape) < 2 or self.shape[-1] != self.shape[-2] or not self.is_float:
+            raise InputError(
+                f"shape {list(self.shape)} of {self.dtype} cannot hold positive definite matrices",
+                hint="they are square, and of a floating type",
+                slug="bad_values",
+            )
+
+    def _set_literal(self, given: Sequence[Any]) -> None:
+        """Check given values and keep them as the element type has them: however written, it is the same case."""
+        if self.elements > MOST_LITERAL:
+            raise InputError(
+                f"{self.elements} values are given, expected at most {MOST_LITERAL}",
+                hint="larger tensors have distributions of values",
+                slug="bad_values",
+            )
+        if len(given) != self.elements:
+            raise InputError(
+                f"{len(given)} values are given for the shape {list(self.shape)}, which has {self.elements}",
+                slug="bad_values",
+            )
+        object.__setattr__(self, "literal", tuple(element(value, self.dtype) for value in given))
+        object.__setattr__(self, "values", LITERAL)
+        object.__setattr__(self, "range", None)
 
     @property
     def default_range(self) -> tuple[float, float]:
@@ -147,7 +242,9 @@ class TensorSpec:
         found: dict[str, Any] = {"shape": list(self.shape), "dtype": self.dtype}
         if self.strides is not None:
             found["strides"] = list(self.strides)
-        if self.values != "uniform":
+        if self.literal is not None:
+            found["values"] = {LITERAL: [value if math.isfinite(value) else repr(value) for value in self.literal]}
+        elif self.values != "uniform":
             found["values"] = self.values
         if self.range is not None:
             found["range"] = [float(bound) for bound in self.range]
@@ -161,7 +258,7 @@ class TensorSpec:
         unknown = set(data) - {"shape", "dtype", "strides", "values", "range", "requires_grad"}
         if unknown:
             raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor")
-        shape = data.get("shape")
+        literal, shape = _literal(data.get("values"), data.get("shape"), where)
         if not isinstance(shape, list):
             raise InputError(f"{where}: `shape` is {shape!r}, expected a list of whole numbers")
         strides, bounds, gradient = data.get("strides"), data.get("range"), data.get("requires_grad")
@@ -176,18 +273,38 @@ class TensorSpec:
                 shape=tuple(shape),
                 dtype=dtype_named(str(data.get("dtype", "float32"))),
                 strides=None if strides is None else tuple(strides),
-                values=str(data.get("values", "uniform")),
+                values="uniform" if literal is not None else str(data.get("values", "uniform")),
                 range=None if bounds is None else (float(bounds[0]), float(bounds[1])),
                 requires_grad=gradient,
+                literal=literal,
             )
         except InputError as error:
-            raise InputError(f"{where}: {error.message}", hint=error.hint) from error
+            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
 
     def __str__(self) -> str:
         words = ["x".join(str(n) for n in self.shape) if self.shape else "scalar"]
         words += [self.dtype] if self.dtype != "float32" else []
         words += [self.values] if self.values != "uniform" else []
         return " ".join(words)
+
+
+def _literal(values: Any, shape: Any, where: str) -> tuple[tuple[Any, ...] | None, Any]:
+    """Return the values that JSON gives one by one, None where it names a distribution, and the tensor's shape.
+
+    They stand in lists within lists, whose shape then need not be said, or flat.
+    """
+    if not isinstance(values, dict):
+        return None, shape
+    if set(values) != {LITERAL} or not isinstance(values[LITERAL], list):
+        raise InputError(f"{where}: `values` is {str(values)[:80]}, expected {{{LITERAL}: [...]}}", slug="bad_values")
+    try:
+        written, found = nested(values[LITERAL])
+    except InputError as error:
+        raise InputError(f"{where}: {error.message}", slug=error.slug) from error
+    flat = len(written) == 1
+    if shape is not None and not flat and list(written) != shape:
+        raise InputError(f"{where}: values of shape {list(written)}, and `shape` is {shape}", slug="bad_values")
+    return tuple(found), list(written) if shape is None else shape
 
 
 def _is_number(value: Any) -> bool:

@@ -15,6 +15,7 @@ from opperf.case import Case
 from opperf.environment import EnvironmentSpec
 from opperf.errors import WorkerFailure
 from opperf.plan import Side, Trial
+from opperf.sources.mxnet_inputs import mxnet_suite
 from opperf.tensor import TensorSpec
 from opperf.workers.interpreters import interpreter, settled
 from opperf.workers.package import package_folder
@@ -24,6 +25,9 @@ from opperf.workers.process import OperatorFailure, Worker
 Outcomes: TypeAlias = Mapping[tuple[str, str], str]
 
 TIMEOUT = 60.0
+#: What becomes of forward and backward.
+BOTH, NO_GRADIENT = ("ok", "ok"), ("ok", "skipped: no_gradient")
+PRINTED = "<NDArray 5x5 @cpu(0)>"
 KNOWN = Path(__file__).with_name("known_failures") / "mxnet.txt"
 
 
@@ -108,6 +112,29 @@ def test_a_copy_gets_an_array_to_write_into_when_it_is_given_none(children: Chil
 def test_an_operator_without_a_gradient_is_skipped_backward(children: Children) -> None:
     case = Case("mxnet:nd._internal._grad_add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))})
     assert children.outcome(case, "nd._internal._grad_add", "backward").startswith("skipped: no_gradient")
+
+
+@pytest.mark.parametrize(
+    ("operator", "row", "directions"),
+    [
+        ("Custom", {"args": [[4, 4]], "op_type": "CustomAddOne"}, BOTH),
+        ("BatchNorm", {"beta": [3], "data": [2, 3, 4, 4], "gamma": [3], "moving_mean": [3], "moving_var": [3]}, BOTH),
+        ("khatri_rao", {"args": [[4, 3], [2, 3]]}, NO_GRADIENT),
+        ("linalg_potrf", {"A": [[2, -1, 0], [-1, 2, -1], [0, -1, 2]]}, BOTH),
+        ("random_pdf_negative_binomial", {"k": [20, 49], "p": [0.4, 0.77], "sample": [2]}, BOTH),
+        ("multi_sgd_update", {"args0": PRINTED, "args1": PRINTED, "lrs": 0.1, "wds": 0.2}, NO_GRADIENT),
+        ("preloaded_multi_sgd_mom_update", {"args": [[5, 5], [5, 5], [5, 5], [1], [1]]}, NO_GRADIENT),
+        ("reset_arrays", {"args": [[4, 4]], "num_arrays": 1}, NO_GRADIENT),
+        ("SequenceLast", {"axis": 0, "data": [4, 4]}, NO_GRADIENT),
+        ("Embedding", {"data": [4], "weight": [3, 4], "input_dim": 3, "output_dim": 4}, BOTH),
+    ],
+)  # fmt: skip
+def test_a_row_of_mxnets_own_benchmark_runs(
+    operator: str, row: dict[str, Any], directions: tuple[str, str], children: Children
+) -> None:
+    (entry,) = mxnet_suite({operator: [row]}, "rows").cases
+    for direction, expected in zip(("forward", "backward"), directions):
+        assert children.outcome(entry.case, f"nd.{operator}", direction).startswith(expected)
 
 
 def test_every_registered_operator_runs_or_has_a_written_reason(outcomes: Outcomes) -> None:

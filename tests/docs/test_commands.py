@@ -12,7 +12,7 @@ import typer.main
 
 from opperf.cli.main import app
 from opperf.environment import EnvironmentSpec
-from opperf.operators import DIRECTIONS, SIZES, categories, operator
+from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.planning.side_text import read_side
 from opperf.registry import framework, is_code, split_implementation
 from opperf.reports import FORMATS
@@ -26,7 +26,7 @@ CHECKS: dict[str, Any] = {
     "framework": framework,
     "environment": EnvironmentSpec.parse,
     "category": lambda name: categories().index(name),
-    "size": SIZES.index,
+    "size": (*SIZES, INT64).index,
     "direction": DIRECTIONS.index,
     "format": FORMATS.index,
     "budget": parse_duration,

@@ -140,6 +140,16 @@ def test_a_suite_is_measured_case_by_case(measure: Measure, here: Path) -> None:
     assert [record["origin"] for record in records] == ["model:multiply", "model:sum"]
 
 
+def test_what_does_not_fit_into_memory_is_skipped_before_it_is_made(opperf: Opperf) -> None:
+    words = ("add", "--size", "small", "--size", "int64", "--dtype", "int8", "--direction", "forward")
+    done = opperf("run", *words, "--framework", "null", "--runs", "3", "--format", "json")
+    assert done.code == 0
+    assert [record["status"] for record in done.records] == ["ok", "skipped"]
+    reason = done.records[1]["reason"]
+    assert reason["slug"] == "short_of_memory"
+    assert "(inputs 4.29 GB, outputs 2.15 GB), and 4.00 GB are available" in reason["message"]
+
+
 # Where ---------------------------------------------------------------------------------------------------------------
 
 

@@ -120,3 +120,58 @@ def test_an_alias_is_read_from_json_as_what_it_means() -> None:
 )
 def test_people_read_a_shape_with_crosses(spec: TensorSpec, text: str) -> None:
     assert str(spec) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "shape", "literal"),
+    [
+        ({"values": {"literal": [[1, 2], [3, 4]]}}, (2, 2), (1.0, 2.0, 3.0, 4.0)),
+        ({"shape": [2, 2], "values": {"literal": [1, 2, 3, 4]}}, (2, 2), (1.0, 2.0, 3.0, 4.0)),
+        ({"shape": [2], "dtype": "bool", "values": {"literal": [0, True]}}, (2,), (False, True)),
+        ({"shape": [1], "dtype": "int8", "values": {"literal": [-128.0]}}, (1,), (-128,)),
+        ({"values": {"literal": []}}, (0,), ()),
+        ({"values": {"literal": ["-inf", 0.1]}}, (2,), (float("-inf"), 0.1)),
+    ],
+)
+def test_given_values_are_read_nested_or_flat_and_written_back(
+    written: dict[str, Any], shape: tuple[int, ...], literal: tuple[float, ...]
+) -> None:
+    spec = TensorSpec.from_json(written)
+    assert (spec.shape, spec.literal, spec.values) == (shape, literal, "literal")
+    assert [type(value) for value in spec.literal or ()] == [type(value) for value in literal]
+    assert TensorSpec.from_json(spec.to_json()) == spec
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"shape": [3], "values": {"literal": [1, 2]}},
+        {"shape": [4], "values": {"literal": [[1, 2], [3, 4]]}},
+        {"values": {"literal": [[1, 2], [3]]}},
+        {"values": {"literal": [[1, 2], 3]}},
+        {"values": {"literal": [1, [2]]}},
+        {"values": {"literal": 5}},
+        {"values": {"literal": ["x"]}},
+        {"values": {"literal": [None]}},
+        {"values": {"given": [1]}},
+        {"dtype": "int8", "values": {"literal": [128]}},
+        {"dtype": "uint8", "values": {"literal": [-1]}},
+        {"dtype": "int64", "values": {"literal": [0.5]}},
+        {"dtype": "int64", "values": {"literal": ["nan"]}},
+        {"dtype": "bool", "values": {"literal": [2]}},
+        {"dtype": "float16", "values": {"literal": [65505]}},
+        {"values": {"literal": [0] * 65537}},
+    ],
+)
+def test_values_that_the_tensor_cannot_have_are_refused(written: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        TensorSpec.from_json(written, "here")
+    assert caught.value.slug == "bad_values"
+    assert caught.value.message.startswith("here: ")
+
+
+def test_values_that_are_given_are_part_of_what_a_tensor_is() -> None:
+    given = [TensorSpec((2,), "int32", literal=literal) for literal in ((1, 2), (1, 3), (1.0, 2.0))]
+    assert given[0] != given[1]
+    assert given[0] == given[2]
+    assert str(given[0]) == "2 int32 literal"

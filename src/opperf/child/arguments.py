@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Bound
@@ -69,15 +71,18 @@ def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, se
     )
 
 
-def call_of(case: Case, path: str) -> Call:
+def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     """Return the call of a function that no binding describes: its own argument names, inputs first.
 
-    Inputs go by position in the order given, attributes by keyword.
+    Inputs go by position: in the order of the function's own parameters where all are among them, else in the one
+    given. Attributes go by keyword, and so do inputs behind a parameter that is left out.
     """
+    placed = list(takewhile(case.inputs.__contains__, order)) if set(case.inputs) <= set(order) else list(case.inputs)
+    named = [*(name for name in case.inputs if name not in placed), *case.attributes]
     return Call(
         path,
-        tuple(Parameter(name, neutral=name) for name in case.inputs),
-        tuple(Parameter(name, neutral=name) for name in case.attributes),
+        tuple(Parameter(name, neutral=name) for name in placed),
+        tuple(Parameter(name, neutral=name) for name in named),
     )
 
 

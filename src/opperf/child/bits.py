@@ -17,10 +17,15 @@ def drawn(generator: random.Random, count: int, size: int, mask: int, pattern: i
     '474c48'
     """
     found = bytearray()
+    kept, set_bits = mask.to_bytes(size, "little"), pattern.to_bytes(size, "little")
     for start in range(0, count, PIECE // size):
         elements = min(count - start, PIECE // size)
-        bits = int.from_bytes(generator.randbytes(elements * size), "little")
-        bits &= int.from_bytes(mask.to_bytes(size, "little") * elements, "little")
-        bits |= int.from_bytes(pattern.to_bytes(size, "little") * elements, "little")
-        found += bits.to_bytes(elements * size, "little")
+        piece = bytearray(generator.randbytes(elements * size))
+        for place, (mine, other) in enumerate(zip(kept, set_bits)):
+            # Byte by byte of the element: whole numbers of millions of bits take three times as long.
+            if mine == 0:
+                piece[place::size] = bytes([other]) * elements
+            elif (mine, other) != (0xFF, 0):
+                piece[place::size] = piece[place::size].translate(bytes(byte & mine | other for byte in range(256)))
+        found += piece
     return found

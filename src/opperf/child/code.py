@@ -89,7 +89,7 @@ def neutral_names(function: Callable[..., Any], said: Declaration) -> dict[str, 
                     hint=f"it takes {', '.join(taken)}",
                 )
         return dict(said.arguments)
-    parameters = _parameters(function)
+    parameters = positional(function)
     named = {parameter.name for parameter in parameters if parameter.name in taken}
     inputs = iter([name for name in definition.inputs if name not in named])
     found: dict[str, str] = {}
@@ -115,7 +115,7 @@ def _definition(said: Declaration) -> Operator | None:
     return catalog()[said.implements]
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """Return the parameters that can be given by position; an object of C code may tell none."""
     try:
         found = inspect.signature(function).parameters.values()
@@ -148,7 +148,7 @@ def call(path: str, function: Callable[..., Any], case: Case, framework: str) ->
                 )
     present = {*case.inputs, *case.attributes}
     given = {own: Parameter(own, neutral=neutral) for own, neutral in names.items() if neutral in present}
-    order = [parameter.name for parameter in _parameters(function)] or list(given)
+    order = [parameter.name for parameter in positional(function)] or list(given)
     leading = list(takewhile(given.__contains__, order))
     rest = tuple(parameter for own, parameter in given.items() if own not in leading)
     return Call(path, tuple(given[own] for own in leading), rest, function=function)

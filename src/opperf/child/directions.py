@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from opperf.backend import Bound, Unsupported, Work
 from opperf.child import inputs
 from opperf.operators import Operator
+from opperf.units import format_bytes
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
 
 #: Calls of a backward whose gradients must agree.
 CHECKED_CALLS = 3
+#: An output of more bytes is its own cotangent: another would take as much memory again, and twice that to be made.
+MOST_COTANGENT = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,20 @@ def ready(
     if not bound.differentiable:
         raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
 
+    notes: dict[str, str] = {}
+
     def cotangents(output: Any) -> Any:
+        if backend.spec(output).nbytes > MOST_COTANGENT:
+            notes["cotangent"] = f"the output itself, which is over {format_bytes(MOST_COTANGENT)}"
+            return output
         return inputs.tensor(backend, backend.spec(output), f"{seed}/cotangent")
 
     if direction == "forward_backward":
         work = _restoring(backend, bound, backend.forward_backward(bound, cotangents), operator)
-        return Ready(work, _bytes(backend, call_once(backend, work)))
-    return _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
+        found = Ready(work, _bytes(backend, call_once(backend, work)))
+    else:
+        found = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
+    return replace(found, work=replace(found.work, notes={**found.work.notes, **notes}))
 
 
 def call_once(backend: Backend, work: Work) -> Any:

@@ -7,12 +7,14 @@ remains are a few elementwise operations, each correctly rounded in every framew
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from opperf.backend import Unsupported
 from opperf.child import values
 from opperf.child.bits import drawn
-from opperf.tensor import ITEM_SIZES, TensorSpec
+from opperf.tensor import ITEM_SIZES, SPARSE, SPD, TensorSpec
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
@@ -33,7 +35,7 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
 
 
 #: Bits are kept for the next preparation of the same case, unless they are more than so many bytes.
-KEPT_BYTES = 32 * 1024 * 1024
+KEPT_BYTES = 40 * 1024 * 1024
 
 
 def _bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
@@ -49,19 +51,52 @@ def _made_bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray
 _kept_bits = lru_cache(maxsize=4)(_made_bits)
 
 
+#: Tensors of more elements repeat the values of a piece: random bits of billions take eight bytes each, several times.
+MOST_DRAWN = 1 << 28
+PIECE_ELEMENTS = 1 << 24
+#: Distributions that a piece of a tensor has as well as the whole.
+REPEATABLE = ("uniform", "normal", "constant", "zeros", "ones", "denormal")
+#: Copies of its random bits that exist at once while a tensor is made, and of the whole that repeats a piece.
+COPIES, COPIES_OF_WHOLE = 3, 2
+
+
+def making_bytes(spec: TensorSpec) -> int:
+    """Return the bytes that are needed beside a tensor while it is made."""
+    if spec.elements > MOST_DRAWN:
+        return COPIES_OF_WHOLE * spec.nbytes
+    return COPIES * spec.elements * (max(4, ITEM_SIZES[spec.dtype]) if spec.is_float else 8)
+
+
 def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor of the backend's framework; `seed` decides its values."""
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
+    if spec.elements > MOST_DRAWN:
+        return _repeated(backend, spec, seed)
     return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
 
 
+def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Make a tensor that repeats the elements of a piece."""
+    if spec.values not in REPEATABLE and not spec.values.startswith(SPARSE):
+        raise Unsupported(f"{spec.values} values are made for at most {MOST_DRAWN} elements", slug="no_such_values")
+    piece = tensor(backend, replace(spec, shape=(PIECE_ELEMENTS,), strides=None), seed)
+    raw = bytearray(backend.to_host(piece)[0]) * -(-spec.elements // PIECE_ELEMENTS)
+    del raw[spec.nbytes :]
+    part = {"complex64": "float32", "complex128": "float64"}.get(spec.dtype, spec.dtype)
+    return backend.tensor(backend.host(raw, part), spec.shape, spec.dtype, spec.strides)
+
+
 def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    if spec.literal is not None:
+        return values.given(backend, spec, spec.literal)
     low, high = spec.range or spec.default_range
     if spec.values in ("zeros", "ones", "constant"):
         middle = (low + high) / 2 if spec.is_float else (int(low) + int(high)) // 2
         return backend.host(values.filled(spec, {"zeros": 0.0, "ones": 1.0}.get(spec.values, middle)), "float64")
     if spec.values in ("sorted", "reversed"):
         return values.ramp(backend, spec, down=spec.values == "reversed")
+    if spec.values == SPD:
+        return values.definite(backend, spec, seed)
     if spec.values == "normal":
         return values.normal(backend, spec, seed)
     if spec.values == "denormal":

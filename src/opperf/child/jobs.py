@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Bound, Unsupported, Work
 from opperf.backends.call import Call
-from opperf.case import Case
+from opperf.case import Case, DType
 from opperf.child import arguments
 from opperf.child.code import flop_count
 from opperf.child.correctness import WrongResult, check
-from opperf.child.directions import call_once, ready
+from opperf.child.directions import Ready, call_once, ready
 from opperf.child.names import Names, Peers
+from opperf.child.room import check_room
 from opperf.explanation import typical
 from opperf.measure.block import Block
 from opperf.measure.doubts import thread_doubts
@@ -104,10 +106,12 @@ class Jobs:
         call = self._names.call(trial, definition)
         if trial.direction in call.unsupported:
             raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
-        start = time.perf_counter()
-        bound = self._bound(trial.case, call, seed)
-        input_seconds = time.perf_counter() - start
-        sound = ready(self._backend, bound, trial.direction, definition, f"{seed}/{trial.case.id}")
+        check_room(self._backend, trial.case, definition, trial.direction)
+        try:
+            sound, input_seconds = self._sound(trial.case, call, trial.direction, seed)
+        except Exception as error:
+            self._refuse_dtype(error, trial, call, seed)
+            raise
         facts: dict[str, Any] = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
@@ -117,6 +121,29 @@ class Jobs:
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         return Prepared(sound.work, sound.output_bytes, facts, input_seconds)
+
+    def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
+        """Return the work of a case after it ran once, and the seconds that making its inputs took."""
+        start = time.perf_counter()
+        bound = self._bound(case, call, seed)
+        input_seconds = time.perf_counter() - start
+        definition = catalog().get(case.operator)
+        return ready(self._backend, bound, direction, definition, f"{seed}/{case.id}"), input_seconds
+
+    def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
+        """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""
+        text = str(error).strip() or type(error).__name__
+        if isinstance(error, Unsupported) or _is_out_of_memory(error, text):
+            return
+        named = (value.name for value in trial.case.attributes.values() if isinstance(value, DType))
+        for dtype in {*named, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
+            with suppress(Exception):
+                self._sound(trial.case.with_dtype("float32", of=dtype), call, trial.direction, seed)
+                lacking = f"{self._backend.name} has no `{trial.case.operator}` of {dtype}: {_headline(text)[:200]}"
+                break
+        else:
+            return
+        raise Unsupported(lacking, slug="no_such_dtype", hint="it runs in float32") from error
 
     def _checked(self, trial: Trial, seed: int) -> dict[str, str]:
         """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""

@@ -48,7 +48,7 @@ class Names:
             return code.call(path, self._load(path), trial.case, self._backend.name)
         if path is not None:
             named = binding.at(path) if isinstance(binding, Call) else None
-            return named or arguments.call_of(trial.case, path)
+            return named or arguments.call_of(trial.case, path, self._order(path))
         if isinstance(binding, Call):
             return binding
         why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
@@ -109,6 +109,11 @@ class Names:
             return self._backend.resolve(path)
         except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
             return None
+
+    def _order(self, path: str) -> list[str]:
+        """Return the names of a function's parameters in their order; none where Python cannot tell them."""
+        function = self._function(path)
+        return [] if function is None else [parameter.name for parameter in code.positional(function)]
 
     def _near(self, name: str) -> list[str]:
         """Return paths that resemble a name: those that end alike first."""

@@ -6,6 +6,7 @@ docs/explanation/measurement.md.
 
 from __future__ import annotations
 
+import math
 import random
 import struct
 from array import array
@@ -31,6 +32,34 @@ def filled(spec: TensorSpec, value: float) -> bytearray:
     """Return the bytes of float64 elements of one value; complex ones get no imaginary part."""
     element = struct.pack("<d", value) + (bytes(8) if spec.dtype.startswith("complex") else b"")
     return bytearray(element * spec.elements)
+
+
+def given(backend: Backend, spec: TensorSpec, literal: Sequence[float]) -> Any:
+    """Return the values that stand in the case; complex ones get no imaginary part."""
+    if not spec.is_float:
+        return backend.host(bytearray(array("q", map(int, literal)).tobytes()), "int64")
+    parts = [part for value in literal for part in (value, 0.0)] if spec.dtype.startswith("complex") else literal
+    kind = "d" if spec.dtype in ("float64", "complex128") else "f"
+    return backend.host(bytearray(array(kind, parts).tobytes()), "float64" if kind == "d" else "float32")
+
+
+def definite(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return symmetric matrices whose diagonal outweighs the rest of each row, so that they are positive definite.
+
+    Along a diagonal all elements are one number: a row is the one above it, moved by one place.
+    """
+    side = spec.shape[-1]
+    generator = random.Random(seed)
+    parts = 2 if spec.dtype.startswith("complex") else 1
+    found = bytearray()
+    for _ in range(math.prod(spec.shape[:-2])):
+        line = array("d", [float(side)] + [2 * generator.random() - 1 for _ in range(side - 1)])
+        mirrored = array("d", [*line[:0:-1], *line])
+        if parts == 2:
+            mirrored = array("d", [part for value in mirrored for part in (value, 0.0)])
+        raw, step = memoryview(mirrored).cast("B"), 8 * parts
+        found += b"".join(raw[step * (side - 1 - row) : step * (2 * side - 1 - row)] for row in range(side))
+    return backend.host(found, "float64")
 
 
 def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:

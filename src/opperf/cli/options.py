@@ -24,7 +24,7 @@ Values = Annotated[
     Words, Option(metavar="V", help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.")
 ]
 Random = Annotated[Optional[int], Option("--random", metavar="N", help="So many random cases; see `--seed`.")]
-Size = Annotated[Words, Option(metavar="S", help="small, common, large, skewed.")]
+Size = Annotated[Words, Option(metavar="S", help="small, common, large, skewed, int64.")]
 Direction = Annotated[Words, Option(metavar="D", help="forward, backward, forward_backward.")]
 Input = Annotated[Words, Option("--input", metavar="NAME=SHAPE", help="Shape of an input.")]
 Attribute = Annotated[Words, Option(metavar="NAME=VALUE", help="Value of an attribute, as in `axis=1`.")]

@@ -15,6 +15,8 @@ PROBES = 3
 #: Probes grow by this factor until they have this share of a block's length.
 PROBE_STEP = 8
 PROBE_SHARE = 8
+#: A call that takes so long is a block by itself, whatever disturbed it: it is not asked again.
+LONG_NS = 100_000_000
 #: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
 WARMUP_SHARE = 4
 #: After a switch of sides, at least so much time and so many calls. A cache-sized add needs six calls to be within 3 %.
@@ -50,7 +52,10 @@ def probe(block: Block, *, output_bytes: int, held: bool) -> int:
         return 1
     calls = 1
     while True:
-        least = min(block.run(calls) for _ in range(PROBES))
+        first = block.run(calls)
+        if calls == 1 and first >= LONG_NS:
+            return 1
+        least = min(first, *(block.run(calls) for _ in range(PROBES - 1)))
         wanted = calls_for(least / calls, output_bytes=output_bytes, held=held)
         # A short probe overstates the time of one call, so its answer is believed only once it is nearly as long.
         if wanted <= 2 * calls or least >= TARGET_NS / PROBE_SHARE:

@@ -14,7 +14,7 @@ from opperf.backend import Backend, Work
 from opperf.measure import host
 from opperf.measure.block import Block
 from opperf.measure.cache import Sweep
-from opperf.measure.calibrate import probe, settle, warm_up
+from opperf.measure.calibrate import LONG_NS, probe, settle, warm_up
 from opperf.measure.disturbance import Counters
 from opperf.measure.doubts import doubts
 from opperf.measure.stopping import Count, Stopping, stopping
@@ -87,7 +87,9 @@ class Engine:
     def _warm(self, block: Block, settings: Settings, output_bytes: int) -> tuple[int, int]:
         """Return the calls of a block and how many calls went before the first sample."""
         if settings.warmup is not None and settings.warmup > 0:
-            block.run(settings.warmup)
+            took = block.run(settings.warmup)
+            if took >= LONG_NS * settings.warmup:
+                return 1, settings.warmup
         calls = probe(block, output_bytes=output_bytes, held=self._backend.collects)
         if settings.warmup is not None:
             return calls, settings.warmup

@@ -10,9 +10,9 @@ from functools import cache
 from importlib import import_module
 
 from opperf.errors import unknown
-from opperf.operators.definition import DIRECTIONS, SIZES, Operator
+from opperf.operators.definition import DIRECTIONS, INT64, SIZES, Operator
 
-__all__ = ["DIRECTIONS", "FAMILIES", "SIZES", "Operator", "catalog", "categories", "operator"]
+__all__ = ["DIRECTIONS", "FAMILIES", "INT64", "SIZES", "Operator", "catalog", "categories", "operator"]
 
 #: The files of this folder that declare operators; `backends/<framework>/operators/` has the same names.
 FAMILIES = (

@@ -24,6 +24,8 @@ Arguments: TypeAlias = Mapping[str, Argument]
 
 #: small: launch cost shows; common: what models use; large: beyond most caches; skewed: one dimension dwarfs another.
 SIZES = ("small", "common", "large", "skewed")
+#: More elements than 32 bits count: made from the other sizes, not declared.
+INT64 = "int64"
 DIRECTIONS = ("forward", "backward", "forward_backward")
 EVERY_DIRECTION = DIRECTIONS
 FORWARD_ONLY = ("forward",)
@@ -109,8 +111,7 @@ class Operator:
 
     def _nbytes(self, case: Case, names: tuple[str, ...]) -> int:
         """Return the bytes of some inputs of a case."""
-        given = {name: case.inputs[name] for name in names if name in case.inputs}
-        return Case(self.name, given).input_bytes
+        return sum(tensor.nbytes for tensor in case.tensors(names))
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:

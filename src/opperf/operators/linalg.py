@@ -1,9 +1,9 @@
 """Parts of matrices, products of special form, systems of equations and decompositions.
 
 Where an operator needs matrices that uniform random numbers do not make, the bindings make them of the data before
-anything is timed: the identity plus the data over n (near the identity, so well conditioned), the identity plus data
-times its transpose over n (positive definite), or the mean of data and its transpose (symmetric). Gradients flow to the
-matrix that was made. Operations are those of the usual dense algorithms, terms of the third degree only.
+anything is timed: the identity plus the data over n (near the identity, so well conditioned), or the mean of data and
+its transpose (symmetric). Positive definite ones are values of their own. Gradients flow to the matrix that was made.
+Operations are those of the usual dense algorithms, terms of the third degree only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from opperf.case import Argument, Case
 from opperf.errors import InputError
 from opperf.operators.definition import DIRECTIONS, EVERY_DIRECTION, FORWARD_ONLY, Formula, Operator, Outputs, elements
 from opperf.operators.formulas import ELEMENTWISE, like, none, product, same, whole
-from opperf.tensor import TensorSpec
+from opperf.tensor import SPD, TensorSpec
 
 _Shape = tuple[int, ...]
 
@@ -153,6 +153,7 @@ def _algebra(
     flops: Formula,
     *,
     smooth: bool = True,
+    values: str = "uniform",
     aliases: tuple[str, ...] = (),
     **attributes: Argument,
 ) -> Operator:
@@ -164,7 +165,7 @@ def _algebra(
         summary=summary,
         inputs=roles,
         sizes={
-            size: {**{role: TensorSpec(shape) for role, shape in of_size.items()}, **attributes}
+            size: {**{role: TensorSpec(shape, values=values) for role, shape in of_size.items()}, **attributes}
             for size, of_size in sizes.items()
         },
         outputs=outputs,
@@ -186,7 +187,12 @@ OPERATORS = (
     _matrix("triu", "the matrix with zeros below its diagonal", same(), offset=0),
     _matrix("tril", "the matrix with zeros above its diagonal", same(), offset=0),
     _algebra(
-        "cholesky", "the lower triangle whose product with its transpose is the matrix", _SQUARE, same(), _cubes(1, 3)
+        "cholesky",
+        "the lower triangle whose product with its transpose is the matrix",
+        _SQUARE,
+        same(),
+        _cubes(1, 3),
+        values=SPD,
     ),
     _algebra("inverse", "the inverse of a matrix", _SQUARE, same(), _cubes(2, 1), aliases=("inv",)),
     _algebra("determinant", "the determinant of a matrix", _SQUARE, _scalars(1), _cubes(2, 3), aliases=("det",)),

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 from opperf.case import Case
 from opperf.errors import InputError, OpperfError, unknown
-from opperf.operators import DIRECTIONS, SIZES, Operator, catalog, categories, operator
+from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, categories, operator
 from opperf.operators.groups import GROUPS
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.selection import Selection
 from opperf.registry import CODE, is_code, split_implementation
+from opperf.sources.large_cases import large_case
 from opperf.sources.random_cases import random_cases
 from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
@@ -77,8 +78,8 @@ def _check(selection: Selection) -> None:
         if name not in (*categories(), *GROUPS):
             raise unknown("category", name, [*categories(), *GROUPS], hint=f"known: {', '.join(categories())}")
     for name in selection.sizes:
-        if name not in SIZES:
-            raise unknown("size", name, SIZES, hint=f"known: {', '.join(SIZES)}")
+        if name not in (*SIZES, INT64):
+            raise unknown("size", name, (*SIZES, INT64), hint=f"known: {', '.join((*SIZES, INT64))}")
     for name in selection.directions:
         if name not in DIRECTIONS:
             raise unknown("direction", name, DIRECTIONS, hint=f"known: {', '.join(DIRECTIONS)}")
@@ -153,7 +154,7 @@ def _code(name: str, side: Side, asked: Asked) -> Wanted:
 def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
     here = replace(side, implementation=wanted.path)
     for case, origin in _cases(selection, wanted, side, asked, seed):
-        for direction in _directions(selection, wanted.definition, case, origin):
+        for direction in _directions(selection, wanted.definition, case, tried=origin.startswith("registry:")):
             yield Trial(case, here, direction, origin)
 
 
@@ -181,12 +182,22 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
         drawn = random_cases(wanted.definition, selection.random, seed)
         made = [(case, f"random:{seed}") for case in drawn]
     else:
-        made = [(wanted.definition.case(size), f"catalog:{size}") for size in selection.sizes or ("common",)]
+        made = list(_sized(selection, wanted.definition))
     for case, origin in made:
         for dtype in selection.dtypes or ("float32",):
             typed = case.with_dtype(dtype_named(dtype))
             for values in selection.values or ("uniform",):
                 yield typed.with_values(distribution_named(values)), origin
+
+
+def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
+    """Yield the case of each size; an operator that is asked for by name must have one."""
+    for size in selection.sizes or ("common",):
+        case = large_case(definition) if size == INT64 else definition.case(size)
+        if case is not None:
+            yield case, f"catalog:{size}"
+        elif definition.name in selection.operators:
+            raise InputError(f"`{definition.name}` has no case of the size `{size}`", slug="no_such_size")
 
 
 def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) -> Iterator[tuple[Case, str]]:
@@ -226,19 +237,17 @@ def _neutral(
     return {name if name in known else own[name]: value for name, value in given.items()}
 
 
-def _directions(
-    selection: Selection, definition: Operator | None, case: Case, origin: str | None = None
-) -> tuple[str, ...]:
+def _directions(selection: Selection, definition: Operator | None, case: Case, *, tried: bool) -> tuple[str, ...]:
     """Return the directions to measure: those asked for, else the default ones that the operator has.
 
-    Whether a registered operator has a gradient is known when it runs; without floating inputs it has none.
+    Whether an operator of the framework's own has a gradient is known when it runs, and so is `tried`; without
+    floating inputs it has none.
     """
     if selection.directions:
         return tuple(dict.fromkeys(selection.directions))
     if definition is not None:
         return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
-    registered = origin is not None and origin.startswith("registry:")
-    if registered and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
+    if tried and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
         return DEFAULT_DIRECTIONS
     return ("forward",)
 
@@ -260,5 +269,5 @@ def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
             )
         definition = catalog().get(rest) if prefix is None else None
         here = side if prefix is None else replace(side, implementation=rest)
-        for direction in _directions(selection, definition, entry.case):
+        for direction in _directions(selection, definition, entry.case, tried=True):
             yield Trial(entry.case, here, direction, entry.origin, entry.count)

@@ -16,7 +16,7 @@ from opperf.errors import InputError
 from opperf.operators import SIZES, catalog, operator
 from opperf.plan import Side
 from opperf.registry import FRAMEWORKS, split_implementation
-from opperf.sources.user_inputs import case_with
+from opperf.sources.user_inputs import LITERAL_PREFIX, case_with
 from opperf.tensor import TensorSpec
 
 
@@ -101,6 +101,8 @@ def _shape(value: Argument) -> str:
     """Write a tensor as `--input` reads it; of anything else, what will not make the same case."""
     if isinstance(value, ListOf):
         return "+".join(_shape(item) for item in value.items)
+    if isinstance(value, TensorSpec) and value.literal is not None and len(value.shape) == 1:
+        return f"{LITERAL_PREFIX}[{','.join(map(repr, value.literal))}]"
     if isinstance(value, TensorSpec):
         return "x".join(str(size) for size in value.shape) or "()"
     return _value(value)

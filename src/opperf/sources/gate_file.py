@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.judgement import POLICIES
-from opperf.operators import DIRECTIONS, SIZES, categories, operator
+from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.plan import MODES
 from opperf.registry import device_named, framework, split_implementation
 from opperf.tensor import dtype_named
@@ -285,7 +285,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "operators": ("operators", _names(_operator)),
     "categories": ("categories", _names(_known("category", categories))),
     "skip": ("skip", _names(lambda _: None)),
-    "sizes": ("sizes", _names(_known("size", lambda: SIZES))),
+    "sizes": ("sizes", _names(_known("size", lambda: (*SIZES, INT64)))),
     "dtypes": ("dtypes", _names(dtype_named)),
     "directions": ("directions", _names(_known("direction", lambda: DIRECTIONS))),
     "base": ("base", _side),

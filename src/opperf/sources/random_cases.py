@@ -66,10 +66,10 @@ class Template:
         """Return the size of a variable at a step of the logarithmic scale, with the options of one class."""
         low, high = min(values), max(values)
         size: float = low * (high / low) ** (place / STEPS)
-        step = self._step(values, chosen)
+        step = self.step(values, chosen)
         return max(math.ceil(low / step), round(size / step)) * step
 
-    def _step(self, values: Values, chosen: int) -> int:
+    def step(self, values: Values, chosen: int) -> int:
         """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
         attributes = (known for place, known in self._places.items() if not _is_dimension(place))
         dividing = [known for known in attributes if all(n > 1 and size % n == 0 for size, n in zip(values, known))]
@@ -137,7 +137,7 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
         st.tuples(places, st.integers(0, template.classes - 1))
         .map(made)
         .filter(
-            lambda case: sum(tensor.elements for tensor in case.tensors()) <= most_elements and _fits(definition, case)
+            lambda case: sum(tensor.elements for tensor in case.tensors()) <= most_elements and fits(definition, case)
         )
     )
 
@@ -163,7 +163,7 @@ def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
     return list(found.values())
 
 
-def _fits(definition: Operator, case: Case) -> bool:
+def fits(definition: Operator, case: Case) -> bool:
     """Whether the operator's own formulas accept the case."""
     try:
         definition.outputs(case)

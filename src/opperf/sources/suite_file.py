@@ -1,4 +1,4 @@
-"""Suite files: read and checked whole before anything runs."""
+"""Suite files, and what is read as one: checked whole before anything runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from opperf.errors import InputError
+from opperf.sources.mxnet_inputs import is_mxnet_inputs, mxnet_suite
 from opperf.suite import Suite
 
 
@@ -17,4 +18,6 @@ def read_suite(path: Path) -> Suite:
         raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error})", slug="input") from error
+    if is_mxnet_inputs(data):
+        return mxnet_suite(data, str(path))
     return Suite.from_json(data, str(path))

@@ -15,8 +15,10 @@ from typing import Any
 from opperf.case import Argument, Case, DType, ListOf
 from opperf.errors import InputError, unknown
 from opperf.operators import Operator
-from opperf.tensor import TensorSpec, dtype_named
+from opperf.tensor import LITERAL, TensorSpec, dtype_named, nested
 
+#: Before values that are given one by one: without it `[1,2,3]` is a shape.
+LITERAL_PREFIX = f"{LITERAL}:"
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
 _SIZES = re.compile(r"\d+(\s*[x,×]\s*\d+)*\s*,?")  # noqa: RUF001 - people paste the sign
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
@@ -81,12 +83,35 @@ def _tensor(value: Any, default: Argument, name: str) -> Argument:
         return value
     if isinstance(value, Mapping):
         return TensorSpec.from_json(value, name)
+    if isinstance(value, str) and value.startswith(LITERAL_PREFIX):
+        return _given(value, default, name)
     if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
         items = re.split(r"[;+]", value) if isinstance(value, str) else value
         first = default.items[0] if isinstance(default, ListOf) else default
         return ListOf(tuple(_tensor(item, first, name) for item in items))
     sizes = shape(value, f"input `{name}`") if isinstance(value, str) else _sizes(value, name)
     return replace(default, shape=sizes, strides=None) if isinstance(default, TensorSpec) else TensorSpec(sizes)
+
+
+def _given(text: str, default: Argument, name: str) -> TensorSpec:
+    """Read values that are given one by one; where nothing says their type, it is that of a list of them.
+
+    >>> _given("literal:[[1, 2], [3, 4]]", None, "data").shape
+    (2, 2)
+    """
+    values = _literal(text.removeprefix(LITERAL_PREFIX))
+    try:
+        written, found = nested(values)
+        if isinstance(default, TensorSpec):
+            dtype = default.dtype
+        else:
+            kinds = {type(value) for value in found}
+            dtype = "bool" if kinds == {bool} else "int64" if kinds == {int} else "float32"
+        gradient = default.requires_grad if isinstance(default, TensorSpec) else None
+        return TensorSpec(written, dtype, literal=tuple(found), requires_grad=gradient)
+    except InputError as error:
+        hint = f"write for example `{LITERAL_PREFIX}[0,3,7]`"
+        raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error
 
 
 def _sizes(value: Any, name: str) -> tuple[int, ...]:

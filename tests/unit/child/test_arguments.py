@@ -186,3 +186,19 @@ def test_a_function_that_nobody_describes_takes_inputs_by_place_and_attributes_b
     assert call.path == "fake.thing"
     assert call.positional == (Parameter("data", neutral="data"), Parameter("other", neutral="other"))
     assert call.keywords == (Parameter("axis", neutral="axis"),)
+
+
+@pytest.mark.parametrize(
+    ("order", "placed", "named"),
+    [
+        (["other", "data", "axis"], ["other", "data"], ["axis"]),
+        (["data", "weight", "other"], ["data"], ["other", "axis"]),
+        (["data"], ["data", "other"], ["axis"]),
+    ],
+)
+def test_inputs_stand_in_the_order_of_the_functions_parameters_where_those_are_known(
+    order: list[str], placed: list[str], named: list[str]
+) -> None:
+    call = call_of(CASE, "fake.thing", order)
+    assert [parameter.neutral for parameter in call.positional] == placed
+    assert [parameter.own for parameter in call.keywords] == named

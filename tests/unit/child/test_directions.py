@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from opperf.backend import Bound, Unsupported, Work
+from opperf.child import directions
 from opperf.child.directions import call_once, ready
 from opperf.operators import operator
 
@@ -99,6 +100,16 @@ def test_a_cotangent_is_like_the_output_and_the_same_for_the_same_seed(backend: 
     assert (made[0].shape, made[0].dtype) == ((2, 3), np.dtype("float32"))
     assert np.array_equal(made[0], made[1])
     assert not np.array_equal(made[0], made[2])
+
+
+def test_an_output_that_is_too_large_to_make_another_is_its_own_cotangent(
+    backend: Arrays, bound: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "cotangent" not in ready(backend, bound, "backward", None, "s").work.notes
+    monkeypatch.setattr(directions, "MOST_COTANGENT", 0)
+    found = ready(backend, bound, "backward", None, "s")
+    assert backend.cotangent is bound.arguments[0]
+    assert found.work.notes["cotangent"] == "the output itself, which is over 0 B"
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opperf.backend import Unsupported
+from opperf.child import inputs
 from opperf.child.inputs import raw_units, tensor
 from opperf.tensor import ITEM_SIZES, TensorSpec
 
@@ -167,3 +168,22 @@ def test_an_element_type_that_is_lacking_is_refused_before_values_are_drawn(back
     with pytest.raises(Unsupported):
         tensor(backend, TensorSpec((10**6,), "float64"), "s")
     assert backend.events == []
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("values", ["uniform", "constant", "sparse:0.5"])
+def test_tensors_of_too_many_elements_repeat_the_values_of_a_piece(
+    dtype: str, values: str, backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "MOST_DRAWN", 40)
+    monkeypatch.setattr(inputs, "PIECE_ELEMENTS", 16)
+    made = tensor(backend, TensorSpec((5, 10), dtype, values=values), "s").ravel()
+    piece = tensor(backend, TensorSpec((16,), dtype, values=values), "s")
+    assert made.dtype == np.dtype(dtype)
+    assert (made == np.resize(piece, 50)).all()
+
+
+def test_an_order_over_a_whole_tensor_is_not_repeated(backend: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MOST_DRAWN", 40)
+    with pytest.raises(Unsupported, match="sorted values are made for at most 40 elements"):
+        tensor(backend, TensorSpec((50,), values="sorted"), "s")

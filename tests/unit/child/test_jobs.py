@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -283,3 +284,37 @@ def test_an_operator_that_cannot_run_cannot_be_explained(jobs: Jobs) -> None:
     trial = Trial(Case("null:raise"), Side("null", implementation="raise"), "forward")
     with pytest.raises(RuntimeError, match="always raises"):
         ask(jobs, "explain", trial=trial.to_json(), seed=0)
+
+
+class Picky(NullBackend):
+    """Computes in some element types only, and says so as frameworks do."""
+
+    def __init__(self, *taken: str) -> None:
+        super().__init__(Side("null"))
+        self.taken = taken
+
+    def forward(self, bound: Any) -> Any:
+        if bound.arguments[0].spec.dtype not in self.taken:
+            raise RuntimeError("not implemented for 'Char'")
+        return super().forward(bound)
+
+
+def test_an_operator_that_runs_in_float32_is_skipped_in_a_type_that_it_lacks() -> None:
+    picky = Jobs(Picky("float32"), NoCounters(), Path())
+    with pytest.raises(Unsupported) as caught:
+        prepared(picky, replace(ADD, case=ADD.case.with_dtype("int8")))
+    assert caught.value.slug == "no_such_dtype"
+    assert str(caught.value) == "null has no `add` of int8: not implemented for 'Char'"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_an_operator_that_fails_in_float32_too_fails(dtype: str) -> None:
+    picky = Jobs(Picky(), NoCounters(), Path())
+    with pytest.raises(RuntimeError, match="not implemented"):
+        prepared(picky, replace(ADD, case=ADD.case.with_dtype(dtype)))
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_made() -> None:
+    backend = NullBackend(Side("null", settings={"free": "40"}))
+    with pytest.raises(Unsupported, match=r"48 B of memory or more \(inputs 32 B, outputs 16 B\), and 40 B"):
+        prepared(Jobs(backend, NoCounters(), Path()), ADD)

@@ -11,6 +11,7 @@ from opperf.backend import Unsupported
 from opperf.case import Case
 from opperf.child.inputs import tensor
 from opperf.errors import InputError
+from opperf.operators import operator
 from opperf.tensor import INTEGER_DISTRIBUTIONS, TensorSpec, distribution_named
 
 if TYPE_CHECKING:
@@ -127,3 +128,63 @@ def test_a_case_in_another_distribution_is_another_case() -> None:
         "ones",
     ]
     assert "sparse:SHARE" in INTEGER_DISTRIBUTIONS
+
+
+@pytest.mark.parametrize("dtype", [*ORDERED, "complex64", "complex128"])
+def test_given_values_are_the_tensors_elements_whatever_the_seed(dtype: str, backend: Arrays) -> None:
+    literal = (1, 0, 0, 1, 1, 0)
+    spec = TensorSpec((2, 3), dtype, literal=literal)
+    for seed in ("s", "t"):
+        assert (tensor(backend, spec, seed) == np.array(literal, dtype).reshape(2, 3)).all()
+
+
+def test_given_values_are_rounded_once_to_their_type(backend: Arrays) -> None:
+    made = tensor(backend, TensorSpec((3,), literal=(0.1, float("inf"), 16777217.0)), "s")
+    assert made.tolist() == [np.float32(0.1), np.inf, 16777216.0]
+
+
+def test_a_distribution_leaves_given_values_alone() -> None:
+    case = Case("f", {"data": TensorSpec((2,), literal=(1, 2))})
+    assert case.with_values("zeros") == case
+
+
+def test_given_values_follow_a_type_that_holds_them_and_keep_theirs_otherwise() -> None:
+    case = Case("f", {"whole": TensorSpec((1,), literal=(3,)), "broken": TensorSpec((1,), literal=(0.5,))})
+    changed = case.with_dtype("int8")
+    assert [tensor.dtype for tensor in changed.tensors()] == ["int8", "float32"]
+    assert [tensor.literal for tensor in changed.tensors()] == [(3,), (0.5,)]
+
+
+@pytest.mark.parametrize("dtype", [*FLOATING, "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(1, 1), (8, 8), (3, 5, 5)])
+def test_positive_definite_matrices_are_symmetric_and_have_positive_eigenvalues(
+    shape: tuple[int, ...], dtype: str, backend: Arrays
+) -> None:
+    made = tensor(backend, TensorSpec(shape, dtype, values="spd"), "s").astype("complex128")
+    assert made.shape == shape
+    assert (made == made.swapaxes(-1, -2)).all()
+    assert (np.linalg.eigvalsh(made) > 0).all()
+
+
+def test_matrices_of_a_batch_differ(backend: Arrays) -> None:
+    made = tensor(backend, TensorSpec((2, 5, 5), values="spd"), "s")
+    assert (made[0] != made[1]).any()
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((4,), "float32"), ((4, 5), "float32"), ((4, 4), "int32")])
+def test_only_square_matrices_of_a_floating_type_are_positive_definite(shape: tuple[int, ...], dtype: str) -> None:
+    with pytest.raises(InputError) as caught:
+        TensorSpec(shape, dtype, values="spd")
+    assert caught.value.slug == "bad_values"
+
+
+def test_positive_definite_matrices_of_whole_numbers_are_uniform_ones() -> None:
+    case = operator("cholesky").case("small")
+    assert case.with_values("zeros") == case
+    assert case.with_dtype("float64").tensor("data").values == "spd"
+    assert case.with_dtype("int32").tensor("data").values == "uniform"
+
+
+def test_no_command_line_asks_for_positive_definite_matrices() -> None:
+    with pytest.raises(InputError):
+        distribution_named("spd")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from opperf.measure.block import Block
 from opperf.measure.calibrate import (
     IN_FLIGHT_BYTES,
+    LONG_NS,
     LONGEST_NS,
     TARGET_NS,
     WARMUP_SHARE,
@@ -75,10 +76,13 @@ def test_two_disturbed_probes_of_three_do_not_make_the_block_short(watched: type
     assert probe(Block(work, backend, NoCounters()), output_bytes=0, held=False) == quiet
 
 
-def test_a_call_longer_than_a_block_is_probed_no_more_than_needed(watched: type[Watched]) -> None:
+@pytest.mark.parametrize(("each", "calls"), [(LONGEST_NS, 3), (LONG_NS - 1, 3), (LONG_NS, 1)])
+def test_a_call_longer_than_a_block_is_probed_no_more_than_needed(
+    each: int, calls: int, watched: type[Watched]
+) -> None:
     backend = watched()
-    probe(Block(backend.work(10_000_000_000), backend, NoCounters()), output_bytes=0, held=False)
-    assert backend.events.count("call") == 3
+    assert probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, held=False) == 1
+    assert backend.events.count("call") == calls
 
 
 def test_a_block_with_a_cold_cache_is_one_call(watched: type[Watched]) -> None:

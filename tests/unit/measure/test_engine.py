@@ -11,6 +11,7 @@ import pytest
 
 from opperf.backend import Work
 from opperf.measure import engine as module
+from opperf.measure.calibrate import LONG_NS
 from opperf.measure.disturbance import NoCounters, Reading
 from opperf.measure.engine import LATENCY_CALLS, Engine
 from opperf.measure.host import HostReading
@@ -69,6 +70,12 @@ def test_blocks_come_first_then_single_calls_then_memory(backend: Watched) -> No
         ("call", 1), ("wait", 1), ("call", 1), ("wait", 1),
         ("memory", 1),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("each", "calls"), [(LONG_NS - 1, 2 + 3 + 1), (LONG_NS, 2 + 1)])
+def test_asked_warm_up_calls_that_are_long_are_not_probed_again(each: int, calls: int, backend: Watched) -> None:
+    Engine(backend, NoCounters()).measure(backend.work(each), Settings(warmup=2, runs=1), output_bytes=0)
+    assert backend.events.count("call") == calls
 
 
 def test_asked_warm_up_calls_are_made_before_anything_else(backend: Watched) -> None:

@@ -238,6 +238,19 @@ def test_each_size_is_a_case() -> None:
     assert found == [operator("add").case(size) for size in SIZES]
 
 
+def test_the_size_int64_is_a_case_of_more_elements_than_32_bits_count() -> None:
+    (trial, *_) = trials(Selection(operators=("add",), sizes=("int64",)))
+    assert trial.case.tensor("lhs").elements > 2**31 - 1
+    assert trial.origin == "catalog:int64"
+
+
+def test_an_operator_without_a_case_so_large_is_refused_by_name_and_left_out_of_its_category() -> None:
+    with pytest.raises(InputError) as caught:
+        trials(Selection(operators=("zeros",), sizes=("int64",)))
+    assert caught.value.slug == "no_such_size"
+    assert cases(Selection(categories=(operator("zeros").category,), sizes=("small", "int64")))
+
+
 def test_each_dtype_is_a_case() -> None:
     found = cases(Selection(operators=("add",), dtypes=("float32", "fp16")))
     assert [case.tensor("lhs").dtype for case in found] == ["float32", "float16"]

@@ -169,3 +169,34 @@ def test_an_unknown_dtype_is_refused() -> None:
 def test_inputs_of_an_unknown_function_are_float32() -> None:
     made = foreign_case("f", {"a": "2x3", "b": [(1,), (2,)]}, {"k": 3})
     assert made == Case("f", {"a": TensorSpec((2, 3)), "b": ListOf((TensorSpec((1,)), TensorSpec((2,))))}, {"k": 3})
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "shape"),
+    [
+        ("literal:[0,3,7]", "int64", (3,)),
+        ("literal:[[1.0,0],[0,1]]", "float32", (2, 2)),
+        ("literal:[True]", "bool", (1,)),
+        ("literal:5", "int64", ()),
+    ],
+)
+def test_values_of_an_unknown_function_have_the_type_they_are_written_in(
+    text: str, dtype: str, shape: tuple[int, ...]
+) -> None:
+    made = foreign_case("f", {"data": text}, {}).tensor("data")
+    assert (made.dtype, made.shape, made.values) == (dtype, shape, "literal")
+
+
+def test_values_of_a_known_operator_have_the_type_of_its_input() -> None:
+    made = case_with(operator("add"), {"lhs": "literal:[1,2]", "rhs": "2"}).tensor("lhs")
+    assert made == TensorSpec((2,), literal=(1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    "text", ["literal:[1,[2]]", "literal:abc", "literal:[1", "literal:['a']", "literal:__import__"]
+)
+def test_what_is_no_list_of_values_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        foreign_case("f", {"data": text}, {})
+    assert caught.value.slug == "bad_values"
+    assert "literal:[0,3,7]" in str(caught.value)

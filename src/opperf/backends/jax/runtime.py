@@ -201,6 +201,11 @@ class JaxBackend:
         """Return None: JAX hands out no events of a device."""
         return None
 
+    def free_memory(self) -> int | None:
+        """Return what XLA may still take of its share of a device; it has none of the machine's own memory."""
+        known = None if self.device.platform == "cpu" else self.device.memory_stats()
+        return None if known is None else int(known["bytes_limit"]) - int(known["bytes_in_use"])
+
     def memory(self, work: Work) -> Memory | None:
         """Return what XLA plans for one call."""
         if work.function in self.plans:

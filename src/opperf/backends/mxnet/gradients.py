@@ -17,6 +17,7 @@ from mxnet import autograd
 from mxnet.base import _LIB, MXNetError, c_handle_array, check_call
 
 from opperf.backend import Bound, Unsupported, Work
+from opperf.backends.mxnet.registered import CHANGING
 from opperf.backends.mxnet.target import Target
 
 #: Finds the arrays in a result.
@@ -39,7 +40,19 @@ class Attached:
 
 
 def attach(bound: Bound) -> None:
-    """Give each differentiable input an array that its gradient is written to."""
+    """Give each differentiable input an array that its gradient is written to.
+
+    Raises `Unsupported` for what has no gradient that MXNet survives.
+    """
+    name = getattr(bound.function, "name", getattr(bound.function, "__name__", ""))
+    if name in CHANGING:
+        raise Unsupported("it changes its inputs, and has no gradient", slug="no_gradient", hint="measure it forward")
+    if name == "SequenceLast" and not bound.keywords.get("use_sequence_length"):
+        raise Unsupported(
+            "MXNet's gradient of it ends the process where no lengths are given",
+            slug="no_gradient",
+            hint="give it `sequence_length`, and `use_sequence_length=True`",
+        )
     for tensor in bound.differentiable:
         tensor.attach_grad(grad_req="write")
 

@@ -4,9 +4,9 @@
     "take": ("a: n,n | indices: n int32 0..8", {"axis": 0}),
 
 A shape is written with `n`, the side of the size that is asked for, and `nn`, its square; `2n` is twice the side.
-Behind it stand the element type, the bounds of the values and `ones` or `zeros`, each where it is not what tensors have
-by themselves; `fixed` keeps a gradient away. An attribute may be a function of the side. What takes any number of
-arrays gets them numbered: `data0`, `data1`.
+Behind it stand the element type, the bounds of the values and `ones`, `zeros` or `spd` (positive definite matrices),
+each where it is not what tensors have by themselves; `fixed` keeps a gradient away. An attribute may be a function of
+the side. What takes any number of arrays gets them numbered: `data0`, `data1`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from opperf.tensor import DISTRIBUTIONS, ITEM_SIZES, TensorSpec
+from opperf.tensor import DISTRIBUTIONS, ITEM_SIZES, SPD, TensorSpec
 
 Attributes: TypeAlias = Mapping[str, Any]
 Rule: TypeAlias = tuple[str, Attributes]
@@ -52,7 +52,7 @@ def tensor(text: str, side: int) -> TensorSpec:
     for word in words:
         if word in ITEM_SIZES:
             found["dtype"] = word
-        elif word in DISTRIBUTIONS:
+        elif word in (*DISTRIBUTIONS, SPD):
             found["values"] = word
         elif word == "fixed":
             found["requires_grad"] = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -13,7 +14,7 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.mxnet import discovery, explain, gradients, memory, paths
+from opperf.backends.mxnet import custom_add_one, discovery, explain, gradients, memory, paths
 from opperf.backends.mxnet.compiled import compiled
 from opperf.backends.mxnet.target import Target, target_of
 from opperf.case import Case
@@ -24,6 +25,10 @@ from opperf.plan import Side
 from opperf.tensor import TensorSpec
 
 DTYPES = frozenset({"bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64"})
+#: What a build without large tensors can count.
+MOST_ELEMENTS = (1 << 31) - 1
+#: Elements that are compared at once.
+COMPARED = 1 << 20
 BLAS = {"BLAS_OPEN": "openblas", "BLAS_MKL": "mkl", "BLAS_ATLAS": "atlas", "BLAS_APPLE": "accelerate"}
 
 
@@ -45,6 +50,7 @@ class MxnetBackend:
         kind, _, index = side.device.partition(":")
         self.context = mx.cpu() if kind == "cpu" else mx.gpu(int(index or 0))
         self.threads_seen: float | None = threads.seen(_product())
+        custom_add_one.register()
 
     def facts(self) -> dict[str, Any]:
         """Return version, build, engine and threads."""
@@ -70,6 +76,12 @@ class MxnetBackend:
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return an `NDArray` on the device."""
+        if math.prod(shape) > MOST_ELEMENTS and not mx.runtime.Features().is_enabled("INT64_TENSOR_SIZE"):
+            raise Unsupported(
+                f"this build of MXNet has arrays of at most {MOST_ELEMENTS} elements",
+                slug="too_large",
+                hint="build MXNet with `USE_INT64_TENSOR_SIZE=1`",
+            )
         if strides is not None:
             raise Unsupported(
                 "MXNet has no tensors with strides of their own", slug="no_strides", hint="leave `strides` out"
@@ -182,6 +194,11 @@ class MxnetBackend:
         """Return nothing: MXNet gives no access to its CUDA streams, and waiting after a block does for them."""
         return None
 
+    def free_memory(self) -> int | None:
+        """Return what is free on a CUDA device."""
+        context = self.context
+        return None if context.device_type == "cpu" else int(mx.context.gpu_memory_info(context.device_id)[0])
+
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work, self.context)
@@ -207,10 +224,11 @@ def _close(left: HostValue, right: HostValue) -> bool:
         return True
     if left[1:] != right[1:]:
         return False
-    return numpy.allclose(
-        numpy.frombuffer(left[0], dtype=left[2]),
-        numpy.frombuffer(right[0], dtype=right[2]),
-        rtol=1e-3,
-        atol=1e-5,
-        equal_nan=True,
+    ours, theirs = (numpy.frombuffer(value[0], dtype=value[2]) for value in (left, right))
+    # Piece by piece: what NumPy makes of two whole arrays to compare them is several times as large.
+    return all(
+        numpy.allclose(
+            ours[start : start + COMPARED], theirs[start : start + COMPARED], rtol=1e-3, atol=1e-5, equal_nan=True
+        )
+        for start in range(0, len(ours), COMPARED)
     )

@@ -22,6 +22,8 @@ from opperf.tensor import ITEM_SIZES, TensorSpec
 #: What a neutral operator takes: a launch, and its bytes at a bandwidth of 10 GB/s. Backward takes twice that.
 LAUNCH_NS = 1000
 BYTES_PER_NS = 10
+#: What its tensors could take.
+FREE_BYTES = 4_000_000_000
 
 
 def start(side: Side) -> NullBackend:
@@ -169,6 +171,10 @@ class NullBackend:
     def device_timer(self) -> DeviceTimer | None:
         """There is no device."""
         return None
+
+    def free_memory(self) -> int | None:
+        """Return the setting `free`, or so much that every size fits but `int64`."""
+        return int(self.side.settings.get("free", FREE_BYTES))
 
     def memory(self, work: Work) -> Memory | None:
         """Return the bytes of the result, as a script would allocate them."""

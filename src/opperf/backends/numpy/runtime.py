@@ -156,6 +156,10 @@ class NumpyBackend:
         """Return None."""
         return None
 
+    def free_memory(self) -> int | None:
+        """Return nothing: arrays lie in the machine's memory."""
+        return None
+
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work)

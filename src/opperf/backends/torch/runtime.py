@@ -211,6 +211,10 @@ class TorchBackend:
         """Return CUDA events."""
         return EventTimer(self.device) if self.device.type == "cuda" else None
 
+    def free_memory(self) -> int | None:
+        """Return what is free on a CUDA device."""
+        return int(torch.cuda.mem_get_info(self.device)[0]) if self.device.type == "cuda" else None
+
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work, self.device)

@@ -12,18 +12,12 @@ from opperf.backends.mxnet.spelling import composed
 #: Seen in 1.9.1: the gradient of any cotangent is zero.
 EIGH_GRADIENT = "the gradient of MXNet's `eigvalsh` is zero everywhere"
 NEAR = "of the identity plus the data over n, made beforehand"
-DEFINITE = "of the identity plus data times its transpose over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
 
 
 def near_identity(data: Any) -> Any:
     """Make a matrix that is well conditioned."""
     return _identity(data) + data / data.shape[0]
-
-
-def positive_definite(data: Any) -> Any:
-    """Make a matrix that is symmetric and positive definite."""
-    return _identity(data) + mx.nd.dot(data, data, transpose_b=True) / data.shape[0]
 
 
 def symmetric(data: Any) -> Any:
@@ -47,9 +41,7 @@ BINDINGS: dict[str, Binding] = {
     "diagonal": call("nd.diag", "data", "k=offset"),
     "triu": composed(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
     "tril": call("np.tril", "m=data", "k=offset"),
-    "cholesky": call(
-        "nd.linalg.potrf", "data", adapt={"data": positive_definite}, note=DEFINITE, also=("np.linalg.cholesky",)
-    ),
+    "cholesky": call("nd.linalg.potrf", "data", also=("np.linalg.cholesky",)),
     "inverse": call("nd.linalg.inverse", "data", adapt={"data": near_identity}, note=NEAR, also=("np.linalg.inv",)),
     "determinant": call("np.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
     "slogdet": call("np.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),

@@ -9,18 +9,12 @@ import torch
 from opperf.backends.call import Binding, call, composed
 
 NEAR = "of the identity plus the data over n, made beforehand"
-DEFINITE = "of the identity plus data times its transpose over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
 
 
 def near_identity(data: Any) -> Any:
     """Make a matrix that is well conditioned."""
     return torch.eye(len(data), dtype=data.dtype, device=data.device) + data / len(data)
-
-
-def positive_definite(data: Any) -> Any:
-    """Make a matrix that is symmetric and positive definite."""
-    return torch.eye(len(data), dtype=data.dtype, device=data.device) + data @ data.T / len(data)
 
 
 def symmetric(data: Any) -> Any:
@@ -38,7 +32,7 @@ BINDINGS: dict[str, Binding] = {
     "diagonal": call("torch.diagonal", "input=data", "offset=offset"),
     "triu": call("torch.triu", "input=data", "diagonal=offset"),
     "tril": call("torch.tril", "input=data", "diagonal=offset"),
-    "cholesky": call("torch.linalg.cholesky", "data", adapt={"data": positive_definite}, note=DEFINITE),
+    "cholesky": call("torch.linalg.cholesky", "data"),
     "inverse": call("torch.linalg.inv", "data", adapt={"data": near_identity}, note=NEAR),
     "determinant": call("torch.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
     "slogdet": call("torch.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),

@@ -1,0 +1,102 @@
+"""How long opperf takes for every row of MXNet's own benchmark, forward and backward, and how much memory that needs.
+
+MXNet's `benchmark/opperf` measured these rows, one warm-up call and five runs each, in 281 s and 11.6 GB on a quiet
+2-core machine in November 2026. The file holds its rows as JSON, see docs/reference/suite.md.
+
+python benchmarks/mxnet_rows.py INPUTS.json
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+from report import publish
+
+from opperf.record import Record, Run
+from opperf.store.run_file import read_run
+
+#: What MXNet's own took, in seconds and bytes, and the share of its time that opperf may take.
+THEIR_SECONDS, SHARE, MOST_BYTES = 281, 0.6, 6e9
+#: Memory is looked at so often, in seconds.
+LOOK = 0.05
+
+
+def measured(path: Path, output: Path) -> tuple[float, int]:
+    """Run the command; return its wall time in seconds and the most bytes that it and its children held at once."""
+    command = [sys.executable, "-m", "opperf", "run", "--suite", str(path), "--framework", "mxnet", "--warmup", "1",
+               "--runs", "5", "--no-check", "--output", str(output)]  # fmt: skip
+    start = time.perf_counter()
+    with psutil.Popen(command, stdout=subprocess.DEVNULL) as process:
+        most = 0
+        while process.poll() is None:
+            most = max(most, held([process, *process.children(recursive=True)]))
+            time.sleep(LOOK)
+    return time.perf_counter() - start, most
+
+
+def held(processes: Sequence[Any]) -> int:
+    """Return the bytes that lie in memory for processes; one that ended holds none."""
+    total = 0
+    for process in processes:
+        try:
+            total += process.memory_info().rss
+        except psutil.Error:
+            continue
+    return total
+
+
+def rows(run: Run) -> list[dict[str, Any]]:
+    """Return a row for each operator: its trials, its time in each direction, and what has no number; slowest first."""
+    found = []
+    for name in dict.fromkeys(record.trial.case.operator for record in run):
+        mine = [record for record in run if record.trial.case.operator == name]
+        found.append(
+            {
+                "operator": name.removeprefix("mxnet:nd."),
+                "cases": len({record.trial.case.id for record in mine}),
+                "forward, ms": 1e3 * seconds(mine, "forward"),
+                "backward, ms": 1e3 * seconds(mine, "backward"),
+                "skipped": sum(record.status == "skipped" for record in mine),
+                "failed": sum(record.status == "failed" for record in mine),
+            }
+        )
+    return sorted(found, key=lambda row: -(row["forward, ms"] + row["backward, ms"]))
+
+
+def seconds(records: Sequence[Record], direction: str) -> float:
+    """Return what one call of each case takes in a direction, together."""
+    mine = (record for record in records if record.trial.direction == direction)
+    return sum(record.time.median or 0.0 for record in mine if record.time is not None)
+
+
+def main() -> None:
+    """Measure and print."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python benchmarks/mxnet_rows.py INPUTS.json")
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "rows.json"
+        wall, most = measured(Path(sys.argv[1]), output)
+        run = read_run(output)
+    cases = {record.trial.case.id for record in run}
+    failed = sum(record.status == "failed" for record in run)
+    publish(
+        "mxnet_rows",
+        f"{len(run.records)} trials of {len(cases)} cases, one warm-up call and five runs",
+        rows(run),
+        {
+            "wall time": (wall, SHARE * THEIR_SECONDS, "s"),
+            "memory, children included": (most / 1e9, MOST_BYTES / 1e9, "GB"),
+            "failed trials": (failed, 0, "of them"),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Whether a trial fits into memory, decided from its description before anything is allocated.
+
+What a trial needs is counted at the least: its inputs and outputs, with a backward the cotangents and gradients as
+well, and what it takes to make the largest input. What the framework needs beside that is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opperf.backend import Unsupported
+from opperf.child.directions import MOST_COTANGENT
+from opperf.child.inputs import making_bytes
+from opperf.errors import InputError
+from opperf.units import format_bytes
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+    from opperf.case import Case
+    from opperf.operators import Operator
+
+#: Where Linux says what memory is left, and what a container may have and has.
+MEMORY = Path("/proc/meminfo")
+LIMIT, USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+
+
+def check_room(backend: Backend, case: Case, definition: Operator | None, direction: str) -> None:
+    """Raise `Unsupported` where a trial needs more memory than there is, with what it needs and what there is."""
+    on_device = backend.free_memory()
+    free = free_bytes() if on_device is None else on_device
+    parts = needed(case, definition, direction)
+    if on_device is not None:
+        parts.pop("making them")  # that happens in the machine's memory
+    total = sum(parts.values())
+    if free is None or total <= free:
+        return
+    told = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
+    raise Unsupported(
+        f"it needs {format_bytes(total)} of memory or more ({told}), and {format_bytes(free)} are available",
+        slug="short_of_memory",
+        hint="choose a smaller size, or a narrower `--dtype`",
+    )
+
+
+def needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:
+    """Return the bytes that a trial takes, by what takes them; the outputs of an unknown operator are not counted."""
+    made = max((making_bytes(tensor) for tensor in case.tensors()), default=0)
+    outputs = _outputs(case, definition)
+    parts = {"inputs": case.input_bytes, "making them": made, "outputs": sum(outputs)}
+    if direction != "forward":
+        parts["cotangents"] = sum(size for size in outputs if size <= MOST_COTANGENT)
+        parts["gradients"] = _gradient_bytes(case, definition)
+    return parts
+
+
+def _outputs(case: Case, definition: Operator | None) -> list[int]:
+    """Return the bytes of each output; none for inputs that the formulas refuse, as the framework will."""
+    with suppress(InputError, LookupError, ValueError, ArithmeticError, AttributeError, TypeError):
+        return [] if definition is None else [tensor.nbytes for tensor in definition.outputs(case)]
+    return []
+
+
+def _gradient_bytes(case: Case, definition: Operator | None) -> int:
+    tensors = case.tensors() if definition is None else case.tensors(definition.differentiable)
+    return sum(tensor.nbytes for tensor in tensors if tensor.is_float and tensor.requires_grad is not False)
+
+
+def free_bytes() -> int | None:
+    """Return the bytes that this process may still take; None where the system does not tell."""
+    return min(_free(), default=None)
+
+
+def _free() -> Iterator[int]:
+    with suppress(OSError, ValueError, StopIteration):
+        line = next(line for line in MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
+        yield 1024 * int(line.split()[1])
+    with suppress(OSError, ValueError):  # no limit is the word `max`
+        yield int(LIMIT.read_text()) - int(USED.read_text())
