@@ -150,6 +150,16 @@ def fields(path: str) -> str:
     return fenced("\n".join(found), "text")
 
 
+def tolerances(_: str) -> str:
+    """Return how far results may be off, by element type."""
+    from opperf.child.correctness import TOLERANCES
+
+    return table(
+        ("element type", "share of the largest element"),
+        [(f"`{name}`", f"{TOLERANCES[name]:.0e}") for name in TOLERANCES],
+    )
+
+
 def signature(path: str) -> str:
     """Return the signature of a function of the package's face."""
     function = getattr(import_module("opperf"), path)
@@ -268,6 +278,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "fields": fields,
     "signature": signature,
     "methods": methods,
+    "tolerances": tolerances,
     "modules": modules,
     "layers": layers,
     "rules": rules,

@@ -30,6 +30,7 @@ from opperf.workers import machine
 from opperf.workers.duel import Duel
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
+from opperf.workers.reference import Reference
 
 
 @dataclass
@@ -76,6 +77,7 @@ class Comparing:
         self._duel = duel
         self._rule = rule
         self._note = note
+        self._reference = Reference(settings, note)
         self._random = random.Random(settings.seed)
         self._began = time.monotonic()
         self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -121,6 +123,7 @@ class Comparing:
             flagged = self._first_stage(contests)
             self._second_stage(flagged)
         finally:
+            self._reference.close()
             for contest in contests:
                 if contest.verdict is None:
                     contest.verdict = self._open(contest)
@@ -187,6 +190,7 @@ class Comparing:
 
     def _fight(self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]]) -> None:
         try:
+            duel.check(self._reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new))
             if not contest.memory and _same_kind(contest.base.side, contest.new.side):
                 contest.memory = duel.memory(contest.base, contest.new)

@@ -2,6 +2,7 @@
 
     current               the interpreter that opperf itself runs in
     torch                 a preset: the name of a framework
+    reference             a preset: what results are checked against
     numpy==1.26.4         one requirement, as PEP 508 writes it; what the framework cannot do without comes with it
     torch@ file:///W.whl  the same, for a wheel of the user's own
     python=PATH           an interpreter of the user's own, used as it is
@@ -57,6 +58,8 @@ class EnvironmentSpec:
             return CURRENT
         if plain in FRAMEWORKS:
             return preset(plain)
+        if plain == REFERENCE.text:
+            return REFERENCE
         key, equals, path = plain.partition("=")
         if equals and key.strip() == "python":
             return cls._python(path.strip())
@@ -91,6 +94,8 @@ class EnvironmentSpec:
 
 #: The interpreter that opperf itself runs in.
 CURRENT = EnvironmentSpec("current", "current")
+#: Where results are computed that others are checked against: NumPy, and SciPy for what NumPy lacks.
+REFERENCE = EnvironmentSpec("reference", "preset", "numpy", (*FRAMEWORKS["numpy"].preset, "scipy==1.17.1"))
 
 
 def preset(framework: str) -> EnvironmentSpec:

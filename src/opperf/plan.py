@@ -17,6 +17,8 @@ ALLOCATORS = ("fixed", "default")
 ENGINES = ("naive", "threaded")
 MODES = ("eager", "compiled")
 CACHES = ("hot", "cold")
+#: The settings of a side that nothing is measured on: it computes what others should.
+REFERENCE = {"role": "reference"}
 #: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
 VARIABLE = "env."
 
@@ -60,6 +62,11 @@ class Side:
             self.allocator,
             tuple(sorted(self.settings.items())),
         )
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether this is where results are computed that others are checked against: NumPy, in float64."""
+        return self.settings == REFERENCE
 
     @property
     def variables(self) -> dict[str, str]:
@@ -123,7 +130,7 @@ class Settings:
     `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
     `measure/`. `precision` is the relative half-width of the interval of the median at which sampling may stop.
     `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
-    `check` compares the user's own operators with what they should compute before they are timed.
+    `check` compares what operators compute with what they should before they are timed.
     """
 
     warmup: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from opperf.case import Case
 from opperf.environment import EnvironmentSpec
 from opperf.measurement import Measurement
 from opperf.operators import catalog
-from opperf.plan import Settings, Side, Trial
+from opperf.plan import REFERENCE, Settings, Side, Trial
 from opperf.registry import FRAMEWORKS
 from opperf.workers.interpreters import interpreter, settled
 from opperf.workers.package import package_folder
@@ -50,15 +50,17 @@ class Tensor:
 class Bench:
     """One backend in its worker, asked for whole things."""
 
-    def __init__(self, framework: str, folder: Path) -> None:
+    def __init__(self, framework: str, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self.name = framework
         self._folder = folder
+        self._settings = settings or {}
         self._worker: Worker | None = None
 
     def side(self, **changes: Any) -> Side:
         """Return the side on which the backend is looked at."""
         environment = settled(EnvironmentSpec.parse("current"), self.name).text
-        return Side(self.name, environment=environment, mode=FRAMEWORKS[self.name].mode, **changes)
+        mode = FRAMEWORKS[self.name].mode
+        return Side(self.name, environment=environment, mode=mode, settings=self._settings, **changes)
 
     @property
     def worker(self) -> Worker:
@@ -98,6 +100,7 @@ class Bench:
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
     found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, "null")}
+    found["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
     yield found
     for bench in found.values():
         bench.close()

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 from tests.conformance.conftest import REAL, Bench, Tensor, close
 
+from opperf.child.correctness import check, leeway
 from opperf.operators import catalog
+from opperf.plan import Side, Trial
 from opperf.workers.process import OperatorFailure
 
 Computed = Callable[[str, str, str], "tuple[Tensor, ...] | OperatorFailure"]
@@ -53,6 +55,17 @@ def test_forward_computes_what_another_framework_computes(name: str, framework: 
     count = len(catalog()[name].outputs(catalog()[name].case("small")))
     for ours, theirs in zip(found[:count], other[1][:count], strict=True):
         assert close(ours.values, theirs.values), f"{framework} and {other[0]} differ"
+
+
+@pytest.mark.parametrize(("name", "framework"), PAIRS)
+def test_forward_computes_what_the_reference_computes(name: str, framework: str, computed: Computed) -> None:
+    found, expected = computed(framework, name, "forward"), computed("reference", name, "forward")
+    if isinstance(found, OperatorFailure) or isinstance(expected, OperatorFailure) or catalog()[name].random:
+        return
+    trial = Trial(catalog()[name].case("small"), Side(framework), "forward")
+    mine, other = ([(one.raw, one.shape, one.dtype) for one in tensors] for tensors in (found, expected))
+    count = len(catalog()[name].outputs(trial.case))
+    check(mine[:count], other[:count], "the reference", leeway(trial))
 
 
 @pytest.mark.parametrize("framework", ["torch", "mxnet", "jax"])

@@ -73,6 +73,10 @@ def test_mxnet_is_measured_beside_numpy_2(installed: Path, tmp_path: Path) -> No
     found = json.loads(done.stdout)
     assert [record["status"] for record in found["records"]] == ["ok", "ok"], found["records"]
     assert {record["facts"]["version"] for record in found["records"]} == {"1.9.1"}
+    # That environment has no SciPy, so what results are checked against is built.
+    assert {record["facts"]["checked"] for record in found["records"]} == {
+        "against NumPy 2.4.6 and SciPy 1.17.1 in float64"
+    }
     (child,) = found["run"]["environment"]["frameworks"]
     assert child["environment"] == "mxnet"
     assert tuple(map(int, child["numpy"].split(".")[:2])) < (1, 24)

@@ -23,5 +23,6 @@ def start(side: Side) -> Backend:
     """
     import_module(f"opperf.backends.{side.framework}.threads").configure(side)
     os.environ.update(side.variables)
-    backend: Backend = import_module(f"opperf.backends.{side.framework}.runtime").start(side)
+    runtime = "reference.runtime" if side.is_reference else "runtime"
+    backend: Backend = import_module(f"opperf.backends.{side.framework}.{runtime}").start(side)
     return backend

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opperf.backend import Bound, Unsupported, Work
+from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.backends.call import Call
 from opperf.case import Case, DType
 from opperf.child import arguments
 from opperf.child.code import flop_count
-from opperf.child.correctness import WrongResult, check
+from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
 from opperf.child.names import Names, Peers
 from opperf.child.room import check_room
@@ -88,6 +88,10 @@ class Jobs:
             return self._names.discover(given.get("path"), given.get("size", "common"))
         if request.verb == "evaluate":
             return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
+        if request.verb == "compare":
+            share = leeway(Trial.from_json(given["trial"]))
+            check(_read(given["found"]), _read(given["expected"]), given["against"], share)
+            return {}
         raise ValueError(f"no verb {request.verb!r}")
 
     def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:
@@ -153,8 +157,8 @@ class Jobs:
         if peers not in self._compared:
             bound = [self._bound(peers.case, call, seed) for call in (peers.own, peers.other)]
             works = [ready(self._backend, one, "forward", None, "check").work for one in bound]
-            mine, other = (call_once(self._backend, work) for work in works)
-            check(self._backend, mine, other, peers.against)
+            mine, other = (self._on_host(call_once(self._backend, work)) for work in works)
+            check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
             self._compared.append(peers)
         return {"checked": f"against {peers.against}"}
 
@@ -209,12 +213,19 @@ class Jobs:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
         prepared = self._ready(trial, seed)
         written = []
-        for i, tensor in enumerate(self._backend.leaves(call_once(self._backend, prepared.work))):
-            raw, shape, dtype = self._backend.to_host(tensor)
+        for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.work))):
             path = folder / f"output_{i}.bin"
             path.write_bytes(raw)
             written.append({"file": str(path), "shape": list(shape), "dtype": dtype})
         return {"outputs": written}
+
+    def _on_host(self, result: Any) -> list[HostValue]:
+        return [self._backend.to_host(tensor) for tensor in self._backend.leaves(result)]
+
+
+def _read(outputs: Sequence[Mapping[str, Any]]) -> list[HostValue]:
+    """Return tensors that some child's `evaluate` wrote."""
+    return [(Path(one["file"]).read_bytes(), tuple(one["shape"]), one["dtype"]) for one in outputs]
 
 
 def failure(error: BaseException) -> dict[str, Any]:

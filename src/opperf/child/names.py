@@ -144,8 +144,7 @@ class Names:
         """Return the small case, in the element type that is measured."""
         if definition is None:
             return next(iter(code.examples(path, function, "small")), trial.case)
-        measured = next((tensor.dtype for tensor in trial.case.tensors() if tensor.is_float), "float32")
-        return definition.case("small").with_dtype(measured)
+        return definition.small_case(trial.case)
 
     def _load(self, path: str) -> Callable[..., Any]:
         if path not in self._loaded:

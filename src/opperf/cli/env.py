@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from opperf.environment import EnvironmentSpec, preset
+from opperf.environment import REFERENCE, EnvironmentSpec, preset
 from opperf.errors import InputError
 from opperf.registry import REAL_FRAMEWORKS
 from opperf.workers import interpreters
@@ -24,11 +24,11 @@ def list_environments() -> None:
     built = interpreters.environments()
     here = ", ".join(interpreters.importable()) or "-"
     there = {environment.requirements for environment in built}
-    presets = [name for name in REAL_FRAMEWORKS if preset(name).requirements not in there]
+    presets = [spec for spec in (*map(preset, REAL_FRAMEWORKS), REFERENCE) if spec.requirements not in there]
     rows = [
         ("current", here, "-", "-", "-", "-"),
         *(_row(environment) for environment in built),
-        *((name, name, "-", "-", "not built", "-") for name in presets),
+        *((spec.text, spec.framework or "-", "-", "-", "not built", "-") for spec in presets),
     ]
     widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
     for row in (_TITLES, *rows):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from opperf.case import Argument, Case
+from opperf.case import Argument, Case, DType, tensors_of
 from opperf.tensor import TensorSpec
 
 #: From a case to a count: floating-point operations, or bytes.
@@ -39,13 +39,14 @@ class Operator:
     inputs that a gradient flows to. `flops` follows the convention that one elementwise function of one element is one
     operation, and one multiply-add is two. `mutates` names inputs that a call changes; with `restore` they are put back
     before each call, untimed, which is needed where the values that pile up would change the time or stop being finite.
-    `random` marks operators whose result differs from call to call by design. `backward_flops` is how many times the
-    forward's operations a backward needs, None where the convention gives no number. `aliasing` names the directions in
-    which a framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no
-    byte count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding
-    reads its indices, and of the table only the rows that they pick, which are as large as the outputs, or `picks` says
-    how many bytes they are; with `()` nothing is read at all. `writes` names inputs that are written beside the
-    outputs, as an optimizer does with what it remembers.
+    `random` marks operators whose result differs from call to call by design, `rough` those in which rounding piles up
+    or decides between whole numbers, whose results are held to less. `backward_flops` is how many times the forward's
+    operations a backward needs, None where the convention gives no number. `aliasing` names the directions in which a
+    framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no byte
+    count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding reads
+    its indices, and of the table only the rows that they pick, which are as large as the outputs, or `picks` says how
+    many bytes they are; with `()` nothing is read at all. `writes` names inputs that are written beside the outputs,
+    as an optimizer does with what it remembers.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Operator:
     mutates: tuple[str, ...] = ()
     restore: bool = True
     random: bool = False
+    rough: bool = False
     backward_flops: int | None = None
     aliasing: tuple[str, ...] = ()
     reads: tuple[str, ...] | None = None
@@ -75,6 +77,19 @@ class Operator:
     def case(self, size: str) -> Case:
         """Return the default case of a size class."""
         return self.case_of(self.sizes[size])
+
+    def small_case(self, like: Case) -> Case:
+        """Return the case of size class `small`, in the element type that another case of this operator has."""
+        case = self.case("small")
+        pairs = [(mine, like.get(name)) for name, mine in (*case.inputs.items(), *case.attributes.items())]
+        found = [
+            theirs.dtype
+            for mine, other in pairs
+            for ours, theirs in zip(tensors_of(mine), tensors_of(other))
+            if ours.dtype == "float32"
+        ]
+        found += [other.name for mine, other in pairs if mine == DType("float32") and isinstance(other, DType)]
+        return case.with_dtype(found[0]) if found else case
 
     def case_of(self, arguments: Arguments) -> Case:
         """Return the case that these arguments, by neutral name, make."""

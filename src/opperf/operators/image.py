@@ -57,6 +57,7 @@ def _image(
     forward_only: bool = False,
     aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    rough: bool = False,
 ) -> Operator:
     return Operator(
         name=name,
@@ -70,6 +71,7 @@ def _image(
         differentiable=() if forward_only else inputs,
         aliasing=aliasing,
         aliases=aliases,
+        rough=rough,
     )
 
 
@@ -185,6 +187,7 @@ OPERATORS = (
         _sized(),
         _resized,
         each_output(8, _resized),
+        rough=True,  # MXNet finds places in single precision, whatever the pixels are in
     ),
     _image("image_resize_nearest", "images of another `size`, each pixel that nearest its centre", _sized(), _resized),
     _image("upsample_nearest", "each pixel repeated `scale` times in both dimensions", _maps(scale=2), _upsampled),
@@ -203,6 +206,7 @@ OPERATORS = (
         each_output(8, _sampled),
         inputs=("data", "grid"),
         aliases=("bilinear_sampler",),
+        rough=True,
     ),
     _image(
         "pixel_shuffle",

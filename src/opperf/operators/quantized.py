@@ -53,6 +53,7 @@ OPERATORS = (
         outputs=_turned("int8"),
         flops=each(2),
         directions=FORWARD_ONLY,
+        rough=True,
     ),
     Operator(
         name="dequantize_int8",

@@ -39,6 +39,7 @@ def _reduction(
     result: str | None = None,
     aliasing: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    rough: bool = False,
 ) -> Operator:
     """Declare `name`; with a `result` dtype of its own it has no gradient."""
 
@@ -58,10 +59,11 @@ def _reduction(
         differentiable=() if result else ("data",),
         aliasing=aliasing,
         aliases=aliases,
+        rough=rough,
     )
 
 
-def _running(name: str, summary: str, data: TensorSpec) -> Operator:
+def _running(name: str, summary: str, data: TensorSpec, *, rough: bool = False) -> Operator:
     return Operator(
         name=name,
         category="reduction",
@@ -71,6 +73,7 @@ def _running(name: str, summary: str, data: TensorSpec) -> Operator:
         outputs=same(),
         flops=each(1),
         differentiable=("data",),
+        rough=rough,
     )
 
 
@@ -79,7 +82,7 @@ OPERATORS = (
     _reduction("mean", "the mean", aliases=("average",)),
     _reduction("max", "the largest value", aliases=("amax",)),
     _reduction("min", "the smallest value", aliases=("amin",)),
-    _reduction("prod", "the product", data=NEAR_ONE, aliases=("product",)),
+    _reduction("prod", "the product", data=NEAR_ONE, aliases=("product",), rough=True),
     _reduction("norm", "the Euclidean norm", operations=2, aliases=("l2_norm",)),
     _reduction("variance", "the population variance", operations=4, aliases=("var",)),
     _reduction("std", "the population standard deviation", operations=4, aliases=("standard_deviation",)),
@@ -89,5 +92,5 @@ OPERATORS = (
     _reduction("all", "whether all are true", data=TRUTH, result="bool"),
     _reduction("any", "whether at least one is true", data=TRUTH, result="bool"),
     _running("cumsum", "the running sum along an axis", PLAIN),
-    _running("cumprod", "the running product along an axis", NEAR_ONE),
+    _running("cumprod", "the running product along an axis", NEAR_ONE, rough=True),
 )

@@ -137,6 +137,7 @@ OPERATORS = (
         outputs=lambda case: (TensorSpec((whole(case, "bins"),), "int64"),),
         flops=each(3),
         directions=FORWARD_ONLY,
+        rough=True,
     ),
     Operator(
         name="searchsorted",

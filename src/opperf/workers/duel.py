@@ -11,7 +11,8 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from opperf.comparison import PairValue
@@ -19,6 +20,7 @@ from opperf.measurement import LONG_CALL, Memory, Samples
 from opperf.plan import Settings, Side, Trial
 from opperf.stats.order import centre, median, quantile
 from opperf.workers.process import Worker
+from opperf.workers.reference import Reference
 from opperf.workers.starting import start
 
 #: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
@@ -98,6 +100,11 @@ class Duel:
         alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
         return pair_value(rounds, cpu_may_stand_in=alone)
 
+    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
+        """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
+        for place, trial in ((0, base), (1, new)):
+            reference.checked(trial, partial(self._ask, place))
+
     def _order(self) -> tuple[int, int]:
         """Return both sides in random order."""
         return (0, 1) if self._random.random() < 0.5 else (1, 0)
@@ -130,7 +137,7 @@ class Duel:
         asked = {"handle": handle, "samples": TURN_SAMPLES, "calls": calls}
         return Samples.from_json(self._ask(place, "turn", asked))
 
-    def _ask(self, place: int, verb: str, arguments: dict[str, Any]) -> Any:
+    def _ask(self, place: int, verb: str, arguments: Mapping[str, Any]) -> Any:
         """Wake a child, ask it, and stop it again."""
         self.asked = place
         worker = self._sides[place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +14,7 @@ from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason
 from opperf.workers.process import OperatorFailure, Worker
+from opperf.workers.reference import Ask, Reference
 from opperf.workers.starting import start
 
 #: Names and arguments of functions are looked up within this many seconds.
@@ -37,6 +38,7 @@ class Pool:
         self._settings = settings
         self._progress = progress
         self._worker: Worker | None = None
+        self._reference = Reference(settings, progress)
         self._broken: dict[tuple[object, ...], Reason] = {}
         self.facts: dict[tuple[object, ...], Facts] = {}
 
@@ -46,6 +48,7 @@ class Pool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._reference.close()
         if kind is None:
             self.close()
         elif self._worker is not None:
@@ -109,7 +112,21 @@ class Pool:
         return Outcome(trial, process, "ok", measurement, version=version)
 
     def _ask(self, worker: Worker, trial: Trial) -> Measurement:
-        """Prepare, measure and release a trial, all within its timeout."""
+        """Check a trial's operator, then prepare, measure and release the trial: each within the timeout."""
+        settings = self._settings
+        checked = self._reference.checked(trial, self._within(worker))
+        ask = self._within(worker)
+        prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed, "check": settings.check})
+        handle = {"handle": prepared["handle"]}
+        try:
+            measured = Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))
+        finally:
+            if self._worker is worker and worker.alive:
+                ask("release", handle)
+        return replace(measured, facts={**measured.facts, **checked})
+
+    def _within(self, worker: Worker) -> Ask:
+        """Return what asks a child until the timeout of a trial is over, counted from now."""
         settings = self._settings
         deadline = time.monotonic() + settings.timeout
 
@@ -122,13 +139,7 @@ class Pool:
                     lost.hint = "give it longer with `--timeout`"
                 raise
 
-        prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed, "check": settings.check})
-        handle = {"handle": prepared["handle"]}
-        try:
-            return Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))
-        finally:
-            if self._worker is worker and worker.alive:
-                ask("release", handle)
+        return ask
 
 
 def _lost(error: WorkerFailure) -> Reason:

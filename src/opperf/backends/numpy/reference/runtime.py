@@ -1,0 +1,65 @@
+"""NumPy in double precision: inputs get their bits in the element type of the case, and are widened then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy
+
+from opperf.backends.bindings import bindings
+from opperf.backends.call import Binding
+from opperf.backends.numpy.reference.functions import BINDINGS
+from opperf.backends.numpy.runtime import NumpyBackend
+from opperf.measure.clock import ProcessClock
+from opperf.plan import Side
+
+#: What each element type is computed in.
+WIDE = dict.fromkeys(("float16", "bfloat16", "float32"), "float64") | {"complex64": "complex128"}
+
+
+def start(side: Side) -> ReferenceBackend:
+    """Return the backend."""
+    return ReferenceBackend(side)
+
+
+class ReferenceBackend(NumpyBackend):
+    """NumPy with the inputs of others; as nothing is timed, nobody looks at its threads."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        self.threads_seen = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what NumPy says, and the version of SciPy."""
+        return {**super().facts(), "scipy": scipy.__version__}
+
+    def dtype(self, name: str) -> Any:
+        """Return the element type that stands for it."""
+        return super().dtype(WIDE.get(name, name))
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return an array of what the values are when they are rounded to `dtype`."""
+        if dtype == "bfloat16":
+            host = _bfloat16(host)
+        elif dtype in ("float16", "float32"):  # complex ones are drawn as pairs of float32
+            host = host.astype(dtype)
+        return super().tensor(host, shape, dtype, strides)
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return NumPy's spelling of each neutral operator, and what stands in where it has none."""
+        return _bindings()
+
+
+@cache
+def _bindings() -> Mapping[str, Binding]:
+    return {**bindings("numpy"), **BINDINGS}
+
+
+def _bfloat16(host: Any) -> Any:
+    """Round to the nearest number whose lower sixteen bits of a float32 are zero, of two equally near the even one."""
+    bits = host.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).view(np.float32)

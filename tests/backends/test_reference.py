@@ -1,0 +1,92 @@
+"""What results are checked against: the inputs of others in float64, and plain ways of what NumPy lacks."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from opperf.backend import Unsupported
+from opperf.backends.call import Call
+from opperf.operators import catalog
+from opperf.plan import REFERENCE, Side
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("scipy")
+runtime = pytest.importorskip("opperf.backends.numpy.reference.runtime")
+functions = pytest.importorskip("opperf.backends.numpy.reference.functions")
+windows = pytest.importorskip("opperf.backends.numpy.reference.windows")
+
+
+@pytest.fixture(scope="module")
+def backend() -> Any:
+    return runtime.start(Side("numpy", settings=REFERENCE))
+
+
+def test_nearly_every_operator_has_a_reference(backend: Any) -> None:
+    lacking = [name for name in catalog() if not isinstance(backend.bindings()[name], Call)]
+    assert len(lacking) <= 0.05 * len(catalog()), lacking
+
+
+@pytest.mark.parametrize(("dtype", "wide"), [("float16", "float64"), ("float32", "float64"), ("int8", "int8")])
+def test_inputs_are_rounded_to_their_element_type_and_widened(dtype: str, wide: str, backend: Any) -> None:
+    found = backend.tensor(np.array([0.1, 100.7]), (2,), dtype, None)
+    assert found.dtype == wide
+    assert found.tolist() == np.array([0.1, 100.7]).astype(dtype).tolist()
+
+
+@pytest.mark.parametrize(
+    ("bits", "rounded"),
+    [(0x3F800000, 0x3F80), (0x3F808000, 0x3F80), (0x3F808001, 0x3F81), (0x3F818000, 0x3F82), (0xBF80C000, 0xBF81)],
+)
+def test_bfloat16_is_rounded_to_the_nearest_and_to_the_even_one(bits: int, rounded: int, backend: Any) -> None:
+    (value,) = struct.unpack("<f", struct.pack("<I", bits))
+    found = backend.tensor(np.array([value], np.float32), (1,), "bfloat16", None)
+    assert found.dtype == "float64"
+    assert struct.pack("<f", found[0]) == struct.pack("<I", rounded << 16)
+
+
+def test_places_are_not_named_where_elements_are_equal() -> None:
+    assert functions.distinct(np.array([[1.0, 2.0], [2.0, 1.0]])).shape == (2, 2)
+    with pytest.raises(Unsupported, match="equal elements"):
+        functions.distinct(np.array([[1.0, 2.0], [2.0, 2.0]]))
+
+
+def test_a_convolution_multiplies_windows_that_are_apart_by_stride_and_dilation() -> None:
+    data = np.arange(7.0).reshape(1, 1, 7)
+    weight = np.array([[[1.0, 10.0]]])
+    found = windows.convolution(data, weight, stride=(2,), padding=(1,), dilation=(3,))
+    # The windows of 0 0 1 2 3 4 5 6 0 begin at places 0, 2 and 4; their second element is three places on.
+    assert found.tolist() == [[[20.0, 41.0, 63.0]]]
+
+
+def test_groups_of_channels_do_not_meet() -> None:
+    data = np.array([1.0, 2.0, 3.0, 4.0]).reshape(1, 4, 1)
+    weight = np.array([[1.0, 10.0], [1.0, 10.0]]).reshape(2, 2, 1)
+    assert windows.convolution(data, weight, (1,), (0,), (1,), groups=2).ravel().tolist() == [21.0, 43.0]
+
+
+def test_a_transposed_convolution_adds_where_products_overlap() -> None:
+    data, weight = np.array([[[1.0, 2.0]]]), np.array([[[1.0, 10.0, 100.0]]])
+    found = windows.transposed(data, weight, (2,), (0,), (1,), groups=1, output_padding=(0,))
+    assert found.tolist() == [[[1.0, 10.0, 102.0, 20.0, 200.0]]]
+
+
+def test_a_maximum_never_is_the_padding_and_a_mean_counts_it() -> None:
+    data = np.array([[[-4.0, -2.0]]])
+    assert windows.max_pool(data, (2,), (2,), (1,)).tolist() == [[[-4.0, -2.0]]]
+    assert windows.avg_pool(data, (2,), (2,), (1,)).tolist() == [[[-2.0, -1.0]]]
+
+
+def test_the_loss_of_one_label_in_two_steps_is_that_of_its_three_alignments() -> None:
+    logits = np.log(np.array([[[0.5, 0.5]], [[0.25, 0.75]]]))
+    likelihood = 0.5 * 0.75 + 0.5 * 0.25 + 0.5 * 0.75  # label label, label blank, blank label
+    assert functions.ctc_loss(logits, np.array([[1]])) == pytest.approx([-np.log(likelihood)])
+
+
+def test_pixels_between_others_are_mixed_of_them() -> None:
+    data = np.array([0.0, 4.0]).reshape(1, 1, 1, 2)
+    assert functions.bilinear(data, (1, 4)).ravel().tolist() == [0.0, 1.0, 3.0, 4.0]
+    beyond = np.array([[0.0, 0.0], [0.5, 0.0], [3.0, 0.0]]).reshape(1, 1, 3, 2)
+    assert functions.grid_sample(data, beyond).ravel().tolist() == [2.0, 3.0, 0.0]
