@@ -22,3 +22,22 @@ def _fast_softmax(x: torch.Tensor) -> torch.Tensor:
     shifted = x - x.amax(dim=-1, keepdim=True)
     shifted.exp_()
     return shifted.div_(shifted.sum(dim=-1, keepdim=True))
+
+
+@_fast_softmax.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    """Say what the result is like, which `torch.compile` asks."""
+    return torch.empty_like(x)
+
+
+def _keep(ctx, inputs, output) -> None:
+    ctx.save_for_backward(output)
+
+
+def _gradient(ctx, cotangent: torch.Tensor) -> torch.Tensor:
+    (output,) = ctx.saved_tensors
+    weighed = output * cotangent
+    return weighed - output * weighed.sum(dim=-1, keepdim=True)
+
+
+_fast_softmax.register_autograd(_gradient, setup_context=_keep)

@@ -210,11 +210,14 @@ class Case:
     def with_values(self, values: str) -> Case:
         """Return this case with every uniform input in another distribution; whole numbers keep theirs if it has none.
 
+        An input of mostly zeros, which an operator of sparse matrices has, takes another share of zeros and no more.
         `values` is what `distribution_named` returns.
         """
         kind = "sparse:SHARE" if values.startswith(SPARSE) else values
 
         def change(tensor: TensorSpec) -> TensorSpec:
+            if tensor.values.startswith(SPARSE) and values.startswith(SPARSE):
+                return replace(tensor, values=values)
             fits = tensor.is_float or kind in INTEGER_DISTRIBUTIONS
             return replace(tensor, values=values) if fits and tensor.values == "uniform" else tensor
 

@@ -155,6 +155,21 @@ def test_a_path_leads_nowhere_outside_the_framework(path: str, any_backend: Benc
     assert any_backend.worker.ask("describe", {"name": path}, 60)["path"] is None
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("nd.elemwise_mul", "multiply"),
+        ("nd.broadcast_mod", "remainder"),
+        ("nd.dot", "matmul"),
+        ("nd.relu", "relu"),
+        ("nd.sgd_update", "sgd_update"),
+        ("nd.sparse.dot", "csr_matmul"),
+    ],
+)
+def test_a_path_that_several_operators_share_is_the_plain_one(path: str, name: str, benches: dict[str, Bench]) -> None:
+    assert benches["mxnet"].worker.ask("describe", {"name": path}, 60)["operator"] == name
+
+
 def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
     near = {"torch": "torch.sofmax", "mxnet": "nd.sofmax", "jax": "jax.nn.sofmax", "numpy": "numpy.maximun"}
     meaning = backend.worker.ask("describe", {"name": near[backend.name]}, 60)

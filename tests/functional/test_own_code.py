@@ -90,6 +90,21 @@ def test_a_plugin_without_names_brings_all_it_declares() -> None:
     ]  # fmt: skip
 
 
+def test_an_installed_plugin_brings_operators_by_name(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = here / "installed"
+    folder = installed / "mine-1.0.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[opperf.plugins]\nmine = mine_operators\ngone = gone_operators\n")
+    (installed / "mine_operators.py").write_text(MINE)
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    listed = subprocess.run([sys.executable, "-m", "opperf", "operators", "tw*"], capture_output=True, text=True)
+    assert [line.split()[:2] for line in listed.stdout.splitlines()[2:]] == [["twice", "plugin"]]
+    assert listed.stderr.splitlines() == ["plugin `gone` is left out: there is no module `gone_operators`"]
+    (twice,) = records("twice")
+    assert twice["facts"]["checked"] == "against its reference"
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [("mine:nothing", "has no `nothing`"), ("nowhere:f", "ModuleNotFoundError"), ("mine.py:np", "expected a function")],

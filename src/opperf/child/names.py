@@ -73,18 +73,20 @@ class Names:
     def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
         """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
 
-        A function that constants make several operators of (`nd.Activation`) is none of them by itself.
+        A function that constants make several operators of (`nd.Activation`) is none of them by itself, and one that
+        writes where a binding tells it (`out=lhs`) is the operator that it is without that, where there is one.
         """
         calls = {name: known for name, known in self._backend.bindings().items() if isinstance(known, Call)}
         own = [name for name, known in calls.items() if known.function is None and self._is_at(function, known.path)]
         plain = [name for name in own if not calls[name].fixed] or (own if len(own) == 1 else [])
-        if plain:
-            return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path)
+        free = [name for name in plain if "out" not in calls[name].own_names]
+        if free:
+            return _meaning(free[0], calls[free[0]], calls[free[0]].path)
         for name, known in calls.items():
             for path in known.also:
                 if self._is_at(function, path):
                     return _meaning(name, known, path)
-        return None
+        return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path) if plain else None
 
     def _is_at(self, function: Callable[..., Any], path: str) -> bool:
         try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
@@ -29,10 +31,8 @@ def operators(
 ) -> None:
     """List the neutral operators: category, directions, arguments, meaning; or what frameworks make of them.
 
-    Without `--framework` no framework is imported.
+    Those of installed plugins stand at the end. Without `--framework` no framework is imported.
     """
-    from fnmatch import fnmatchcase
-
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     for name in category or ():
@@ -43,9 +43,13 @@ def operators(
         for known in catalog().values()
         if (not category or known.category in category) and (pattern is None or fnmatchcase(known.name, pattern))
     ]
-    if not chosen and pattern is not None:
+    if framework:
+        titles, rows = _supported(chosen, framework)
+    else:
+        titles, rows = _meanings(chosen)
+        rows += () if category else _of_plugins(pattern)
+    if not rows and pattern is not None:
         raise unknown("operator", pattern, catalog())
-    titles, rows = _supported(chosen, framework) if framework else _meanings(chosen)
     typer.echo(FORMATS[format](titles, rows))
 
 
@@ -61,6 +65,17 @@ def _meanings(chosen: Sequence[Operator]) -> tuple[tuple[str, ...], list[tuple[s
         for known in chosen
     ]
     return ("operator", "category", "directions", "arguments", "meaning"), rows
+
+
+def _of_plugins(pattern: str | None) -> list[tuple[str, ...]]:
+    """Return a row for each operator of an installed plugin: what its file says, without running it."""
+    from opperf.sources.plugin_file import installed_operators
+
+    return [
+        (name, "plugin", "", ", ".join(declared.arguments), declared.summary)
+        for name, declared in installed_operators(partial(typer.echo, err=True)).items()
+        if pattern is None or fnmatchcase(name, pattern)
+    ]
 
 
 def _supported(chosen: Sequence[Operator], names: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,17 @@ def selection(
     **where: Any,
 ) -> Selection:
     """Return the selection; `where` holds the fields that say on which sides. Raises `InputError`."""
+    import typer
+
     from opperf.planning.selection import Selection
     from opperf.sources.plugin_file import with_plugins
     from opperf.sources.user_inputs import pairs
 
     given = pairs(inputs or (), "--input")
     return Selection(
-        operators=with_plugins(operators or (), plugin or (), others=bool(category or every or suite)),
+        operators=with_plugins(
+            operators or (), plugin or (), others=bool(category or every or suite), note=partial(typer.echo, err=True)
+        ),
         categories=category or (),
         every=every,
         skip=skip or (),

@@ -12,7 +12,7 @@ from importlib import import_module
 from opperf.errors import unknown
 from opperf.operators.definition import DIRECTIONS, INT64, SIZES, Operator
 
-__all__ = ["DIRECTIONS", "FAMILIES", "INT64", "SIZES", "Operator", "catalog", "categories", "operator"]
+__all__ = ["DIRECTIONS", "FAMILIES", "INT64", "SIZES", "Operator", "catalog", "categories", "is_known", "operator"]
 
 #: The files of this folder that declare operators; `backends/<framework>/operators/` has the same names.
 FAMILIES = (
@@ -50,6 +50,10 @@ FAMILIES = (
     "image",
     "inplace",
     "conversion",
+    "sparse",
+    "score",
+    "initializer",
+    "color",
 )
 
 
@@ -77,6 +81,11 @@ def operator(name: str) -> Operator:
     if canonical not in known:
         raise unknown("operator", name, [*known, *_aliases()], hint="`opperf operators` lists all of them")
     return known[canonical]
+
+
+def is_known(name: str) -> bool:
+    """Whether an operator has that name or alias."""
+    return name in catalog() or name in _aliases()
 
 
 def categories() -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opperf.case import Case
-from opperf.operators.definition import DIRECTIONS, FORWARD_ONLY, Operator
+from opperf.operators.definition import DIRECTIONS, FORWARD_ONLY, Operator, Outputs
 from opperf.operators.formulas import ELEMENTWISE, like, none, same
 from opperf.tensor import TensorSpec
 
@@ -18,7 +18,59 @@ def _nothing(case: Case) -> tuple[TensorSpec, ...]:
     return ()
 
 
+#: One element, in ever more dimensions.
+ONE = {"small": (1,), "common": (1, 1), "large": (1, 1, 1), "skewed": (1, 1, 1, 1)}
+
+
+def _sizes_of(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec((len(case.tensor("data").shape),), "int64"),)
+
+
+def _count(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec((1,), "int64"),)
+
+
+def _known(name: str, summary: str, outputs: Outputs) -> Operator:
+    """Declare what a framework knows of a tensor without looking at its elements."""
+    return Operator(
+        name=name,
+        category="conversion",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
+        outputs=outputs,
+        flops=none,
+        directions=FORWARD_ONLY,
+        reads=(),
+    )
+
+
 OPERATORS = (
+    _known("shape_array", "the shape of the tensor, as a tensor", _sizes_of),
+    _known("size_array", "the number of elements of the tensor, as a tensor", _count),
+    Operator(
+        name="item",
+        category="conversion",
+        summary="the one element of a tensor as a number of Python's",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in ONE.items()},
+        outputs=_nothing,
+        flops=none,
+        directions=FORWARD_ONLY,
+        aliases=("asscalar",),
+    ),
+    Operator(
+        name="to_device",
+        category="conversion",
+        summary="the tensor on the `device`; one that is there already is the same tensor",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "device": "cpu"} for size, shape in ELEMENTWISE.items()},
+        outputs=same(),
+        flops=none,
+        directions=FORWARD_ONLY,
+        aliasing=FORWARD_ONLY,
+        aliases=("as_in_context", "as_in_ctx"),
+    ),
     Operator(
         name="get_item",
         category="conversion",

@@ -46,7 +46,8 @@ class Operator:
     count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding reads
     its indices, and of the table only the rows that they pick, which are as large as the outputs, or `picks` says how
     many bytes they are; with `()` nothing is read at all. `writes` names inputs that are written beside the outputs,
-    as an optimizer does with what it remembers.
+    as an optimizer does with what it remembers. `moves` is the whole byte count of a forward where tensors are not
+    stored element by element.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Operator:
     reads: tuple[str, ...] | None = None
     picks: Formula | None = None
     writes: tuple[str, ...] = ()
+    moves: Formula | None = None
     aliases: tuple[str, ...] = field(default=())
 
     @property
@@ -117,6 +119,8 @@ class Operator:
         """
         if direction in self.aliasing or (direction == "forward_backward" and self.aliasing):
             return None
+        if self.moves is not None:
+            return self.moves(case) if direction == "forward" else None
         outputs = sum(tensor.nbytes for tensor in self.outputs(case))
         read = case.input_bytes if self.reads is None else self._nbytes(case, self.reads)
         picked = 0 if not self.reads else outputs if self.picks is None else self.picks(case)

@@ -60,6 +60,7 @@ OPERATORS = (
     _unary("sqrt", "the square root", values=(0.1, 2.0)),
     _unary("rsqrt", "one over the square root", values=(0.1, 2.0)),
     _unary("cbrt", "the cube root", values=(0.1, 2.0)),
+    _unary("rcbrt", "one over the cube root", values=(0.1, 2.0)),
     _unary("square", "the value times itself"),
     _unary("reciprocal", "one over the value", values=(0.5, 2.0)),
     _unary("sin", "the sine"),
@@ -91,7 +92,9 @@ OPERATORS = (
     _unary("floor", "the largest whole number not above the value", values=(-10.0, 10.0), smooth=False),
     _unary("ceil", "the smallest whole number not below the value", values=(-10.0, 10.0), smooth=False),
     _unary("round", "the nearest whole number, halves to even", values=(-10.0, 10.0), smooth=False, aliases=("rint",)),
-    _unary("trunc", "the whole number next to the value towards zero", values=(-10.0, 10.0), smooth=False),
+    _unary(
+        "trunc", "the whole number next to the value towards zero", values=(-10.0, 10.0), smooth=False, aliases=("fix",)
+    ),
     _unary("isnan", "whether the value is not a number", smooth=False, result="bool"),
     _unary("isinf", "whether the value is infinite", smooth=False, result="bool"),
     _unary("isfinite", "whether the value is neither infinite nor not a number", smooth=False, result="bool"),

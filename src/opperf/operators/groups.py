@@ -63,25 +63,33 @@ _MXNET = {
     "expanding": "broadcast_axes broadcast_axis broadcast_like broadcast_to repeat tile expand_dims pad",
     "rounding": "ceil fix floor rint round trunc",
     "mx_shape": "split diag reshape reshape_like size_array shape_array squeeze",
+    "mx_join_split": "concat split stack",
 }
 
 #: The groups of the operator-benchmark proposal and of dl-operator-benchmark.
 _PROPOSAL = {
+    "tensor_conversion": "copy copy_to to_device to_numpy item cast",
     "tensor_creation": "zeros ones full zeros_like ones_like full_like arange linspace eye",
-    "shape_change": "transpose swap_axes reshape expand_dims squeeze flip tile repeat pad broadcast_to",
-    "view": "swap_axes flip pixel_shuffle reshape transpose",
+    "shape_change": """
+        transpose swap_axes reshape flatten expand_dims squeeze flip tile repeat pad broadcast_to split diagonal
+        shape_array size_array
+    """,
+    "view": "swap_axes flip pixel_shuffle reshape transpose depth_to_space space_to_depth",
     "sort_and_search": "sort argsort topk argmax argmin",
     "arithmetic": "add subtract multiply divide remainder power negative",
-    "inplace_arithmetic": "add_inplace subtract_inplace multiply_inplace divide_inplace",
+    "inplace_arithmetic": "add_inplace subtract_inplace multiply_inplace divide_inplace remainder_inplace",
     "comparison": "equal not_equal greater greater_equal less less_equal",
     "logical": "logical_and logical_or logical_xor logical_not",
     "logical_comparison": "equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor",
     "exponential_and_log": "exp expm1 log log10 log2 log1p",
-    "powers": "power sqrt square rsqrt cbrt reciprocal",
+    "powers": "power sqrt square rsqrt cbrt rcbrt reciprocal",
     "trigonometric": """
         sin cos tan arcsin arccos arctan degrees radians sinh cosh tanh arcsinh arccosh arctanh
     """,
-    "random_sampling": "random_uniform random_normal random_integers random_bernoulli",
+    "random_sampling": """
+        random_uniform random_normal random_integers random_bernoulli random_poisson random_exponential random_gamma
+        random_negative_binomial random_categorical shuffle
+    """,
     "others": "clip where abs",
     "gluon_nn_basic": "linear embedding dropout batch_norm instance_norm layer_norm",
     "gluon_nn_convolution": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
@@ -96,7 +104,30 @@ _PROPOSAL = {
         l1_loss mse_loss binary_cross_entropy_with_logits cross_entropy kl_div huber_loss hinge_loss squared_hinge_loss
         logistic_loss triplet_margin_loss ctc_loss cosine_embedding_loss poisson_nll_loss
     """,
-    "fused_operators": "conv_relu conv_batch_norm",
+    "fused_operators": """
+        conv_relu conv_batch_norm conv_batch_norm_relu linear_relu linear_gelu matmul_bias_activation add_layer_norm
+    """,
+    "sparse_operators": """
+        to_csr csr_to_dense csr_matmul csr_matmul_transposed csr_add csr_multiply csr_square row_sparse_to_dense
+        row_sparse_add row_sparse_retain row_sparse_matmul
+    """,
+    "image_operators": """
+        image_to_tensor image_normalize image_flip_left_right image_flip_top_bottom image_crop image_resize_bilinear
+        image_resize_nearest image_to_gray image_adjust_brightness image_adjust_contrast image_adjust_saturation
+        image_color_jitter
+    """,
+    "data_transforms": """
+        cast image_to_tensor image_normalize image_resize_bilinear image_crop image_flip_left_right
+        image_flip_top_bottom image_color_jitter
+    """,
+    "metrics": """
+        accuracy top_k_accuracy f1_score mean_absolute_error mean_squared_error root_mean_squared_error
+        negative_log_likelihood perplexity pearson_correlation
+    """,
+    "initializers": """
+        zeros ones full random_uniform random_normal xavier_uniform xavier_normal kaiming_uniform kaiming_normal
+        truncated_normal orthogonal
+    """,
 }
 
 #: Members of each group, as they are named on the command line.

@@ -113,6 +113,14 @@ def _shuffled(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (batch, channels // factor**2, factor * height, factor * width)),)
 
 
+def _gathered(case: Case) -> tuple[TensorSpec, ...]:
+    data, factor = case.tensor("data"), whole(case, "factor")
+    batch, channels, height, width = data.shape
+    if height % factor or width % factor:
+        raise InputError(f"`{case.operator}` cannot part {height} x {width} pixels into {factor} x {factor}")
+    return (like(data, (batch, channels * factor**2, height // factor, width // factor)),)
+
+
 def _columns(case: Case) -> tuple[TensorSpec, ...]:
     data, kernel = case.tensor("data"), wholes(case, "kernel", 2)
     batch, channels = data.shape[:2]
@@ -174,6 +182,14 @@ OPERATORS = (
         aliasing=FORWARD_ONLY,
     ),
     _image(
+        "image_flip_top_bottom",
+        "the rows of pixels in reverse order (a view in some frameworks)",
+        _files(),
+        same(),
+        forward_only=True,
+        aliasing=FORWARD_ONLY,
+    ),
+    _image(
         "image_crop",
         "`height` x `width` pixels from `top` and `left` on (a view in some frameworks)",
         {size: _crop(shape) for size, shape in FILES.items()},
@@ -213,6 +229,18 @@ OPERATORS = (
         "`factor` squared channels at a time spread over as many pixels",
         _maps(factor=2),
         _shuffled,
+    ),
+    _image(
+        "depth_to_space",
+        "`factor` squared channels that lie far apart spread over as many pixels",
+        _maps(factor=2),
+        _shuffled,
+    ),
+    _image(
+        "space_to_depth",
+        "`factor` by `factor` pixels gathered in as many channels that lie far apart",
+        _maps(factor=2),
+        _gathered,
     ),
     _image(
         "im2col",

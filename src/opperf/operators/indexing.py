@@ -9,8 +9,17 @@ from collections.abc import Mapping
 
 from opperf.case import Argument, Case, tensors_of
 from opperf.errors import InputError
-from opperf.operators.definition import DIRECTIONS, Arguments, Formula, Operator, Outputs, broadcast
-from opperf.operators.formulas import ELEMENTWISE, axis_of, each, indices, like, none, same
+from opperf.operators.definition import (
+    DIRECTIONS,
+    EVERY_DIRECTION,
+    FORWARD_ONLY,
+    Arguments,
+    Formula,
+    Operator,
+    Outputs,
+    broadcast,
+)
+from opperf.operators.formulas import ELEMENTWISE, axis_of, each, indices, like, none, same, wholes
 from opperf.tensor import TensorSpec
 
 _Shape = tuple[int, ...]
@@ -82,6 +91,7 @@ def _indexing(
         sizes=sizes,
         outputs=outputs,
         flops=flops,
+        directions=EVERY_DIRECTION if differentiable else FORWARD_ONLY,
         differentiable=differentiable,
         aliasing=aliasing,
         reads=reads,
@@ -145,6 +155,43 @@ OPERATORS = (
         inputs=("data", "indices"),
         reads=("indices",),
         aliases=("take_along_axis",),
+    ),
+    _indexing(
+        "pick",
+        "along `axis` the one element at each index",
+        {
+            size: {"data": TensorSpec(shape), "indices": indices(shape[:1], shape[1]), "axis": -1}
+            for size, shape in ELEMENTWISE.items()
+        },
+        _gathered,
+        inputs=("data", "indices"),
+        reads=("indices",),
+        aliases=("batch_take", "choose_element"),
+    ),
+    _indexing(
+        "ravel_multi_index",
+        "the places in a flattened tensor of `shape` of points, whose coordinates stand in the first dimension",
+        {
+            size: {"indices": indices((2, shape[0] * shape[1] // 2), min(shape)), "shape": shape}
+            for size, shape in _POINTWISE.items()
+        },
+        lambda case: (TensorSpec(case.tensor("indices").shape[1:], "int64"),),
+        inputs=("indices",),
+        differentiable=(),
+        flops=lambda case: 2 * case.tensor("indices").elements,
+    ),
+    _indexing(
+        "unravel_index",
+        "the coordinates in a tensor of `shape` of places in the flattened one, in the first dimension",
+        {
+            size: {"indices": indices((shape[0] * shape[1],), shape[0] * shape[1]), "shape": shape}
+            for size, shape in _POINTWISE.items()
+        },
+        lambda case: (TensorSpec((len(wholes(case, "shape")), *case.tensor("indices").shape), "int64"),),
+        inputs=("indices",),
+        differentiable=(),
+        # A division and its remainder for each coordinate.
+        flops=lambda case: 2 * len(wholes(case, "shape")) * case.tensor("indices").elements,
     ),
     _indexing(
         "gather_nd",

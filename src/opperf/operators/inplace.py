@@ -52,8 +52,27 @@ OPERATORS = (
     _two("subtract_inplace", "the right taken from the left, in place"),
     _two("multiply_inplace", "the left multiplied by the right, in place"),
     _two("divide_inplace", "the left divided by the right, in place", POSITIVE),
+    _two("remainder_inplace", "the remainder of the left over the right, in place", POSITIVE),
     _settling("relu_inplace", "negative values replaced by 0, in place"),
     _settling("clip_inplace", "values below `low` and above `high` replaced by these, in place", low=-0.5, high=0.5),
+    Operator(
+        name="copy_to",
+        category="inplace",
+        summary="the data copied into a tensor that is there already",
+        inputs=("data", "destination"),
+        sizes={
+            size: {"data": TensorSpec(shape), "destination": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()
+        },
+        outputs=same(),
+        flops=none,
+        directions=FORWARD_ONLY,
+        mutates=("destination",),
+        restore=False,
+        # What is replaced is not read.
+        reads=("data",),
+        picks=none,
+        aliases=("copyto",),
+    ),
     Operator(
         name="set_item",
         category="inplace",

@@ -83,6 +83,8 @@ OPERATORS = (
     _reduction("max", "the largest value", aliases=("amax",)),
     _reduction("min", "the smallest value", aliases=("amin",)),
     _reduction("prod", "the product", data=NEAR_ONE, aliases=("product",), rough=True),
+    _reduction("nansum", "the sum of all that are numbers", aliasing=("backward",)),
+    _reduction("nanprod", "the product of all that are numbers", data=NEAR_ONE, rough=True),
     _reduction("norm", "the Euclidean norm", operations=2, aliases=("l2_norm",)),
     _reduction("variance", "the population variance", operations=4, aliases=("var",)),
     _reduction("std", "the population standard deviation", operations=4, aliases=("standard_deviation",)),

@@ -53,6 +53,10 @@ def _reshaped(case: Case, shape: _Shape) -> _Shape:
     return found
 
 
+def _flattened(case: Case, shape: _Shape) -> _Shape:
+    return (shape[0], product(shape[1:]))
+
+
 def _expanded(case: Case, shape: _Shape) -> _Shape:
     axis = axis_of(case, len(shape) + 1)
     return (*shape[:axis], 1, *shape[axis:])
@@ -153,6 +157,13 @@ OPERATORS = (
         _reshaped,
         aliasing=DIRECTIONS,
         aliases=("view",),
+    ),
+    _layout(
+        "flatten",
+        "all dimensions but the first made one",
+        lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns))},
+        _flattened,
+        aliasing=DIRECTIONS,
     ),
     _layout(
         "expand_dims",

@@ -17,6 +17,25 @@ def test_every_member_is_an_operator_of_the_catalog_or_of_mxnet(group: str) -> N
     assert len(set(GROUPS[group])) == len(GROUPS[group])
 
 
+#: What the 19 category runners of MXNet's opperf, and 5 later ones, are called, without `run_`.
+RUNNERS = """
+    mx_unary mx_binary_broadcast mx_binary_element_wise mx_binary_misc gemm mx_random_sampling mx_reduction
+    sorting_searching rearrange indexing_routines nn_basic activation pooling convolution optimizer
+    transpose_convolution loss mx_misc linalg rearrange shape expanding rounding join_split
+"""
+
+
+@pytest.mark.parametrize("name", RUNNERS.split())
+def test_the_name_of_a_runner_of_mxnets_opperf_selects_operators(name: str) -> None:
+    assert name in GROUPS or name in categories()
+
+
+@pytest.mark.parametrize("name", ["activation", "pooling", "convolution", "optimizer", "loss", "linalg", "shape"])
+def test_a_runner_whose_name_is_a_category_has_mxnets_operators_under_another(name: str) -> None:
+    assert name in categories()
+    assert {f"mx_{name}", f"nn_{name}"} & set(GROUPS)
+
+
 def test_no_group_hides_a_category() -> None:
     assert not set(GROUPS) & set(categories())
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opperf.errors import InputError
-from opperf.sources.plugin_file import declared_names, with_plugins
+from opperf.sources.plugin_file import declared_operators, with_plugins
 
 PLUGIN = """
 import opperf
@@ -35,7 +35,7 @@ def plugin(tmp_path: Path) -> Path:
 
 
 def test_declared_functions_are_found_without_running_the_file(plugin: Path) -> None:
-    assert declared_names(plugin) == ["fast", "slow"]
+    assert list(declared_operators(plugin)) == ["fast", "slow"]
 
 
 def test_a_name_stands_for_the_code_and_other_names_for_themselves(plugin: Path) -> None:
@@ -62,10 +62,10 @@ def test_one_name_in_two_plugins_is_told(plugin: Path, tmp_path: Path) -> None:
 
 def test_a_missing_file_and_one_that_is_not_python_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
-        declared_names(tmp_path / "none.py")
+        declared_operators(tmp_path / "none.py")
     (tmp_path / "bad.py").write_text("def f(:\n")
     with pytest.raises(InputError, match="not Python"):
-        declared_names(tmp_path / "bad.py")
+        declared_operators(tmp_path / "bad.py")
 
 
 @given(st.text(max_size=200))
@@ -77,7 +77,7 @@ def test_any_text_is_read_or_refused_in_one_message(text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="replace")
         told = ""
         try:
-            names = declared_names(path)
+            names = list(declared_operators(path))
         except InputError as error:
             names, told = [], error.message
         assert names == [] or "operator" in text

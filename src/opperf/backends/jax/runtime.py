@@ -119,12 +119,13 @@ class JaxBackend:
 
     def to_host(self, tensor: Any) -> HostValue:
         """Return the elements of an array."""
-        values = np.asarray(tensor)
+        values = np.asarray(tensor.todense() if _is_sparse(tensor) else tensor)
         return values.tobytes(), values.shape, _named(values.dtype)
 
     def leaves(self, value: Any) -> list[Any]:
-        """Return the arrays in a result."""
-        return [leaf for leaf in jax.tree_util.tree_leaves(value) if isinstance(leaf, jax.Array)]
+        """Return the arrays in a result; a sparse one, which holds several, is one."""
+        leaves = jax.tree_util.tree_leaves(value, is_leaf=_is_sparse)
+        return [leaf for leaf in leaves if isinstance(leaf, jax.Array) or _is_sparse(leaf)]
 
     def spec(self, tensor: Any) -> TensorSpec:
         """Return shape and dtype."""
@@ -239,6 +240,11 @@ def _named(dtype: Any) -> str:
     if name not in ITEM_SIZES:
         raise Unsupported(f"opperf has no name for arrays of {name}", slug="unknown_dtype")
     return name
+
+
+def _is_sparse(value: Any) -> bool:
+    """Whether a value is an array of `jax.experimental.sparse`, which takes long to import."""
+    return hasattr(value, "todense")
 
 
 def _nothing() -> None:

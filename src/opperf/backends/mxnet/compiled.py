@@ -24,6 +24,8 @@ FACES = (
     ("nd.contrib", "sym.contrib"),
     ("nd.linalg", "sym.linalg"),
     ("nd.random", "sym.random"),
+    ("nd.sparse", "sym.sparse"),
+    ("nd.image", "sym.image"),
     ("nd._internal", "sym._internal"),
     ("np", "sym.np"),
     ("np.random", "sym.np.random"),
@@ -56,7 +58,7 @@ def compiled(target: Target) -> Target:
         if not isinstance(value, mx.nd.NDArray):
             return value
         arrays.append(value)
-        made = mx.sym.var(f"input_{len(arrays)}")
+        made = mx.sym.var(f"input_{len(arrays)}", stype=value.stype)
         return made.as_np_ndarray() if target.numpy else made
 
     arguments = [variable(value) for value in target.arguments]

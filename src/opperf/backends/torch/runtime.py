@@ -5,12 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import torch
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
@@ -98,7 +97,9 @@ class TorchBackend:
         return DTYPES[name]
 
     def to_host(self, tensor: Any) -> HostValue:
-        """Return the elements of a tensor."""
+        """Return the elements of a tensor, those that a sparse one does not store too."""
+        if tensor.layout != torch.strided:
+            tensor = tensor.to_dense()
         plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
         raw = ctypes.string_at(plain.data_ptr(), plain.nbytes) if plain.nbytes else b""
         return raw, tuple(plain.shape), NAMES[plain.dtype]
@@ -149,43 +150,23 @@ class TorchBackend:
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph."""
-        function, compile_seconds = bound.function, None
-        if self.side.mode == "compiled":
-            function, compile_seconds = self._compiled(bound)
-        return Work(function, bound.arguments, bound.keywords, torch.no_grad, compile_seconds=compile_seconds)
-
-    def _compiled(self, bound: Bound) -> tuple[Callable[..., Any], float]:
-        eager = bound.function
-        compiled = torch.compile(lambda *arguments, **keywords: eager(*arguments, **keywords))
-        start = perf_counter()
-        try:
-            with torch.no_grad():
-                compiled(*bound.arguments, **bound.keywords)
-        except Exception as error:
-            raise Unsupported(
-                f"torch.compile failed: {str(error).strip().splitlines()[0][:300]}",
-                slug="no_compiler",
-                hint="it needs a C++ compiler on a CPU",
-            ) from error
-        return compiled, perf_counter() - start
+        return self._in_mode(bound, _forward)
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradients alone."""
-        self._eager_only("backward")
-        return gradients.backward(self, bound, cotangents, fresh=fresh)
+        return self._in_mode(bound, lambda bound: gradients.backward(self, bound, cotangents, fresh=fresh))
 
     def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
         """Return a forward that records a graph, and its gradients."""
-        self._eager_only("forward_backward")
-        return gradients.forward_backward(self, bound, cotangents)
+        return self._in_mode(bound, lambda bound: gradients.forward_backward(self, bound, cotangents))
 
-    def _eager_only(self, direction: str) -> None:
-        if self.side.mode == "compiled":
-            raise Unsupported(
-                f"{direction} of a compiled function is not measured apart",
-                slug="compiled_gradient",
-                hint="`--mode eager`, or `--direction forward`",
-            )
+    def _in_mode(self, bound: Bound, make: Callable[[Bound], Work]) -> Work:
+        """Return the work that `make` makes, of the function itself or of what is compiled of it."""
+        if self.side.mode != "compiled":
+            return make(bound)
+        from opperf.backends.torch.compiled import compiled  # the compiler takes seconds to import
+
+        return compiled(bound, make)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember tensors and return what puts them back."""
@@ -222,6 +203,10 @@ class TorchBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
         return explain.of_calls(work, calls, self.device, self.wait)
+
+
+def _forward(bound: Bound) -> Work:
+    return Work(bound.function, bound.arguments, bound.keywords, torch.no_grad)
 
 
 def _close(left: HostValue, right: HostValue) -> bool:

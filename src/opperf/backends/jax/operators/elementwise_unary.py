@@ -9,6 +9,11 @@ import jax.numpy as jnp
 from opperf.backends.call import Binding, call, composed
 
 
+def rcbrt(data: Any) -> Any:
+    """Return one over the cube root."""
+    return jnp.reciprocal(jnp.cbrt(data))
+
+
 def frac(data: Any) -> Any:
     """Return the part behind the point."""
     return data - jnp.trunc(data)
@@ -42,6 +47,7 @@ BINDINGS: dict[str, Binding] = {
         )
     },
     "rsqrt": call("jax.lax.rsqrt", "x=data"),
+    "rcbrt": composed(rcbrt, "data", note="jax.numpy.cbrt and jax.numpy.reciprocal"),
     "erf": call("jax.scipy.special.erf", "x=data", also=("jax.lax.erf",)),
     "clip": call("jax.numpy.clip", "arr=data, min=minimum, max=maximum"),
     "erfinv": call("jax.scipy.special.erfinv", "y=data", also=("jax.lax.erf_inv",)),

@@ -81,6 +81,22 @@ def _resized(method: str) -> Call:
     )
 
 
+def depth_to_space(data: Any, factor: int) -> Any:
+    """Take channels as (down, right, channel) and move the first two between the pixels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, factor, factor, channels // factor**2, height, width)
+    moved = parted.transpose(0, 3, 4, 1, 5, 2)
+    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
+
+
+def space_to_depth(data: Any, factor: int) -> Any:
+    """Part the pixels and move what is parted before the channels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
+    moved = parted.transpose(0, 3, 5, 1, 2, 4)
+    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
+
+
 BINDINGS: dict[str, Binding] = {
     "image_to_tensor": composed(image_to_tensor, "data", note="a transpose, a cast and a division"),
     "image_normalize": composed(
@@ -90,6 +106,7 @@ BINDINGS: dict[str, Binding] = {
         note="a difference and a division, mean and deviation being arrays made before",
     ),
     "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
+    "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),
     "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices"),
     "image_resize_bilinear": _resized("bilinear"),
     "image_resize_nearest": _resized("nearest"),
@@ -99,6 +116,8 @@ BINDINGS: dict[str, Binding] = {
         grid_sample, "data, grid", note="jax.scipy.ndimage.map_coordinates under jax.vmap over batch and channels"
     ),
     "pixel_shuffle": composed(pixel_shuffle, "data, factor", note="a transpose between reshapes"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="jax.numpy.transpose between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="jax.numpy.transpose between reshapes"),
     "im2col": composed(
         im2col,
         "data, kernel, stride, padding, dilation",

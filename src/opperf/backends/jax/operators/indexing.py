@@ -29,10 +29,28 @@ def slice_of(data: Any, begin: Any, end: Any, step: Any) -> Any:
     return data[tuple(map(slice, *padded))]
 
 
+def pick(data: Any, indices: Any, axis: int) -> Any:
+    """Return one element along the axis for each index."""
+    return jnp.squeeze(jnp.take_along_axis(data, jnp.expand_dims(indices, axis), axis), axis)
+
+
+def ravel_multi_index(indices: Any, shape: Any) -> Any:
+    """Return the places in the flattened array; those beyond it cannot raise, so they are clipped."""
+    return jnp.ravel_multi_index(tuple(indices), shape, mode="clip")
+
+
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """Return the coordinates as one array."""
+    return jnp.stack(jnp.unravel_index(indices, shape))
+
+
 BINDINGS: dict[str, Binding] = {
     "take": call("jax.numpy.take", "data, indices", "axis=axis"),
     "index_select": call("jax.numpy.take", "data, indices", "axis=axis"),
     "gather": call("jax.numpy.take_along_axis", "data, indices", "axis=axis"),
+    "pick": composed(pick, "data, indices, axis", note="jax.numpy.take_along_axis between reshapes"),
+    "ravel_multi_index": composed(ravel_multi_index, "indices, shape", note="jax.numpy.ravel_multi_index, clipped"),
+    "unravel_index": composed(unravel_index, "indices, shape", note="jax.numpy.unravel_index and jax.numpy.stack"),
     "gather_nd": composed(gather_nd, "data, indices", note="indexing with a tuple of arrays"),
     "scatter_add": composed(scatter_add, "data, indices, updates, axis", note="`data.at[...].add(updates)`"),
     "where": call("jax.numpy.where", "condition, lhs, rhs", also=("jax.lax.select",)),

@@ -11,6 +11,8 @@ BINDINGS: dict[str, Binding] = {
     "subtract_inplace": UNCHANGED,
     "multiply_inplace": UNCHANGED,
     "divide_inplace": UNCHANGED,
+    "remainder_inplace": UNCHANGED,
+    "copy_to": UNCHANGED,
     "relu_inplace": UNCHANGED,
     "clip_inplace": UNCHANGED,
     "set_item": UNCHANGED,

@@ -19,6 +19,8 @@ BINDINGS: dict[str, Binding] = {
             "argmin": "argmin",
             "all": "all",
             "any": "any",
+            "nansum": "nansum",
+            "nanprod": "nanprod",
         }.items()
     },
     "norm": call(

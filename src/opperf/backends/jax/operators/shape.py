@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from opperf.backends.call import Binding, call
+from typing import Any
+
+from opperf.backends.call import Binding, call, composed
+
+
+def flatten(data: Any) -> Any:
+    """Return a row for each part of the first dimension."""
+    return data.reshape(len(data), -1)
+
 
 BINDINGS: dict[str, Binding] = {
     "transpose": call("jax.numpy.transpose", "data", "axes=axes"),
     "swap_axes": call("jax.numpy.swapaxes", "data, axis1, axis2"),
     "reshape": call("jax.numpy.reshape", "data, shape", also=("jax.lax.reshape",)),
+    "flatten": composed(flatten, "data", note="`data.reshape(len(data), -1)`"),
     "expand_dims": call("jax.numpy.expand_dims", "data, axis"),
     "squeeze": call("jax.numpy.squeeze", "data", "axis=axis"),
     "flip": call("jax.numpy.flip", "data", "axis=axis"),

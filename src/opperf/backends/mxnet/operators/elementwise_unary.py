@@ -20,6 +20,7 @@ BINDINGS: dict[str, Binding] = {
         "arctanh", "erf", "sign", "floor", "ceil", "trunc",
         "degrees", "radians",
     )},
+    "rcbrt": call("nd.rcbrt", "data"),
     "exp2": call(
         "nd._internal._rpower_scalar", "data", "scalar=2.0", note="two to a tensor's power: `nd` has no `exp2`"
     ),

@@ -49,6 +49,11 @@ def _columns(case: Mapping[str, Any]) -> int:
     return int(case["data"].ndim) - 2
 
 
+def _rows(case: Mapping[str, Any]) -> int:
+    """Return the axis along a column of pixels."""
+    return int(case["data"].ndim) - 3
+
+
 def _bilinear() -> Call:
     derive = {"height": _size(0), "width": _size(1)}
     return call("nd.contrib.BilinearResize2D", "data", "height=height, width=width, align_corners=False", derive=derive)
@@ -57,8 +62,9 @@ def _bilinear() -> Call:
 BINDINGS: dict[str, Binding] = {
     "image_to_tensor": call("nd.image.to_tensor", "data"),
     "image_normalize": call("nd.image.normalize", "data", "mean=mean, std=deviation"),
-    # nd.image.flip_left_right takes one image, no batch.
+    # nd.image.flip_left_right and its sister take one image, no batch.
     "image_flip_left_right": call("nd.flip", "data", "axis=columns", derive={"columns": _columns}),
+    "image_flip_top_bottom": call("nd.flip", "data", "axis=rows", derive={"rows": _rows}),
     "image_crop": call("nd.image.crop", "data", "x=left, y=top, width=width, height=height"),
     "image_resize_bilinear": _bilinear(),
     "image_resize_nearest": Missing(
@@ -68,6 +74,8 @@ BINDINGS: dict[str, Binding] = {
     "upsample_bilinear": _bilinear(),
     "grid_sample": composed(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
     "pixel_shuffle": composed(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
+    "depth_to_space": call("nd.depth_to_space", "data", "block_size=factor"),
+    "space_to_depth": call("nd.space_to_depth", "data", "block_size=factor"),
     "im2col": call(
         "nd.im2col",
         "data",

@@ -63,6 +63,9 @@ BINDINGS: dict[str, Binding] = {
         note="nd.stack makes points of the indices and of places made before, nd.gather_nd takes them",
         settle=_gather,
     ),
+    "pick": call("nd.pick", "data, index=indices", "axis=axis"),
+    "ravel_multi_index": call("nd.ravel_multi_index", "data=indices", "shape=shape"),
+    "unravel_index": call("nd.unravel_index", "data=indices", "shape=shape"),
     "gather_nd": call("nd.gather_nd", "data, indices"),
     "scatter_add": composed(
         scatter_add,

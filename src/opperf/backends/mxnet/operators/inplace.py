@@ -18,6 +18,8 @@ BINDINGS: dict[str, Binding] = {
     "subtract_inplace": call("nd.elemwise_sub", "lhs, rhs", "out=lhs"),
     "multiply_inplace": call("nd.elemwise_mul", "lhs, rhs", "out=lhs"),
     "divide_inplace": call("nd.elemwise_div", "lhs, rhs", "out=lhs"),
+    "remainder_inplace": call("nd.broadcast_mod", "lhs, rhs", "out=lhs"),
+    "copy_to": call("nd.NDArray.copyto", "data, destination"),
     "relu_inplace": call("nd.relu", "data", "out=data"),
     "clip_inplace": call("nd.clip", "data, low, high", "out=data"),
     "set_item": Call(

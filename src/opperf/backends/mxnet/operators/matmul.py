@@ -34,7 +34,8 @@ BINDINGS: dict[str, Binding] = {
         "num_hidden=num_hidden, flatten=False",
         derive={"num_hidden": _outputs},
     ),
-    "matrix_vector": call("nd.dot", "lhs, rhs"),
+    # Who names nd.dot means the product of matrices.
+    "matrix_vector": settled("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),
     "outer": call("np.outer", "a=lhs, b=rhs"),
     # nd.dot returns shape (1,) here.
     "dot": call("np.dot", "a=lhs, b=rhs"),

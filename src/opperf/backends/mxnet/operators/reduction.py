@@ -50,7 +50,10 @@ def _all_or(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 BINDINGS: dict[str, Binding] = {
-    **{name: call(f"nd.{name}", "data", "axis, keepdims") for name in ("sum", "mean", "max", "min", "prod", "norm")},
+    **{
+        name: call(f"nd.{name}", "data", "axis, keepdims")
+        for name in ("sum", "mean", "max", "min", "prod", "nansum", "nanprod", "norm")
+    },
     # np.var and np.std say that their gradients are zero.
     "variance": composed(variance, "data", "axis, keepdims", note="the second result of nd.moments", settle=_variance),
     "std": composed(std, "data", "axis, keepdims", note="nd.moments and nd.sqrt, composed", settle=_std),

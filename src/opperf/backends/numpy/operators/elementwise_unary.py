@@ -14,6 +14,11 @@ def rsqrt(data: Any) -> Any:
     return np.reciprocal(np.sqrt(data))
 
 
+def rcbrt(data: Any) -> Any:
+    """Return one over the cube root."""
+    return np.reciprocal(np.cbrt(data))
+
+
 def frac(data: Any) -> Any:
     """Return the part behind the point."""
     return np.subtract(data, np.trunc(data))
@@ -30,6 +35,7 @@ BINDINGS: dict[str, Binding] = {
         )
     },
     "rsqrt": composed(rsqrt, "data", note="numpy.sqrt and numpy.reciprocal"),
+    "rcbrt": composed(rcbrt, "data", note="numpy.cbrt and numpy.reciprocal"),
     "erf": Missing("NumPy has no error function; SciPy has it"),
     "erfinv": Missing("NumPy has no inverse error function; SciPy has it"),
     "gammaln": Missing("NumPy has no gamma function; SciPy has it"),

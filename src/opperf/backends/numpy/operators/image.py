@@ -71,6 +71,22 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda made: np.array(made[name], made["data"].dtype).reshape(-1, 1, 1)
 
 
+def depth_to_space(data: Any, factor: int) -> Any:
+    """Take channels as (down, right, channel) and move the first two between the pixels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, factor, factor, channels // factor**2, height, width)
+    moved = parted.transpose(0, 3, 4, 1, 5, 2)
+    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
+
+
+def space_to_depth(data: Any, factor: int) -> Any:
+    """Part the pixels and move what is parted before the channels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
+    moved = parted.transpose(0, 3, 5, 1, 2, 4)
+    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
+
+
 BINDINGS: dict[str, Binding] = {
     "image_to_tensor": composed(
         image_to_tensor, "data", note="numpy.transpose, numpy.ascontiguousarray, a cast and numpy.divide"
@@ -82,6 +98,7 @@ BINDINGS: dict[str, Binding] = {
         note="numpy.subtract and numpy.divide, mean and deviation being arrays made before",
     ),
     "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
+    "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),
     "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices, a view"),
     "image_resize_bilinear": RESAMPLED,
     "image_resize_nearest": composed(
@@ -91,6 +108,8 @@ BINDINGS: dict[str, Binding] = {
     "upsample_bilinear": RESAMPLED,
     "grid_sample": RESAMPLED,
     "pixel_shuffle": composed(pixel_shuffle, "data, factor", note="numpy.transpose between reshapes"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="numpy.transpose between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="numpy.transpose between reshapes"),
     "im2col": composed(
         im2col,
         "data, kernel, stride, padding, dilation",

@@ -32,10 +32,24 @@ def each_dimension(bounds: Any) -> Any:
 
 TAKE = call("numpy.take", "a=data, indices=indices", "axis=axis")
 
+
+def pick(data: Any, indices: Any, axis: int) -> Any:
+    """Return one element along the axis for each index."""
+    return np.squeeze(np.take_along_axis(data, np.expand_dims(indices, axis), axis), axis)
+
+
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """Return the coordinates as one array."""
+    return np.stack(np.unravel_index(indices, shape))
+
+
 BINDINGS: dict[str, Binding] = {
     "take": TAKE,
     "index_select": TAKE,
     "gather": call("numpy.take_along_axis", "arr=data, indices=indices", "axis=axis"),
+    "pick": composed(pick, "data, indices, axis", note="numpy.take_along_axis between views"),
+    "ravel_multi_index": call("numpy.ravel_multi_index", "multi_index=indices, dims=shape", adapt={"indices": tuple}),
+    "unravel_index": composed(unravel_index, "indices, shape", note="numpy.unravel_index and numpy.stack"),
     "gather_nd": composed(
         operator.getitem, "data, indices", adapt={"indices": tuple}, note="indexing with a tuple of index arrays"
     ),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from opperf.backend import Unsupported
-from opperf.backends.call import Adapt, Binding, call, composed
+from opperf.backends.call import Adapt, Binding, Missing, call, composed
 from opperf.backends.numpy.functions import generator
 
 #: Draws an array of a shape; made of the dtype of a case before anything is timed.
@@ -65,6 +65,35 @@ def drawing_chances(dtype: Any) -> tuple[Draw, Any]:
     return partial(generator().random, dtype=np.float32), dtype
 
 
+def random_poisson(drawn: tuple[Any, Any], shape: Any, rate: float) -> Any:
+    """Return counts of rare events."""
+    numbers, dtype = drawn
+    return numbers.poisson(rate, shape).astype(dtype)
+
+
+def random_exponential(draw: Draw, shape: Any, scale: float) -> Any:
+    """Return times between rare events."""
+    return _moved(draw(shape), scale, 0.0)
+
+
+def random_gamma(drawn: tuple[Any, Any], shape: Any, alpha: float, scale: float) -> Any:
+    """Return numbers from a gamma distribution."""
+    numbers, dtype = drawn
+    return numbers.gamma(alpha, scale, shape).astype(dtype)
+
+
+def random_negative_binomial(drawn: tuple[Any, Any], shape: Any, successes: int, probability: float) -> Any:
+    """Return counts of failures."""
+    numbers, dtype = drawn
+    return numbers.negative_binomial(successes, probability, shape).astype(dtype)
+
+
+def _with_generator(dtype: Any) -> tuple[Any, Any]:
+    return generator(), dtype
+
+
+COUNTS: dict[str, Adapt] = {"dtype": _with_generator}
+
 BINDINGS: dict[str, Binding] = {
     "random_uniform": composed(
         random_uniform,
@@ -85,4 +114,24 @@ BINDINGS: dict[str, Binding] = {
         adapt={"dtype": drawing_chances},
         note="numpy.random.Generator.random in float32, numpy.less and astype",
     ),
+    "random_poisson": composed(
+        random_poisson, "dtype, shape, rate", adapt=COUNTS, note="numpy.random.Generator.poisson and astype"
+    ),
+    "random_exponential": composed(
+        random_exponential,
+        "draw=dtype, shape=shape, scale=scale",
+        adapt={"dtype": drawing("standard_exponential")},
+        note="numpy.random.Generator.standard_exponential, scaled in place",
+    ),
+    "random_gamma": composed(
+        random_gamma, "dtype, shape, alpha, scale", adapt=COUNTS, note="numpy.random.Generator.gamma and astype"
+    ),
+    "random_negative_binomial": composed(
+        random_negative_binomial,
+        "dtype, shape, successes, probability",
+        adapt=COUNTS,
+        note="numpy.random.Generator.negative_binomial and astype",
+    ),
+    "random_categorical": Missing("NumPy draws places of one row at a time, by `numpy.random.Generator.choice`"),
+    "shuffle": call("numpy.random.Generator.permutation", "x=data"),
 }

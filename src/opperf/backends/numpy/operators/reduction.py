@@ -24,7 +24,7 @@ def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
 BINDINGS: dict[str, Binding] = {
     **{
         name: call(f"numpy.{name}", "a=data", FOLDED)
-        for name in ("sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "all", "any")
+        for name in ("sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "all", "any", "nansum", "nanprod")
     },
     "norm": call("numpy.linalg.norm", "x=data", FOLDED),
     "variance": call("numpy.var", "a=data", FOLDED),

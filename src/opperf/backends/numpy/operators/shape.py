@@ -5,12 +5,21 @@
 
 from __future__ import annotations
 
-from opperf.backends.call import Binding, call
+from typing import Any
+
+from opperf.backends.call import Binding, call, composed
+
+
+def flatten(data: Any) -> Any:
+    """Return a row for each part of the first dimension."""
+    return data.reshape(len(data), -1)
+
 
 BINDINGS: dict[str, Binding] = {
     "transpose": call("numpy.transpose", "a=data, axes=axes"),
     "swap_axes": call("numpy.swapaxes", "a=data, axis1=axis1, axis2=axis2"),
     "reshape": call("numpy.reshape", "a=data, shape=shape"),
+    "flatten": composed(flatten, "data", note="`data.reshape(len(data), -1)`"),
     "expand_dims": call("numpy.expand_dims", "a=data, axis=axis"),
     "squeeze": call("numpy.squeeze", "a=data", "axis=axis"),
     "flip": call("numpy.flip", "m=data", "axis=axis"),

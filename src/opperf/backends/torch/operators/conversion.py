@@ -14,10 +14,24 @@ def to_numpy(data: Any) -> Any:
     return data.cpu().numpy()
 
 
+def shape_array(data: Any) -> Any:
+    """Return the shape."""
+    return torch.tensor(data.shape)
+
+
+def size_array(data: Any) -> Any:
+    """Return the number of elements."""
+    return torch.tensor([data.numel()])
+
+
 BINDINGS: dict[str, Binding] = {
     "get_item": Call(
         "torch.Tensor.__getitem__", parameters("data, index"), function=torch.Tensor.__getitem__, note="`data[index]`"
     ),
+    "shape_array": composed(shape_array, "data", note="torch.tensor of the shape"),
+    "size_array": composed(size_array, "data", note="torch.tensor of torch.Tensor.numel"),
+    "item": call("torch.Tensor.item", "self=data"),
+    "to_device": call("torch.Tensor.to", "self=data, device=device"),
     "contiguous": call("torch.Tensor.contiguous", "self=data"),
     "to_numpy": composed(to_numpy, "data", note="torch.Tensor.cpu and torch.Tensor.numpy"),
 }

@@ -14,6 +14,11 @@ def cube_root(data: Any) -> Any:
     return torch.sign(data) * torch.pow(torch.abs(data), 1 / 3)
 
 
+def rcbrt(data: Any) -> Any:
+    """Return one over the real cube root."""
+    return torch.reciprocal(cube_root(data))
+
+
 #: What PyTorch calls as the catalog does.
 SAME = (
     "abs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "sin",
@@ -25,6 +30,7 @@ BINDINGS: dict[str, Binding] = {
     **{name: call(f"torch.{name}", "input=data") for name in SAME},
     "negative": call("torch.neg", "input=data"),
     "cbrt": composed(cube_root, "data", note="sign, abs and pow, composed: PyTorch has no cube root"),
+    "rcbrt": composed(rcbrt, "data", note="the cube root as above, and torch.reciprocal"),
     "arcsin": call("torch.asin", "input=data"),
     "arccos": call("torch.acos", "input=data"),
     "arctan": call("torch.atan", "input=data"),

@@ -36,6 +36,23 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
 
 INTERPOLATE = "torch.nn.functional.interpolate"
 
+
+def depth_to_space(data: Any, factor: int) -> Any:
+    """Take channels as (down, right, channel) and move the first two between the pixels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, factor, factor, channels // factor**2, height, width)
+    moved = parted.permute(0, 3, 4, 1, 5, 2)
+    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
+
+
+def space_to_depth(data: Any, factor: int) -> Any:
+    """Part the pixels and move what is parted before the channels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
+    moved = parted.permute(0, 3, 5, 1, 2, 4)
+    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
+
+
 BINDINGS: dict[str, Binding] = {
     "image_to_tensor": composed(
         image_to_tensor, "data", note="torch.permute, torch.Tensor.contiguous, a cast and a division"
@@ -47,6 +64,7 @@ BINDINGS: dict[str, Binding] = {
         note="a difference and a division, mean and deviation being tensors made before",
     ),
     "image_flip_left_right": call("torch.flip", "input=data", "dims=(-2,)"),
+    "image_flip_top_bottom": call("torch.flip", "input=data", "dims=(-3,)"),
     "image_crop": Call(
         "torch.Tensor.__getitem__",
         parameters("data, slices"),
@@ -64,6 +82,8 @@ BINDINGS: dict[str, Binding] = {
         "mode='bilinear', padding_mode='zeros', align_corners=True",
     ),
     "pixel_shuffle": call("torch.nn.functional.pixel_shuffle", "input=data, upscale_factor=factor"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="torch.permute between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="torch.permute between reshapes"),
     "im2col": call(
         "torch.nn.functional.unfold",
         "input=data, kernel_size=kernel",

@@ -18,6 +18,8 @@ BINDINGS: dict[str, Binding] = {
     "subtract_inplace": call("torch.Tensor.sub_", "self=lhs, other=rhs"),
     "multiply_inplace": call("torch.Tensor.mul_", "self=lhs, other=rhs"),
     "divide_inplace": call("torch.Tensor.div_", "self=lhs, other=rhs"),
+    "remainder_inplace": call("torch.Tensor.remainder_", "self=lhs, other=rhs"),
+    "copy_to": call("torch.Tensor.copy_", "self=destination, src=data"),
     "relu_inplace": call("torch.Tensor.relu_", "self=data"),
     "clip_inplace": call("torch.Tensor.clamp_", "self=data", "min=low, max=high"),
     "set_item": composed(set_item, "data, updates", note="`data[:] = updates`"),

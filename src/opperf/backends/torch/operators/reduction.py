@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from opperf.backends.call import Binding, call
+from typing import Any
+
+import torch
+
+from opperf.backends.call import Binding, call, composed
 from opperf.backends.torch.operators.shape import axis
+
+
+def nanprod(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Count what is not a number as one."""
+    known = torch.where(torch.isnan(data), 1, data)
+    return known.prod() if axis is None else known.prod(axis, keepdims)
+
 
 FOLD = "dim=axis, keepdim=keepdims"
 
@@ -14,6 +25,10 @@ BINDINGS: dict[str, Binding] = {
     "max": call("torch.amax", "input=data", FOLD),
     "min": call("torch.amin", "input=data", FOLD),
     "prod": call("torch.prod", "input=data", FOLD),
+    "nansum": call("torch.nansum", "input=data", FOLD),
+    "nanprod": composed(
+        nanprod, "data", "axis=axis, keepdims=keepdims", note="torch.isnan, torch.where and torch.prod, composed"
+    ),
     "norm": call("torch.linalg.vector_norm", "x=data", FOLD),
     "variance": call("torch.var", "input=data", f"{FOLD}, correction=0"),
     "std": call("torch.std", "input=data", f"{FOLD}, correction=0"),

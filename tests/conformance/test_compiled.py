@@ -1,0 +1,43 @@
+"""Compiled mode: fused operators of every framework that compiles, and PyTorch without a compiler."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.conformance.conftest import Bench
+
+from opperf.operators import operator
+from opperf.outcome import Outcome
+from opperf.plan import Settings, Trial
+from opperf.workers.pool import Pool
+
+QUICK = Settings(warmup=1, runs=2, trial_budget=1.0)
+
+
+def outcome(bench: Bench, direction: str, **variables: str) -> Outcome:
+    """Return what becomes of a convolution, a batch norm and a relu, compiled in a child of its own."""
+    settings = {f"env.{name}": value for name, value in variables.items()}
+    side = replace(bench.side(), mode="compiled", settings=settings)
+    with Pool(QUICK, lambda _: None) as pool:
+        return pool.measure(Trial(operator("conv_batch_norm_relu").case("small"), side, direction), 0)
+
+
+@pytest.mark.parametrize("framework", ["torch", "mxnet", "jax"])
+def test_forward_and_backward_are_compiled_and_the_time_it_took_stands_apart(
+    framework: str, benches: dict[str, Bench]
+) -> None:
+    # PyTorch keeps what it compiled from one run of the tests to the next.
+    found = outcome(benches[framework], "forward_backward", TORCHINDUCTOR_FORCE_DISABLE_CACHES="0")
+    assert found.status == "ok", found.reason
+    assert found.measurement is not None
+    assert found.measurement.compile_seconds is not None
+    assert found.measurement.compile_seconds > 0
+
+
+def test_pytorch_without_a_compiler_is_skipped_with_a_hint(benches: dict[str, Bench]) -> None:
+    found = outcome(benches["torch"], "forward", CXX="/nowhere/g++", TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
+    assert found.status == "skipped"
+    assert found.reason is not None
+    assert found.reason.slug == "no_compiler"
+    assert "CXX" in (found.reason.hint or "")
