@@ -135,10 +135,10 @@ class Backend(Protocol):
         """Return implementation names that `resolve` knows, for near matches."""
 
     def registered(self) -> list[str]:
-        """Return the path of every operator in the framework's own registry; none where opperf does not read one."""
+        """Return the path of each operator in the framework's registry, or of its functions where it keeps none."""
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return cases of a registered operator by its own argument names; none where no rule makes them."""
+        """Return cases of one of those by its own argument names; none where no rule makes them."""
 
     # Work -----------------------------------------------------------------------------------------------------------
 

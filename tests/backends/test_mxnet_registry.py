@@ -5,111 +5,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import pytest
 
 from opperf.case import Case
-from opperf.environment import EnvironmentSpec
-from opperf.errors import WorkerFailure
-from opperf.plan import Side, Trial
 from opperf.sources.mxnet_inputs import mxnet_suite
 from opperf.tensor import TensorSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.process import OperatorFailure, Worker
 
 #: What became of each path and direction: `ok`, `skipped: ...` or `failed: ...`.
 Outcomes: TypeAlias = Mapping[tuple[str, str], str]
-
-TIMEOUT = 60.0
 #: What becomes of forward and backward.
 BOTH, NO_GRADIENT = ("ok", "ok"), ("ok", "skipped: no_gradient")
 PRINTED = "<NDArray 5x5 @cpu(0)>"
-KNOWN = Path(__file__).with_name("known_failures") / "mxnet.txt"
-
-
-class Children:
-    """A child after another: an operator that ends one costs none of the rest."""
-
-    def __init__(self, side: Side) -> None:
-        self.side = side
-        self._python = interpreter(EnvironmentSpec.parse(side.environment), framework="mxnet")
-        self._worker: Worker | None = None
-
-    def ask(self, verb: str, **arguments: Any) -> Mapping[str, Any]:
-        """Return what a child answers."""
-        if self._worker is None or not self._worker.alive:
-            self._worker = Worker(self._python, package_folder(), self.side)
-            self._worker.greet()
-        return self._worker.ask(verb, arguments, TIMEOUT)
-
-    def outcome(self, case: Case, path: str, direction: str) -> str:
-        """Say what becomes of one call."""
-        side = Side("mxnet", environment=self.side.environment, implementation=path)
-        try:
-            prepared = self.ask("prepare", trial=Trial(case, side, direction).to_json(), seed=0)
-        except OperatorFailure as failed:
-            status = "skipped" if failed.failure.get("skipped") else "failed"
-            return f"{status}: {failed.failure['slug']}: {failed.failure['message']}"
-        except WorkerFailure as lost:
-            return f"failed: {lost.slug}: {lost.message}"
-        self.ask("release", handle=prepared["handle"])
-        return "ok"
-
-    def close(self) -> None:
-        """End the last child."""
-        if self._worker is not None:
-            self._worker.close()
+#: The reason of each path and direction in the list.
+Known: TypeAlias = dict[tuple[str, str], str]
 
 
 @pytest.fixture(scope="module")
-def children() -> Any:
+def children(children_of: Callable[[str], Any]) -> Any:
     """Return children of MXNet's environment."""
-    environment = settled(EnvironmentSpec.parse("current"), "mxnet").text
-    found = Children(Side("mxnet", environment=environment))
-    yield found
-    found.close()
+    return children_of("mxnet")
 
 
 @pytest.fixture(scope="module")
-def outcomes(children: Children) -> Outcomes:
+def known(known_failures: Callable[[str], Known]) -> Known:
+    """Return the reasons."""
+    return known_failures("mxnet")
+
+
+@pytest.fixture(scope="module")
+def outcomes(children: Any) -> Outcomes:
     """Return what becomes of every operator that no neutral binding names, at the small size."""
-    found = {}
+    found: dict[tuple[str, str], str] = {}
     for path in children.ask("discover", size="small")["paths"]:
-        (example,) = children.ask("discover", path=path, size="small")["cases"]
-        for direction in ("forward", "backward"):
-            found[path, direction] = children.outcome(Case.from_json(example), path, direction)
-            if found[path, direction] != "ok":
-                break
-    return found
-
-
-def known_failures() -> dict[tuple[str, str], str]:
-    """Return the reason of each path and direction in the list."""
-    found, reason = {}, ""
-    for line in KNOWN.read_text().splitlines():
-        if line.startswith("#"):
-            reason = line.removeprefix("#").strip()
-        elif line.strip():
-            path, direction = line.split()
-            found[path, direction] = reason
+        found |= children.outcomes(path)
     return found
 
 
 @pytest.mark.parametrize("name", ["_Native", "_NDArray", "_cvimread", "_npi_cvimread", "_backward_npi_copysign_scalar"])
-def test_what_would_harm_the_process_or_read_a_file_is_not_found(children: Children, name: str) -> None:
+def test_what_would_harm_the_process_or_read_a_file_is_not_found(children: Any, name: str) -> None:
     assert children.ask("describe", name=f"nd._internal.{name}")["path"] is None
 
 
-def test_a_copy_gets_an_array_to_write_into_when_it_is_given_none(children: Children) -> None:
+def test_a_copy_gets_an_array_to_write_into_when_it_is_given_none(children: Any) -> None:
     case = Case("mxnet:nd._internal._copyto", {"data": TensorSpec((4, 4))})
     assert children.outcome(case, "nd._internal._copyto", "forward") == "ok"
 
 
-def test_an_operator_without_a_gradient_is_skipped_backward(children: Children) -> None:
+def test_an_operator_without_a_gradient_is_skipped_backward(children: Any) -> None:
     case = Case("mxnet:nd._internal._grad_add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))})
     assert children.outcome(case, "nd._internal._grad_add", "backward").startswith("skipped: no_gradient")
 
@@ -130,15 +75,14 @@ def test_an_operator_without_a_gradient_is_skipped_backward(children: Children) 
     ],
 )  # fmt: skip
 def test_a_row_of_mxnets_own_benchmark_runs(
-    operator: str, row: dict[str, Any], directions: tuple[str, str], children: Children
+    operator: str, row: dict[str, Any], directions: tuple[str, str], children: Any
 ) -> None:
     (entry,) = mxnet_suite({operator: [row]}, "rows").cases
     for direction, expected in zip(("forward", "backward"), directions):
         assert children.outcome(entry.case, f"nd.{operator}", direction).startswith(expected)
 
 
-def test_every_registered_operator_runs_or_has_a_written_reason(outcomes: Outcomes) -> None:
-    known = known_failures()
+def test_every_registered_operator_runs_or_has_a_written_reason(outcomes: Outcomes, known: Known) -> None:
     # A backward that is skipped says why on its record, a forward is what its operator is for.
     bad = {
         key: said
@@ -148,13 +92,13 @@ def test_every_registered_operator_runs_or_has_a_written_reason(outcomes: Outcom
     assert not bad, "\n".join(f"{path} {direction}: {said}" for (path, direction), said in bad.items())
 
 
-def test_what_is_known_to_fail_fails(outcomes: Outcomes) -> None:
-    assert [key for key in known_failures() if outcomes.get(key, "no such operator") == "ok"] == []
-    assert [key for key in known_failures() if key not in outcomes] == []
+def test_what_is_known_to_fail_fails(outcomes: Outcomes, known: Known) -> None:
+    assert [key for key in known if outcomes.get(key, "no such operator") == "ok"] == []
+    assert [key for key in known if key not in outcomes] == []
 
 
-def test_every_known_failure_has_a_reason_of_its_own_words() -> None:
-    assert [key for key, reason in known_failures().items() if len(reason.split()) < 3] == []
+def test_every_known_failure_has_a_reason_of_its_own_words(known: Known) -> None:
+    assert [key for key, reason in known.items() if len(reason.split()) < 3] == []
 
 
 def test_four_of_five_registered_operators_run(outcomes: Outcomes) -> None:

@@ -104,7 +104,8 @@ class Names:
         named = {name for known in calls if known.function is None for name in (known.path, *known.also)}
         bound = [self._function(name) for name in sorted(named)]
         known = {id(function) for function in bound if function is not None}
-        return {"paths": [name for name in self._backend.registered() if id(self._function(name)) not in known]}
+        others = [name for name in self._backend.registered() if name not in named]  # a method is made at each look
+        return {"paths": [name for name in others if id(self._function(name)) not in known]}
 
     def _function(self, path: str) -> Callable[..., Any] | None:
         try:

@@ -45,7 +45,12 @@ class Differentiated:
                 places = dict(zip([*chosen, *rest], [*given, *still], strict=True))
                 return _smooth(call(*(places[i] for i in range(len(places)))))
 
-            found, pullback = jax.vjp(outputs, *moving)
+            try:
+                found, pullback = jax.vjp(outputs, *moving)
+            except NotImplementedError as error:
+                raise Unsupported(
+                    str(error).partition("\n")[0], slug="no_gradient", hint="measure it forward"
+                ) from error
             return found, pullback
 
         return cls(forward, (tuple(tensors[i] for i in chosen), tuple(tensors[i] for i in rest)))
@@ -110,7 +115,12 @@ def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[An
 
 def _smooth(result: Any) -> tuple[Any, ...]:
     """Return the outputs that can carry a gradient; the indices of a top-k cannot."""
-    return tuple(leaf for leaf in jax.tree_util.tree_leaves(result) if jnp.issubdtype(leaf.dtype, jnp.inexact))
+    return tuple(leaf for leaf in jax.tree_util.tree_leaves(result) if _carries(leaf))
+
+
+def _carries(leaf: Any) -> bool:
+    """Whether an output is of real or complex numbers; some functions return a flag beside their arrays."""
+    return bool(jnp.issubdtype(jnp.result_type(leaf), jnp.inexact))
 
 
 def _given(outputs: tuple[Any, ...], cotangents: Callable[[Any], Any]) -> tuple[Any, ...]:

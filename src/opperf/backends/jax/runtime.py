@@ -15,14 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache
 from math import prod
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
-import jax.scipy.special
 import jaxlib
 import numpy as np
 
@@ -30,9 +28,8 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.jax import explain, gradients, memory
+from opperf.backends.jax import discovery, explain, functions, gradients, memory
 from opperf.backends.jax.programs import Program, over_tensors, program
-from opperf.backends.paths import function_at, listing
 from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
@@ -40,11 +37,6 @@ from opperf.measurement import Memory
 from opperf.plan import Side
 from opperf.tensor import ITEM_SIZES, TensorSpec
 
-ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
-#: Where operators are; the rest of JAX sets up profilers, servers and transformations.
-SPACES = ("numpy", "nn", "lax", "random", "scipy", "image", "ops")
-#: Functions of files and of memory that is somebody else's: no operators.
-REFUSED = frozenset({"load", "save", "savez", "fromfile", "frombuffer", "from_dlpack"})
 DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES}
 #: How far two calls of one program may differ, relative and absolute.
 RTOL, ATOL = 1e-3, 1e-5
@@ -137,31 +129,19 @@ class JaxBackend:
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, ..."""
-        words = path.split(".")
-        if REFUSED.intersection(words) or (words[0] == "jax" and words[1:2] not in [[space] for space in SPACES]):
-            raise LookupError(path)
-        return function_at(path, ROOTS, "jax")
+        return functions.resolve(path)
 
-    @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:
         """Return the functions of the usual places."""
-        places = {
-            "jax.numpy": jnp,
-            "jax.numpy.linalg": jnp.linalg,
-            "jax.nn": jax.nn,
-            "jax.lax": jax.lax,
-            "jax.random": jax.random,
-            "jax.scipy.special": jax.scipy.special,
-        }
-        return [path for path in listing(places) if path.rpartition(".")[2] not in REFUSED]
+        return functions.names()
 
     def registered(self) -> list[str]:
-        """Return nothing: JAX keeps no registry of its functions."""
-        return []
+        """Return the functions of those places that compute."""
+        return discovery.paths()
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return nothing."""
-        return []
+        """Return the case of a function by the rules of its name or its arguments."""
+        return discovery.examples(path, size)
 
     def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
         """Compile a function of arrays and keep its plan of memory."""

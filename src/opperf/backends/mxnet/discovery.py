@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from opperf.backends.mxnet import notation, registered, rules
+from opperf.backends import notation
+from opperf.backends.mxnet import registered, rules
 from opperf.backends.mxnet.gradient_rules import GRADIENTS
-from opperf.case import Argument, Case, map_tensors
+from opperf.case import Case, map_tensors
 from opperf.tensor import TensorSpec
 
 
@@ -29,10 +30,10 @@ def examples(path: str, size: str) -> list[Case]:
     known = registered.signature(name)
     written = _rule(name) or _rule(known.real)
     arrays, given = written if written is not None else ("", {})
-    inputs: dict[str, Argument] = dict(notation.tensors(arrays, side))
+    inputs = notation.inputs(arrays, side)
     if written is None:
         inputs = {own: notation.tensor(rules.ARRAYS.get(own, rules.MATRIX), side) for own in known.arrays}
-    attributes = {own: _attribute(value, side) for own, value in {**_needed(known), **given}.items()}
+    attributes = notation.attributes({**_needed(known), **given}, side)
     # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
     if "backward" in name or name in registered.CHANGING:
         inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}
@@ -65,11 +66,6 @@ def _needed(known: registered.Signature) -> dict[str, Any]:
 
 def _fixed(tensor: TensorSpec) -> TensorSpec:
     return replace(tensor, requires_grad=False)
-
-
-def _attribute(value: Any, side: int) -> Argument:
-    made: Argument = value(side) if callable(value) else value
-    return made
 
 
 #: Operators of `npx` whose rule stands under the name of their older twin.

@@ -85,7 +85,8 @@ class Registered:
         places, inputs, out = self.places, arrays, None
         if places is not None:
             if places.step is not None:  # one place for each weight, and no other: what stands behind them is read
-                places = slice(places.start, places.step * int(attributes.get("num_weights", 1)), places.step)
+                weights = attributes.get("num_weights", attributes.get("num_tensors", 1))
+                places = slice(places.start, places.step * int(weights), places.step)
             out = list(arrays[places]) or None
             inputs = arrays[: places.start] if places.stop is None else arrays
         return _imperative_invoke(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from opperf.backends.mxnet import array_rules, layer_rules, special_rules
-from opperf.backends.mxnet.notation import Rule
+from opperf.backends.notation import Rule
 
 RULES: Mapping[str, Rule] = {**layer_rules.RULES, **array_rules.RULES, **special_rules.RULES}
 #: Left off a registered name to find its rule; longer ones first.

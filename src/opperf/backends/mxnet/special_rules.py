@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.backends.mxnet.notation import Rule, alike
+from opperf.backends.notation import Rule, alike
 
 IMAGE = "data: n,n,3 0..1"
 #: What whole numbers of eight bits stand for: of the data, the weight and the bias.

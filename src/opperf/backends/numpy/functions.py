@@ -26,6 +26,8 @@ REFUSED = frozenset(
         "load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt", "fromfile", "fromregex",
         "memmap", "DataSource", "tofile", "dump", "dumps", "test", "source", "lookfor", "info", "show_config",
         "show_runtime", "set_string_function", "set_printoptions", "setbufsize", "seterr", "seterrcall", "setflags",
+        "recfromcsv", "recfromtxt", "add_docstring", "add_newdoc", "add_newdoc_ufunc", "deprecate", "disp", "safe_eval",
+        "seterrobj", "who",
     }
 )  # fmt: skip
 

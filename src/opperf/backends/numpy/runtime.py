@@ -14,7 +14,7 @@ from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.numpy import build, explain, functions, gradients, memory
+from opperf.backends.numpy import build, discovery, explain, functions, gradients, memory
 from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
@@ -114,12 +114,12 @@ class NumpyBackend:
         return functions.names()
 
     def registered(self) -> list[str]:
-        """Return nothing: NumPy keeps no registry of its functions."""
-        return []
+        """Return the functions of the modules that compute."""
+        return discovery.paths()
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return nothing."""
-        return []
+        """Return the case of a function by the rules of its name or its arguments."""
+        return discovery.examples(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call."""

@@ -1,0 +1,91 @@
+"""Real children that run every operator of a framework's registry once, and the lists of what is known to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.case import Case
+from opperf.environment import EnvironmentSpec
+from opperf.errors import WorkerFailure
+from opperf.plan import Side, Trial
+from opperf.registry import FRAMEWORKS
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+from opperf.workers.process import OperatorFailure, Worker
+
+#: How long one answer may take. Seconds; XLA compiles the gradients of some functions for ten, or more under load.
+TIMEOUT = 120.0
+
+
+class Children:
+    """A child after another: an operator that ends one costs none of the rest."""
+
+    def __init__(self, framework: str) -> None:
+        environment = settled(EnvironmentSpec.parse("current"), framework).text
+        self.side = Side(framework, environment=environment, mode=FRAMEWORKS[framework].mode)
+        self._python = interpreter(EnvironmentSpec.parse(environment), framework=framework)
+        self._worker: Worker | None = None
+
+    def ask(self, verb: str, **arguments: Any) -> Mapping[str, Any]:
+        """Return what a child answers."""
+        if self._worker is None or not self._worker.alive:
+            self._worker = Worker(self._python, package_folder(), self.side)
+            self._worker.greet()
+        return self._worker.ask(verb, arguments, TIMEOUT)
+
+    def outcome(self, case: Case, path: str, direction: str) -> str:
+        """Say what becomes of one call."""
+        side = Side(self.side.framework, environment=self.side.environment, mode=self.side.mode, implementation=path)
+        try:
+            prepared = self.ask("prepare", trial=Trial(case, side, direction).to_json(), seed=0)
+        except OperatorFailure as failed:
+            status = "skipped" if failed.failure.get("skipped") else "failed"
+            return f"{status}: {failed.failure['slug']}: {failed.failure['message']}"
+        except WorkerFailure as lost:
+            return f"failed: {lost.slug}: {lost.message}"
+        self.ask("release", handle=prepared["handle"])
+        return "ok"
+
+    def outcomes(self, path: str) -> dict[tuple[str, str], str]:
+        """Say what becomes of an operator at the small size: forward, and where that runs backward."""
+        (example,) = self.ask("discover", path=path, size="small")["cases"]
+        case = Case.from_json(example)
+        smooth = any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors())
+        found = {(path, "forward"): self.outcome(case, path, "forward")}
+        if found[path, "forward"] == "ok" and smooth:
+            found[path, "backward"] = self.outcome(case, path, "backward")
+        return found
+
+    def close(self) -> None:
+        """End the last child."""
+        if self._worker is not None:
+            self._worker.close()
+
+
+@pytest.fixture(scope="session")
+def children_of() -> Iterator[Callable[[str], Children]]:
+    """Return a function that starts children of a framework's environment."""
+    with ExitStack() as open_ones:
+        yield lambda framework: open_ones.enter_context(closing(Children(framework)))
+
+
+@pytest.fixture(scope="session")
+def known_failures() -> Callable[[str], dict[tuple[str, str], str]]:
+    """Return a function that reads the list of a framework: the reason of each path and direction."""
+
+    def read(framework: str) -> dict[tuple[str, str], str]:
+        found, reason = {}, ""
+        for line in (Path(__file__).parent / "known_failures" / f"{framework}.txt").read_text().splitlines():
+            if line.startswith("#"):
+                reason = line.removeprefix("#").strip()
+            elif line.strip():
+                path, direction = line.split()
+                found[path, direction] = reason
+        return found
+
+    return read
