@@ -199,7 +199,7 @@ class Case:
             return replace(tensor, dtype=dtype, range=POSITIVE if tensor.range[0] > 0 else None)
 
         def attribute(value: Argument) -> Argument:
-            return DType(dtype) if value == DType(of) else value
+            return DType(dtype) if value == DType(of) else map_tensors(value, change)
 
         return replace(
             self,

@@ -37,8 +37,9 @@ class Framework:
 FRAMEWORKS = {
     framework.name: framework
     for framework in (
-        # The companion of a requirement is installed beside it: MXNet 1.x uses names that NumPy 1.24 removed.
-        Framework("torch", "torch", ("torch",), ("torch==2.13.0", "numpy"), ("numpy",)),
+        # The companions of a requirement are installed beside it: MXNet 1.x uses names that NumPy 1.24 removed, and
+        # PyTorch's list of its own operators needs `expecttest`.
+        Framework("torch", "torch", ("torch",), ("torch==2.13.0", "numpy", "expecttest"), ("numpy", "expecttest")),
         Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
         Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),

@@ -18,8 +18,8 @@ from opperf.workers.interpreters import interpreter, settled
 from opperf.workers.package import package_folder
 from opperf.workers.process import OperatorFailure, Worker
 
-#: How long one answer may take. Seconds; XLA compiles the gradients of some functions for ten, or more under load.
-TIMEOUT = 120.0
+#: How long one answer may take. Seconds: PyTorch's list of its operators takes the longest.
+TIMEOUT = 300.0
 
 
 class Children:

@@ -14,7 +14,7 @@ from opperf.errors import WorkerFailure
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
 from opperf.workers.pool import Pool
-from opperf.workers.process import Worker
+from opperf.workers.process import OperatorFailure, Worker
 
 Make: TypeAlias = Callable[..., Trial]
 
@@ -49,6 +49,23 @@ def test_a_child_that_an_implementation_started_serves_other_operators_backward(
     assert outcome.measurement is not None
     assert outcome.measurement.facts["backward_fixed_seconds"] > 0
     assert _pid(pool) == pid
+
+
+def test_a_framework_that_cannot_list_its_operators_is_told_of_and_serves_on(
+    monkeypatch: pytest.MonkeyPatch, trial: Make
+) -> None:
+    told: list[str] = []
+    failure = {"slug": "no_registry", "message": "no list here", "hint": "install it", "skipped": True}
+
+    def declined(*asked: Any) -> None:
+        raise OperatorFailure(failure)
+
+    with Pool(Settings(runs=3, timeout=1), progress=told.append) as pool:
+        with monkeypatch.context() as patched:
+            patched.setattr(Worker, "ask", declined)
+            assert pool.discover(PLAIN, None, "common") == {}
+        assert pool.measure(trial("add"), 0).status == "ok"
+    assert told == ["null: no list here (install it)"]
 
 
 def test_trials_of_one_side_share_a_child(pool: Pool, trial: Make) -> None:

@@ -225,3 +225,9 @@ def test_whole_numbers_stay_positive_where_the_operator_asked_for_that() -> None
 def test_float32_changes_nothing() -> None:
     case = Case("log", {"data": TensorSpec((2,), range=(0.5, 2.0))}, {"dtype": DType("float32")})
     assert case.with_dtype("float32").id == case.id
+
+
+def test_tensors_that_are_given_by_name_take_the_element_type_too() -> None:
+    case = Case("f", {"data": TensorSpec((2,))}, {"weight": TensorSpec((2,)), "index": TensorSpec((2,), "int64")})
+    changed = case.with_dtype("float64")
+    assert (changed["weight"], changed["index"]) == (TensorSpec((2,), "float64"), TensorSpec((2,), "int64"))

@@ -66,8 +66,10 @@ class Names:
             return _meaning(name, binding, binding.path)
         try:
             function = self._backend.resolve(name)
-        except (LookupError, Unsupported):
+        except LookupError:
             return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
+        except Unsupported as error:
+            return {"path": None, "operator": None, "arguments": {}, "reason": str(error), "hint": error.hint}
         return self._bound_at(function) or {"path": name, "operator": None, "arguments": {}}
 
     def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:

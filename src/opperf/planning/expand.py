@@ -133,6 +133,8 @@ def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
     """Return what a framework's own name means to it."""
     meaning = asked.describe(side, path)
     if meaning.get("path") is None and meaning.get("operator") is None:
+        if meaning.get("reason") is not None:
+            raise InputError(f"`{name}`: {meaning['reason']}", hint=meaning.get("hint"), slug="unknown_operator")
         close = [f"{side.framework}:{other}" for other in meaning.get("near", ())]
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
         raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
@@ -201,11 +203,15 @@ def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, s
 
 
 def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) -> Iterator[tuple[Case, str]]:
-    """Yield the cases that the framework's own description of an operator leads to."""
+    """Yield the cases that the framework's own description of an operator leads to.
+
+    Where cases are samples of the framework's scaled up, the origin says by how much: `registry:common x64`.
+    """
     for size in selection.sizes or ("common",):
         for case in asked.discover(side, wanted.path, size).get("cases", ()):
             source = "declared" if is_code(wanted.name) else "registry"
-            yield Case.from_json({**case, "operator": wanted.name}), f"{source}:{size}"
+            scale = f" x{case['scale']}" if case.get("scale", 1) != 1 else ""
+            yield Case.from_json({**case, "operator": wanted.name}), f"{source}:{size}{scale}"
 
 
 def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:

@@ -19,6 +19,8 @@ from opperf.workers.starting import start
 
 #: Names and arguments of functions are looked up within this many seconds.
 DESCRIBE_TIMEOUT = 60.0
+#: Registered operators are listed, and cases of them made, within this many: PyTorch runs samples of all of its own.
+DISCOVER_TIMEOUT = 300.0
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,17 @@ class Pool:
 
     def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
-        return self._told(side, "discover", {"path": path, "size": size})
+        return self._told(side, "discover", {"path": path, "size": size}, DISCOVER_TIMEOUT)
 
-    def _told(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _told(
+        self, side: Side, verb: str, arguments: Mapping[str, Any], timeout: float = DESCRIBE_TIMEOUT
+    ) -> Mapping[str, Any]:
         try:
-            return self.worker(side).ask(verb, arguments, DESCRIBE_TIMEOUT)
+            return self.worker(side).ask(verb, arguments, timeout)
         except OperatorFailure as failed:
+            if failed.failure["slug"] == "no_registry":  # the framework starts, and has more than its list
+                self._progress(f"{side.framework}: {failed.failure['message']} ({failed.failure['hint']})")
+                return {}
             raise WorkerFailure(
                 f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
             ) from failed

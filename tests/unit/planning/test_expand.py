@@ -124,6 +124,20 @@ def test_a_registered_operator_has_its_example_forward_and_backward() -> None:
     assert {trial.side.implementation for trial in found} == {"np.kron"}
 
 
+def test_an_example_that_is_a_sample_scaled_up_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Answers, "discover", lambda *asked: {"cases": [{**KRON.to_json(), "scale": 64}]})
+    found = trials(Selection(operators=("numpy:np.kron",)))
+    assert [(trial.case, trial.origin) for trial in found] == [(KRON, "registry:common x64")] * 2
+
+
+def test_a_name_that_the_framework_declines_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    declined = {"path": None, "operator": None, "reason": "its list cannot be read", "hint": "install it"}
+    monkeypatch.setattr(Answers, "describe", lambda *asked: declined)
+    with pytest.raises(InputError, match="its list cannot be read") as caught:
+        trials(Selection(operators=("numpy:np.listed",)))
+    assert caught.value.hint == "install it"
+
+
 def test_an_example_takes_the_asked_dtype() -> None:
     (case,) = cases(Selection(operators=("numpy:np.kron",), dtypes=("float64",)))
     assert [tensor.dtype for tensor in case.tensors()] == ["float64", "float64"]

@@ -8,6 +8,8 @@ Hence only these are found:
 * `torch.nn.functional.relu`, `torch.linalg.norm` and functions right below the other modules of `HOMES`;
 * `torch.Tensor.add`: methods of a tensor;
 * `aten::add.Tensor`, `torch.ops.aten.add`: registered operators, with or without an overload.
+
+Operators of PyTorch's own list, `opinfo::linalg.svd`, are in `opinfo.py`.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ HOMES = {
 FOREIGN = ("typing", "torch._C", "torch._jit_internal", "torch.overrides")
 GENERATED = torch._C._VariableFunctions
 REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
-#: Registered operators that open the file they are given the name of; with `shared`, the first makes it.
-REFUSED = ("from_file", "load_tensor")
+#: Registered operators that open the file they are given the name of; with `shared`, the first makes it. The last two
+#: write past their arrays unless the lengths that they are given add up exactly.
+REFUSED = ("from_file", "load_tensor", "aten::segment_reduce", "aten::_segment_reduce_backward")
 
 
 def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
@@ -68,6 +71,17 @@ def names() -> list[str]:
     return sorted(functions) + sorted(aten)
 
 
+def overload(path: str) -> Any:
+    """Return the overload of a registered operator: the one that is named, else the first; raises `LookupError`."""
+    found: Any = resolve(path)
+    return found if isinstance(found, torch._ops.OpOverload) else getattr(found, found.overloads()[0])
+
+
+def refused(path: str) -> bool:
+    """Whether a path is one that files are read or written by."""
+    return any(word in path for word in REFUSED)
+
+
 def _registered(namespace: str, name: str) -> Any:
     packet, _, overload = name.partition(".")
     found = getattr(getattr(torch.ops, namespace, None), packet, None)
@@ -77,7 +91,7 @@ def _registered(namespace: str, name: str) -> Any:
 def _operator(path: str, found: Any) -> bool:
     """Whether what stands at a path computes on tensors."""
     home, _, name = path.rpartition(".")
-    if not callable(found) or inspect.isclass(found) or any(refused in path for refused in REFUSED):
+    if not callable(found) or inspect.isclass(found) or refused(path):
         return False
     if isinstance(found, REGISTERED):
         return True

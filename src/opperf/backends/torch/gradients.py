@@ -65,4 +65,6 @@ def _outputs(backend: TorchBackend, bound: Bound) -> tuple[Any, ...]:
     outputs = tuple(leaf for leaf in backend.leaves(result) if leaf.requires_grad)
     if not outputs:
         raise Unsupported("no output carries a gradient", slug="no_gradient", hint="measure it forward")
+    if any(type(output.grad_fn).__name__ == "NotImplemented" for output in outputs):
+        raise Unsupported("PyTorch has no gradient of it", slug="no_gradient", hint="measure it forward")
     return outputs

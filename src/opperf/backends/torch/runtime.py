@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
-from opperf.backends.torch import explain, functions, gradients, memory
+from opperf.backends.torch import discovery, explain, functions, gradients, memory, opinfo
+from opperf.backends.torch.described import DTYPES, NAMES, tensors
 from opperf.backends.torch.device import EventTimer
 from opperf.case import Case
 from opperf.explanation import Explanation
@@ -23,14 +24,6 @@ from opperf.operators import catalog
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
 
-DTYPES = {
-    name: getattr(torch, name)
-    for name in (
-        "bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
-        "complex128",
-    )
-}  # fmt: skip
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
 #: Operators that no tensor goes into.
 MAKERS = frozenset(name for name, operator in catalog().items() if not operator.inputs)
 
@@ -100,20 +93,20 @@ class TorchBackend:
         """Return the elements of a tensor, those that a sparse one does not store too."""
         if tensor.layout != torch.strided:
             tensor = tensor.to_dense()
+        if tensor._is_zerotensor():  # it has no memory
+            tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
         plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
         raw = ctypes.string_at(plain.data_ptr(), plain.nbytes) if plain.nbytes else b""
         return raw, tuple(plain.shape), NAMES[plain.dtype]
 
     def leaves(self, value: Any) -> list[Any]:
         """Return the tensors in a result."""
-        if isinstance(value, torch.Tensor):
-            return [value]
-        if isinstance(value, (tuple, list)):
-            return [leaf for item in value for leaf in self.leaves(item)]
-        return []
+        return tensors(value)
 
     def spec(self, tensor: Any) -> TensorSpec:
-        """Return shape and dtype."""
+        """Return shape and dtype; raises `Unsupported` for an element type that opperf has no name for."""
+        if tensor.dtype not in NAMES:
+            raise Unsupported(f"opperf has no name for tensors of {tensor.dtype}", slug="unknown_dtype")
         return TensorSpec(tuple(tensor.shape), NAMES[tensor.dtype])
 
     def bindings(self) -> Mapping[str, Binding]:
@@ -133,20 +126,22 @@ class TorchBackend:
         return replace(binding, keywords=(*binding.keywords, Parameter("device", constant=self.device)))
 
     def resolve(self, path: str) -> Callable[..., Any]:
-        """Return `torch.add`, `torch.nn.functional.relu`, `aten::add.Tensor`, ..."""
+        """Return `torch.add`, `torch.nn.functional.relu`, `aten::add.Tensor`, `opinfo::linalg.svd`, ..."""
+        if path.startswith(opinfo.PREFIX):
+            return discovery.resolve(path, self.side.device)
         return functions.resolve(path)
 
     def names(self) -> list[str]:
-        """Return the paths of functions, and ATen's operators."""
-        return functions.names()
+        """Return the paths of functions, ATen's operators, and the list of PyTorch's own where it was read already."""
+        return [*functions.names(), *(opinfo.names() if opinfo.database.cache_info().currsize else ())]
 
     def registered(self) -> list[str]:
-        """Return nothing: its registry is not read yet."""
-        return []
+        """Return the operators of PyTorch's own list, and those of ATen that they reach."""
+        return discovery.paths(self.side.device)
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return nothing."""
-        return []
+        """Return a case made from the samples of an operator."""
+        return discovery.examples(path, size, self.side.device)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph."""
