@@ -20,6 +20,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "opperf"
@@ -82,13 +83,23 @@ def part(name: str) -> str:
 
 def help_of(command: str) -> str:
     """Return what `opperf COMMAND --help` prints on a terminal of 80 columns."""
-    from typer.testing import CliRunner
-
     from opperf.cli.main import app
 
-    said = CliRunner().invoke(app, [*command.split(), "--help"], prog_name="opperf", env={"COLUMNS": "80"})
+    return _help(app, "opperf", *command.split())
+
+
+def compat_help(system: str) -> str:
+    """Return what the command line of another system's interface prints."""
+    module = f"opperf.compat.{system}"
+    return _help(import_module(f"{module}.__main__").app, f"python -m {module}")
+
+
+def _help(app: Any, program: str, *words: str) -> str:
+    from typer.testing import CliRunner
+
+    said = CliRunner().invoke(app, [*words, "--help"], prog_name=program, env={"COLUMNS": "80"})
     if said.exit_code != 0:
-        raise SystemExit(f"`opperf {command} --help` ended with exit code {said.exit_code}: {said.output}")
+        raise SystemExit(f"`{program} {' '.join(words)} --help` ended with exit code {said.exit_code}: {said.output}")
     return fenced("\n".join(line.rstrip() for line in said.output.strip("\n").splitlines()), "text")
 
 
@@ -271,6 +282,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "example": example,
     "runners": runners,
     "help": help_of,
+    "compat_help": compat_help,
     "metrics": metrics,
     "operators": operators,
     "groups": groups,

@@ -24,7 +24,7 @@ from opperf.floor import Floor, floor_key
 from opperf.outcome import Outcome
 from opperf.peaks import Peaks, Rate
 from opperf.plan import Plan, Settings, Side, Trial
-from opperf.planning.expand import expand
+from opperf.planning.expand import Asked, expand
 from opperf.planning.selection import Selection
 from opperf.planning.sides import frameworks, sides
 from opperf.reason import Reason
@@ -120,11 +120,24 @@ class Session:
 
     def plan(self) -> Plan:
         """Return the trials; raises `InputError` for what cannot be understood."""
+        return self.expanded(self._selection, self.sides())
+
+    def sides(self) -> tuple[Side, ...]:
+        """Return where the selection is measured; raises `InputError` for what cannot be understood."""
         names = frameworks(self._selection, importable())
         chosen = [settled_side(side) for side in sides(self._selection, names)]
         if not self._selection.devices and has_gpu():
             chosen = [replace(side, device=self._best_device(side)) for side in chosen]
-        return expand(self._selection, self._settings, tuple(dict.fromkeys(chosen)), self._pool)
+        return tuple(dict.fromkeys(chosen))
+
+    def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:
+        """Return the trials of any selection on some of the session's sides; raises `InputError`."""
+        return expand(selection, self._settings, sides, self._pool)
+
+    @property
+    def asked(self) -> Asked:
+        """The sides' children, for what only a framework knows."""
+        return self._pool
 
     def _best_device(self, side: Side) -> str:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer.main
 
 from opperf.cli.main import app
+from opperf.compat.dl_operator_benchmark import benchmark_driver
+from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.environment import EnvironmentSpec
 from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.planning.side_text import read_side
@@ -87,6 +90,22 @@ def test_commands_in_pages_can_be_given(page: Page) -> None:
             check(words)
 
 
+def test_commands_of_other_systems_in_pages_can_be_given(page: Page) -> None:
+    for block in page.blocks("sh"):
+        for line in block.text.splitlines():
+            if line.startswith("python -m opperf.compat."):
+                check_compat(shlex.split(line)[2:])
+
+
+def check_compat(words: list[str]) -> None:
+    """Parse a command of `opperf.compat` as it does."""
+    if words[0].endswith(".benchmark_driver"):
+        benchmark_driver.parser().parse_args(words[1:])
+    else:
+        command: Any = typer.main.get_command(importlib.import_module(f"{words[0]}.__main__").app)
+        command.make_context(words[0], words[1:])
+
+
 def test_commands_in_example_scripts_can_be_given(root: Path) -> None:
     for script in root.glob("examples/*.sh"):
         for words in commands(script.read_text(encoding="utf-8")):
@@ -103,7 +122,8 @@ def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
 
 def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
     command: Any = typer.main.get_command(app)
-    known = {option for verb in _verbs(command) for parameter in verb.params for option in _options(parameter)}
+    verbs = [*_verbs(command), *_verbs(typer.main.get_command(mxnet_opperf.app))]
+    known = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
     foreign = {"--cpuset-cpus", "--no-deps"}  # of docker and pip
     prose = "\n".join(
         child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"

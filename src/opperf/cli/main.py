@@ -47,9 +47,14 @@ def version(*, version: bool = typer.Option(False, "--version", help="Print the 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    obeyed(app)
+
+
+def obeyed(command: typer.Typer) -> None:
+    """Run a command line, tell its errors, and exit with its code."""
     signal.signal(signal.SIGTERM, _terminated)
     try:
-        app()
+        command()
     except OpperfError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)

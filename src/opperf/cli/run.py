@@ -143,7 +143,7 @@ def measure(
     report(measured)
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
-    _leave(measured, strict=strict)
+    leave(measured, strict=strict)
 
 
 def usable_cpus(text: str) -> tuple[int, ...]:
@@ -176,7 +176,7 @@ def _print_plan(plan: Plan) -> None:
     typer.echo(f"trials: {len(plan.trials)}, processes: {settings.processes}, about {seconds:.0f} s", err=True)
 
 
-def _leave(measured: Run, *, strict: bool) -> None:
+def leave(measured: Run, *, strict: bool) -> None:
     """Count what went wrong, and exit as the design says."""
     failed = sum(record.status == "failed" for record in measured)
     if failed:

@@ -21,7 +21,22 @@ from opperf.tensor import TensorSpec, nested
 #: Where an array was printed instead of written down.
 PRINTED = re.compile(r"<NDArray ([\dx]+) @[\w()]+>")
 #: Attributes that are tuples of whole numbers; any other list is an array.
-TUPLES = frozenset({"axes", "dilate", "kernel", "output_size", "pad", "pooled_size", "shape", "stride", "target_shape"})
+TUPLES = frozenset(
+    [
+        "axes",
+        "axis",
+        "begin",
+        "dilate",
+        "end",
+        "kernel",
+        "output_size",
+        "pad",
+        "pooled_size",
+        "shape",
+        "stride",
+        "target_shape",
+    ]
+)
 #: A list of arrays, for operators that take any number of them.
 MANY = "args"
 #: Where an operator writes its result: opperf sees to that itself.

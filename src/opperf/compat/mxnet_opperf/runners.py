@@ -13,7 +13,6 @@ import mxnet as mx
 
 from opperf.backends.mxnet import discovery, registered
 from opperf.case import Argument, DType, ListOf
-from opperf.compat.mxnet_opperf import custom  # noqa: F401 - registers the operator that `Custom` runs
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import Inputs, default_inputs
 from opperf.compat.mxnet_opperf.performance import Bench, Row

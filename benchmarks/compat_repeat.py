@@ -1,0 +1,110 @@
+"""How well two runs of the same rows agree, by opperf under the commands of MXNet's opperf, and by the original.
+
+The 20 broadcast operators on the original's three shapes, warm-up 10, runs 50, by both profilers. All runs take turns:
+ours, theirs, ours, theirs, so that both see the same minutes. Of each row and direction the relative difference of the
+median (of the mean, where the original has no other) between the two runs is taken, and the median of those is the
+figure. Ours may be a third of theirs.
+
+python benchmarks/compat_repeat.py CHECKOUT, which is that of MXNet 1.9.1, with `benchmark/opperf` in it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
+
+from report import publish
+
+from opperf.compat.mxnet_opperf.categories import members
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+
+WARMUP, RUNS = 10, 50
+#: Both arrays of the original's rows.
+SHAPES = ((1024, 1024), (10000, 10), (10000, 1))
+#: What is compared, by profiler: ours, theirs.
+KEYS = {"native": ("p50_time_", "avg_time_"), "python": ("p50_time_", "p50_time_")}
+#: How much of the original's difference ours may be.
+SHARE = 1 / 3
+THEIRS = """
+import json, sys
+from benchmark.opperf.nd_operations.binary_operators import run_mx_binary_broadcast_operators_benchmarks
+profiler, warmup, runs, output = sys.argv[1:]
+found = run_mx_binary_broadcast_operators_benchmarks(profiler=profiler, warmup=int(warmup), runs=int(runs))
+open(output, "w").write(json.dumps(found))
+"""
+
+#: Rows by operator.
+Document: TypeAlias = Mapping[str, list[dict[str, Any]]]
+
+
+def ours(profiler: str, folder: Path, turn: int) -> Document:
+    """Run our command line and return its rows."""
+    output, inputs = folder / f"ours_{profiler}_{turn}.json", folder / "rows.json"
+    rows = [{"lhs": shape, "rhs": shape} for shape in SHAPES]
+    inputs.write_text(json.dumps(dict.fromkeys(members("mx_binary_broadcast"), rows)))
+    words = ["--profiler", profiler, "--warmup", str(WARMUP), "--runs", str(RUNS), "--inputs", str(inputs)]
+    subprocess.run([sys.executable, "-m", "opperf.compat.mxnet_opperf", *words, "-o", str(output)], check=True)
+    return _read(output)
+
+
+def theirs(profiler: str, folder: Path, turn: int, checkout: Path) -> Document:
+    """Run the original in MXNet's environment and return its rows."""
+    output = folder / f"theirs_{profiler}_{turn}.json"
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
+    words = [profiler, str(WARMUP), str(RUNS), str(output)]
+    variables = {**os.environ, "PYTHONPATH": str(checkout)}
+    subprocess.run([str(python), "-c", THEIRS, *words], check=True, cwd=folder, env=variables)
+    return _read(output)
+
+
+def _read(path: Path) -> Document:
+    found: Document = json.loads(path.read_text())
+    return found
+
+
+def difference(first: Document, second: Document, prefix: str) -> tuple[float, int]:
+    """Return the median relative difference between two runs of all rows, and of how many times.
+
+    >>> difference({"a": [{"p50_time_a": 1.0}]}, {"a": [{"p50_time_a": 1.5}]}, "p50_time_")
+    (0.4, 1)
+    """
+    apart = [
+        abs(row[key] - again[key]) / ((row[key] + again[key]) / 2)
+        for name, rows in first.items()
+        for row, again in zip(rows, second[name], strict=True)
+        for key in row
+        if key.startswith(prefix) and key in again and row[key] + again[key] > 0
+    ]
+    return median(apart), len(apart)
+
+
+def main() -> None:
+    """Take the four runs of each profiler, and publish how far they lie apart."""
+    checkout = Path(sys.argv[1]).resolve()
+    table, figures = [], {}
+    with tempfile.TemporaryDirectory(prefix="opperf-repeat-") as name:
+        folder = Path(name)
+        for profiler, (our_key, their_key) in KEYS.items():
+            runs = [(ours(profiler, folder, turn), theirs(profiler, folder, turn, checkout)) for turn in (1, 2)]
+            (mine, other), (mine_again, other_again) = runs
+            our_apart, our_times = difference(mine, mine_again, our_key)
+            their_apart, their_times = difference(other, other_again, their_key)
+            for whose, times, apart in (("opperf", our_times, our_apart), ("MXNet's", their_times, their_apart)):
+                table.append({"profiler": profiler, "whose": whose, "times": times, "difference %": 100 * apart})
+            share = our_apart / their_apart if their_apart else float("inf")
+            figures[f"{profiler}: ours / theirs"] = (share, SHARE, "")
+    publish("compat_repeat", "Two runs of 60 rows", table, figures)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("give the path of a checkout of MXNet 1.9.1")
+    main()

@@ -1,0 +1,102 @@
+"""`python -m opperf.compat.dl_operator_benchmark.benchmark_driver`: every group, one after the other, into one file.
+
+It runs under a Python that has MXNet. The file is written anew after each operator, so that what is measured stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+FORMATS = ("json", "md", "csv")
+COLUMNS = ("Operator", "Time (s)")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    found = argparse.ArgumentParser(
+        prog="python -m opperf.compat.dl_operator_benchmark.benchmark_driver",
+        description="Benchmark MXNet's operators and Gluon's layers: seconds by key.",
+    )
+    found.add_argument("--ctx", default="cpu", help="cpu, gpu or gpu(0)")
+    found.add_argument("--dtype", default="float32", help="element type of every operator")
+    found.add_argument("--output-format", default="json", choices=FORMATS)
+    found.add_argument("--output-file", type=Path, default=Path("mxnet_operator_benchmarks.json"))
+    found.add_argument("--category", action="append", help="a group, as in `arithmetic`; may be given again")
+    found.add_argument("--warmup", type=int, default=10, help="calls before the first sample")
+    found.add_argument("--runs", type=int, default=50, help="samples of each operator")
+    return found
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line; returns its exit code."""
+    given = parser().parse_args(words)
+    if find_spec("mxnet") is None:
+        print("error: this Python has no mxnet\n\nhint: run it with `$(opperf env python mxnet)`", file=sys.stderr)
+        return 2
+    from opperf.errors import OpperfError
+
+    try:
+        return _run(given)
+    except OpperfError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _run(given: argparse.Namespace) -> int:
+    import mxnet as mx
+
+    from opperf.compat.dl_operator_benchmark import gluon, nd
+    from opperf.compat.dl_operator_benchmark.runners import chosen, measured
+    from opperf.registry import device_named
+    from opperf.tensor import dtype_named
+
+    kind, _, index = device_named(given.ctx).partition(":")
+    context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
+    classes = chosen(given.category, nd.CLASSES, gluon.CLASSES)
+    inputs = {"dtype": dtype_named(given.dtype)}
+    found: dict[str, float] = {}
+    for results in measured(classes, context, inputs, warmup=given.warmup, runs=given.runs):
+        found.update(results)
+        _write(given.output_file, rendered(found, given.output_format))
+    print(f"wrote {given.output_file}: {len(found)} of {len(classes)} operators", file=sys.stderr)
+    return 0 if found else 3
+
+
+def rendered(found: Mapping[str, float], format: str) -> str:
+    r"""Return results in one of `FORMATS`, with a line break at the end.
+
+    >>> rendered({"MX_Add_Forward_Time": 0.5}, "csv")
+    'Operator,Time (s)\nMX_Add_Forward_Time,0.5\n'
+    """
+    if format == "json":
+        return json.dumps(found, indent=4) + "\n"
+    if format == "csv":
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([COLUMNS, *found.items()])
+        return text.getvalue()
+    lines = [COLUMNS, (":---", "---:"), *((key, f"{seconds:.9f}") for key, seconds in found.items())]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        from opperf.errors import InputError
+
+        raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""Benchmarks of Gluon's layers and losses: one class for each, and a runner for each group.
+
+    layer = Conv2D(inputs={"data": (8, 3, 64, 64), "hybridize": True})
+    layer.run_benchmark()
+    layer.get_benchmark_results()    # {"MX_Gluon_Hybrid_Conv2D_Forward_Backward_Time": seconds}
+
+The names are made of declarations, when they are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
+from opperf.compat.dl_operator_benchmark.gluon_layers import every
+from opperf.compat.dl_operator_benchmark.runners import GLUON, runners
+from opperf.errors import near
+
+CLASSES = {name: benchmark_class(name, declared, __name__) for name, declared in every().items()}
+RUNNERS = runners(GLUON, CLASSES)
+__all__ = sorted([*CLASSES, *RUNNERS])
+
+
+def __getattr__(name: str) -> Any:
+    """Return a class or a runner; raises `AttributeError` with the names near one that is neither."""
+    found = {**CLASSES, **RUNNERS}
+    if name not in found:
+        raise AttributeError(f"no benchmark `{name}`; near it are {near(name, found)}")
+    return found[name]

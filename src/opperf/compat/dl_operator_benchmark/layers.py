@@ -1,0 +1,108 @@
+"""Layers and losses of Gluon as benchmarks: a block is built, given its data once, and measured as it is called."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import mxnet as mx
+
+from opperf.compat.in_process import InProcess, Subject
+from opperf.tensor import TensorSpec, dtype_named
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A block: `build` takes the attributes in `given`, and the block the arrays in `data`.
+
+    `title` stands in the result's key behind `Gluon_Imperative_`, or `Gluon_Hybrid_` for a block that is hybridized.
+    `fill` are the initializers of the arrays where they are not normal; no gradient flows to those in `fixed`.
+    """
+
+    title: str
+    build: Callable[..., Any]
+    data: Mapping[str, tuple[int, ...]]
+    given: Mapping[str, Any] = field(default_factory=dict)
+    fill: Mapping[str, Any] = field(default_factory=dict)
+    fixed: tuple[str, ...] = ("label",)
+    backward: bool = True
+    hybrid: bool = True
+
+    @property
+    def summary(self) -> str:
+        """What is computed."""
+        return f"Gluon's {self.title}"
+
+    def key(self, parameters: Mapping[str, Any], direction: str) -> str:
+        """Return the key of a result."""
+        mode = "Hybrid" if parameters.get("hybridize") else "Imperative"
+        return f"MX_Gluon_{mode}_{self.title}_{direction.title()}_Time"
+
+    def parameters(self) -> dict[str, Any]:
+        """Return shapes of data, how they are filled, and what the block is built with."""
+        found: dict[str, Any] = {}
+        for name, shape in self.data.items():
+            found |= {name: shape, f"{name}_initializer": self.fill.get(name, mx.nd.normal)}
+        hybrid = {"hybridize": False} if self.hybrid else {}
+        return {**found, **self.given, **hybrid, "run_backward": self.backward, "dtype": "float32"}
+
+    def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
+        """Return what is measured: a call of the block; gradients flow to its data and to its weights."""
+        block = self.build(**{name: parameters[name] for name in self.given})
+        block.initialize(ctx=context)
+        block.cast(dtype_named(str(parameters["dtype"])))
+        if parameters.get("hybridize"):
+            block.hybridize(static_alloc=True, static_shape=True)
+        arrays = {name: filled(here, name, parameters, context) for name in self.data}
+        given: list[Any] = list(arrays.values())
+        if isinstance(block, mx.gluon.rnn.RecurrentCell):
+            given.append(block.begin_state(batch_size=given[0].shape[0], ctx=context))
+        block(*given)  # the shapes of weights are known after this
+        weights = [known.data(context) for known in block.collect_params().values() if known.grad_req != "null"]
+        data = [array for name, array in arrays.items() if name not in self.fixed]
+        return here.of_function(
+            block, given, differentiable=[*data, *weights], training=bool(parameters["run_backward"])
+        )
+
+
+def filled(here: InProcess, name: str, parameters: Mapping[str, Any], context: Any) -> Any:
+    """Return the array that a parameter gives the shape of, and `NAME_initializer` the values."""
+    shape, initializer = tuple(parameters[name]), parameters[f"{name}_initializer"]
+    dtype = dtype_named(str(parameters["dtype"]))
+    if initializer is mx.nd.normal:
+        return here.tensor(TensorSpec(shape, dtype, values="normal"), name)
+    return initializer(shape=shape, ctx=context, dtype=dtype)
+
+
+def indices(shape: tuple[int, ...], ctx: Any, dtype: str) -> Any:
+    """Return row numbers below 1000, far apart from each other."""
+    count = math.prod(shape)
+    return (mx.nd.arange(count, ctx=ctx) * 389 % 1000).reshape(shape).astype(dtype)
+
+
+def activation(kind: str) -> Callable[..., Any]:
+    """Return what builds the block of an activation without attributes."""
+    return lambda: mx.gluon.nn.Activation(kind)
+
+
+def batchify() -> Any:
+    """Return a block that makes a batch of one of its data."""
+    return mx.gluon.nn.Lambda(lambda data: mx.nd.expand_dims(data, axis=0))
+
+
+def convolution_batch_norm(**given: Any) -> Any:
+    """Return a convolution and a batch norm, one after the other."""
+    return _sequence([mx.gluon.nn.Conv2D(**given), mx.gluon.nn.BatchNorm()])
+
+
+def convolution_batch_norm_relu(**given: Any) -> Any:
+    """Return a convolution, a batch norm and a relu, one after the other."""
+    return _sequence([mx.gluon.nn.Conv2D(**given), mx.gluon.nn.BatchNorm(), mx.gluon.nn.Activation("relu")])
+
+
+def _sequence(blocks: Sequence[Any]) -> Any:
+    whole = mx.gluon.nn.HybridSequential()
+    whole.add(*blocks)
+    return whole

@@ -1,0 +1,30 @@
+"""Benchmarks of MXNet's operators on arrays: one class for each, and a runner for each group.
+
+    add = Add(inputs={"dtype": "float64"})
+    add.run_benchmark()
+    add.print_benchmark_results()
+    run_all_arithmetic_operations_benchmarks()
+
+The names are made of declarations, when they are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
+from opperf.compat.dl_operator_benchmark.operators import every
+from opperf.compat.dl_operator_benchmark.runners import CUSTOM, ND, runners
+from opperf.errors import near
+
+CLASSES = {name: benchmark_class(name, declared, __name__) for name, declared in every().items()}
+RUNNERS = runners({**ND, **CUSTOM}, CLASSES)
+__all__ = sorted([*CLASSES, *RUNNERS])
+
+
+def __getattr__(name: str) -> Any:
+    """Return a class or a runner; raises `AttributeError` with the names near one that is neither."""
+    found = {**CLASSES, **RUNNERS}
+    if name not in found:
+        raise AttributeError(f"no benchmark `{name}`; near it are {near(name, found)}")
+    return found[name]

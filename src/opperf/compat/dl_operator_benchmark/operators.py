@@ -1,0 +1,139 @@
+"""The original's operators on arrays: its names and its defaults, where they are not the catalog's.
+
+Every other operator of the catalog is here too, under its own name in capitals (`LogSumExp` is `Logsumexp`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opperf.backends.bindings import bindings
+from opperf.backends.call import Call
+from opperf.compat.dl_operator_benchmark.benchmark import Declared
+from opperf.compat.dl_operator_benchmark.custom import CustomAddition
+from opperf.compat.dl_operator_benchmark.spelled import Spelled
+from opperf.compat.in_process import InProcess, Subject
+from opperf.operators import catalog
+
+#: Where the catalog writes into its first input, as the original calls it.
+IN_PLACE = {"lhs": "this", "rhs": "other"}
+SORTED = (1024, 1000)
+
+
+@dataclass(frozen=True)
+class InPlaceFunction(Spelled):
+    """An operator for which MXNet has a sign of Python alone, as `%=`; it may write into its first array."""
+
+    function: Callable[..., Any] = operator.imod
+
+    def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
+        """Return what is measured: nothing flows back through what is overwritten."""
+        arrays = super().subject(here, parameters, context).bound.arguments
+        return here.of_function(self.function, arrays, differentiable=())
+
+
+def original() -> dict[str, Declared]:
+    """Return the original's classes on arrays."""
+    found: dict[str, Declared] = {}
+    for name, (neutral, path) in {
+        "Add": ("add", "nd.add"),
+        "Subtract": ("subtract", "nd.subtract"),
+        "Multiply": ("multiply", "nd.multiply"),
+        "Divide": ("divide", "nd.divide"),
+        "Modulo": ("remainder", "nd.modulo"),
+        "Negative": ("negative", "nd.negative"),
+        "Lesser": ("less", "nd.lesser"),
+        "LesserEqual": ("less_equal", "nd.lesser_equal"),
+        "Greater": ("greater", "nd.greater"),
+        "GreaterEqual": ("greater_equal", "nd.greater_equal"),
+        "Equal": ("equal", "nd.equal"),
+        "NotEqual": ("not_equal", "nd.not_equal"),
+        "LogicalAnd": ("logical_and", "nd.logical_and"),
+        "LogicalOr": ("logical_or", "nd.logical_or"),
+        "LogicalXor": ("logical_xor", "nd.logical_xor"),
+        "Log": ("log", "nd.log"),
+        "Exp": ("exp", "nd.exp"),
+    }.items():
+        found[name] = Spelled(neutral, worded(name), path, backward=True)
+    for name, neutral in (("LogicalNot", "logical_not"), ("Sqrt", "sqrt"), ("Square", "square")):
+        found[name] = Spelled(neutral, worded(name), f"nd.{neutral}", backward=True, filled="data_initializer")
+    found["Power"] = Spelled("power", "Power", "nd.power", {"lhs": "base", "rhs": "exp"}, backward=True)
+    for name, neutral, key in (
+        ("IAdd", "add_inplace", "Inplace_Add"),
+        ("ISub", "subtract_inplace", "Inplace_Subtract"),
+        ("IMul", "multiply_inplace", "Inplace_Multiply"),
+        ("IDiv", "divide_inplace", "Inplace_Division"),
+    ):
+        found[name] = Spelled(neutral, key, words=IN_PLACE, backward=False)
+    # What is left of a division is left of it again: nothing piles up, and nothing need be put back.
+    found["IMod"] = InPlaceFunction("remainder", "Inplace_Modulo", "nd.modulo", IN_PLACE, backward=False)
+    return {**found, **_created(), **_multiplied(), **_sorted(), "CustomOpElementwiseAdd": CustomAddition()}
+
+
+def _created() -> dict[str, Declared]:
+    square = {"shape": (1024, 1024)}
+    counted = {"start": 1, "stop": 100, "step": 1.0, "repeat": 10}
+    return {
+        "Zeros": Spelled("zeros", "Zeros", "nd.zeros", given=square),
+        "Ones": Spelled("ones", "Ones", "nd.ones", given=square),
+        "ZerosLike": Spelled("zeros_like", "Zeros_Like", "nd.zeros_like"),
+        "OnesLike": Spelled("ones_like", "Ones_Like", "nd.ones_like"),
+        "Full": Spelled("full", "Full", "nd.full", given={**square, "val": 1.0}),
+        "Arange": Spelled("arange", "Arange", "nd.arange", given=counted),
+    }
+
+
+def _multiplied() -> dict[str, Declared]:
+    flags = {"transpose_a": False, "transpose_b": False, "forward_stype": None}
+    plain = {"lhs": (1024, 1024), "rhs": (1024, 1000), **flags}
+    batch = {"lhs": (32, 1024, 1024), "rhs": (32, 1024, 1000), **flags}
+    return {
+        "Dot": Spelled("matmul", "Dot", "nd.dot", given=plain, backward=True),
+        "BatchDot": Spelled("batch_matmul", "Batch_Dot", "nd.batch_dot", given=batch, backward=True),
+    }
+
+
+def _sorted() -> dict[str, Declared]:
+    order = {"data": SORTED, "axis": -1, "is_ascend": True}
+    both = "Forward_Backward"
+    most = {"data": SORTED, "axis": -1, "k": 10, "ret_typ": "indices", "is_ascend": True}
+    place = {"data": SORTED, "axis": -1, "keepdims": False}
+    return {
+        "Sort": Spelled("sort", "Sort", "nd.sort", given=order, backward=False),
+        "ArgSort": Spelled("argsort", "ArgSort", "nd.argsort", given=order, backward=False),
+        "TopK": Spelled("topk", "TopK", "nd.topk", given=most, backward=False, always=both),
+        "ArgMax": Spelled("argmax", "ArgMax", "nd.argmax", given=place, backward=False, always=both),
+        "ArgMin": Spelled("argmin", "ArgMin", "nd.argmin", given=place, backward=False, always=both),
+    }
+
+
+def every() -> dict[str, Declared]:
+    """Return the classes of all operators on arrays: those of the catalog that MXNet has, and the original's."""
+    known = bindings("mxnet")
+    made: dict[str, Declared] = {
+        classed(name): Spelled(name, "_".join(part.title() for part in name.split("_")))
+        for name in catalog()
+        if isinstance(known.get(name), Call)
+    }
+    return {**made, **original()}
+
+
+def classed(name: str) -> str:
+    """Return the name of an operator's class.
+
+    >>> classed("log_softmax"), classed("conv2d")
+    ('LogSoftmax', 'Conv2D')
+    """
+    return "".join(part.title() for part in name.split("_"))
+
+
+def worded(name: str) -> str:
+    """Return the name of a class with its words apart, as the original's keys have them.
+
+    >>> worded("LesserEqual"), worded("Add")
+    ('Lesser_Equal', 'Add')
+    """
+    return "".join(f"_{char}" if char.isupper() and place else char for place, char in enumerate(name))

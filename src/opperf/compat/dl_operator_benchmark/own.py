@@ -1,0 +1,71 @@
+"""What a benchmark class of one's own is made of: the base class, arrays, and functions that time a call.
+
+    seconds, result = nd_forward_backward_and_time(F=nd.add, runs=50, lhs=lhs, rhs=rhs)
+
+As in the original, `seconds` are those of all runs together; they come from opperf's engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+from typing import Any
+
+import mxnet as mx
+
+from opperf.compat.dl_operator_benchmark.benchmark import MXNetOperatorBenchmarkBase
+from opperf.compat.in_process import in_process
+from opperf.registry import device_named
+
+__all__ = [
+    "MXNetOperatorBenchmarkBase",
+    "block_forward_and_time",
+    "block_forward_backward_and_time",
+    "get_mx_ndarray",
+    "nd_forward_and_time",
+    "nd_forward_backward_and_time",
+]
+
+
+def get_mx_ndarray(ctx: Any, in_tensor: Any, dtype: str, initializer: Any, attach_grad: bool = True) -> Any:
+    """Return an array: of a shape, filled by an initializer, or with the elements of a list; an array as it is."""
+    if isinstance(in_tensor, tuple):
+        made = initializer(ctx=ctx, shape=in_tensor, dtype=dtype)
+    elif isinstance(in_tensor, list):
+        made = mx.nd.array(in_tensor, ctx=ctx, dtype=dtype)
+    else:
+        made = in_tensor.as_in_context(ctx)
+    if attach_grad:
+        made.attach_grad()
+    return made
+
+
+def nd_forward_backward_and_time(F: Callable[..., Any], runs: int, *args: Any, **kwargs: Any) -> tuple[float, Any]:
+    """Return the seconds that so many forwards with their backwards take, and the result of one."""
+    return _timed(F, "forward_backward", runs, args, kwargs)
+
+
+def nd_forward_and_time(F: Callable[..., Any], runs: int, *args: Any, **kwargs: Any) -> tuple[float, Any]:
+    """Return the seconds that so many forwards take, and the result of one."""
+    return _timed(F, "forward", runs, args, kwargs)
+
+
+def block_forward_backward_and_time(*args: Any, block: Any, runs: int, **kwargs: Any) -> tuple[float, Any]:
+    """Return the seconds of so many forwards of a block with their backwards, and the result of one."""
+    return _timed(block, "forward_backward", runs, args, kwargs)
+
+
+def block_forward_and_time(*args: Any, block: Any, runs: int, **kwargs: Any) -> tuple[float, Any]:
+    """Return the seconds of so many forwards of a block, and the result of one."""
+    return _timed(block, "forward", runs, args, kwargs)
+
+
+def _timed(
+    function: Callable[..., Any], direction: str, runs: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[float, Any]:
+    result = function(*args, **kwargs)
+    arrays = (given for given in (*args, *kwargs.values()) if isinstance(given, mx.nd.NDArray))
+    here = in_process(device_named(str(next(arrays, result).context)))
+    subject = here.of_function(function, args, kwargs)
+    measured = here.measure(subject, direction, warmup=0, runs=runs, memory=False)
+    return fmean(here.seconds(measured)) * runs, result

@@ -1,0 +1,128 @@
+"""`run_all_..._operations_benchmarks`: the original's groups, those that it left empty, and the fused ones.
+
+A runner prints each result and returns all of them. An operator that fails is told on stderr, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mxnet.base import MXNetError
+
+from opperf.backend import Unsupported
+from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP, OperatorBenchmark
+from opperf.compat.dl_operator_benchmark.operators import classed
+from opperf.errors import OpperfError, near, unknown
+from opperf.operators import catalog
+
+#: What an operator may end with that is its own: MXNet's errors, and those of its Python.
+FAILURES = (MXNetError, Unsupported, OpperfError, ValueError, TypeError, RuntimeError, LookupError, MemoryError)
+
+
+def _category(*names: str, without: str = "") -> str:
+    """Return the classes of whole categories of the catalog."""
+    left_out = without.split()
+    return " ".join(
+        classed(name) for name, known in catalog().items() if known.category in names and name not in left_out
+    )
+
+
+#: The original's groups on arrays; the last seven it named and left empty.
+ND = {
+    "tensor_creation": "Zeros Ones ZerosLike OnesLike Full Arange",
+    "arithmetic": "Add Subtract Multiply Divide Modulo Power Negative IAdd ISub IMul IDiv IMod",
+    "comparison": "Lesser LesserEqual Greater GreaterEqual Equal NotEqual",
+    "exponential_and_log": "Log Exp",
+    "powers": "Sqrt Square",
+    "logical_comparison": "LogicalAnd LogicalOr LogicalXor LogicalNot",
+    "sort_and_search": "Sort ArgSort TopK ArgMax ArgMin",
+    "gemm": "Dot BatchDot",
+    "conversion": _category("conversion") + " Cast Copy",
+    "indexing": _category("indexing", without="where") + " OneHot",
+    "join_split": _category("join_split"),
+    "miscellaneous": "Clip Where Abs",
+    "random_sampling": _category("random"),
+    "reduction": _category("reduction", without="argmax argmin"),
+    "shape_change": _category("shape", without="cast copy"),
+}
+GLUON = {
+    "gluon_nn_basic": "Dense Flatten Lambda Embedding",
+    "gluon_nn_activation": "LeakyRelu PRelu Sigmoid Softmax LogSoftmax Tanh Elu Selu Swish",
+    "gluon_nn_convolution": "Conv2D Conv2DTranspose Conv1D Conv1DTranspose Conv3D Conv3DTranspose",
+    "gluon_nn_pooling": """
+        MaxPool1D MaxPool2D MaxPool3D AvgPool1D AvgPool2D AvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D
+        GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D
+    """,
+    "gluon_normalization": "Dropout BatchNorm InstanceNorm LayerNorm GroupNorm",
+    "gluon_recurrent": "RNN LSTM GRU RNNCell LSTMCell GRUCell",
+    "gluon_nn_loss": """
+        L1Loss L2Loss SigmoidBinaryCrossEntropyLoss SoftmaxCrossEntropyLoss KLDivLoss HuberLoss HingeLoss
+        SquaredHingeLoss LogisticLoss TripletLoss CTCLoss CosineEmbeddingLoss PoissonNLLLoss
+    """,
+    "gluon_fused": "Conv2DRelu Conv2DBatchNorm Conv2DBatchNormRelu",
+}
+CUSTOM = {"customop": "CustomOpElementwiseAdd"}
+
+
+def chosen(
+    groups: Sequence[str] | None, arrays: Mapping[str, type[OperatorBenchmark]], layers: Mapping[str, Any]
+) -> list[type[OperatorBenchmark]]:
+    """Return the classes of some groups, of all where none is named; raises `InputError` for one that is not there."""
+    known = {**ND, **CUSTOM, **GLUON}
+    for group in groups or ():
+        if group not in known:
+            raise unknown("category", group, known, hint=f"known: {', '.join(known)}")
+    found: dict[type[OperatorBenchmark], None] = {}
+    for group in groups or known:
+        place = layers if group in GLUON else arrays
+        found |= dict.fromkeys(place[name] for name in known[group].split() if name in place)
+    return list(found)
+
+
+def runners(groups: Mapping[str, str], classes: Mapping[str, type[OperatorBenchmark]]) -> dict[str, Callable[..., Any]]:
+    """Return a function for each group; members that this MXNet lacks are left out."""
+    found = {}
+    for group, members in groups.items():
+        known = [classes[name] for name in members.split() if name in classes]
+        name = f"run_{'' if group in CUSTOM else 'all_'}{group}_operations_benchmarks"
+        found[name] = _runner(name, known)
+    return found
+
+
+def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[..., Any]:
+    def run(
+        ctx: Any = None, inputs: Mapping[str, Any] | None = None, warmup: int = WARMUP, runs: int = RUNS
+    ) -> list[dict[str, float]]:
+        return list(measured(classes, ctx, inputs or {}, warmup=warmup, runs=runs))
+
+    run.__name__ = name
+    run.__doc__ = (
+        f"Run {', '.join(one.__name__ for one in classes)}; `inputs` are for those that have such a parameter."
+    )
+    return run
+
+
+def measured(
+    classes: Sequence[type[OperatorBenchmark]], ctx: Any, inputs: Mapping[str, Any], *, warmup: int, runs: int
+) -> Iterator[dict[str, float]]:
+    """Yield the results of each class, printed; what fails is told on stderr.
+
+    Raises `ValueError` for inputs that none of them has.
+    """
+    known = {name: None for one in classes for name in one.declared.parameters()}
+    for name in inputs:
+        if name not in known:
+            raise ValueError(f"no operator of these has a parameter `{name}`; near it are {near(name, known)}")
+    for one in classes:
+        try:
+            benchmark = one(ctx=ctx, warmup=warmup, runs=runs)
+            benchmark.inputs |= {name: value for name, value in inputs.items() if name in benchmark.inputs}
+            benchmark.run_benchmark()
+        except FAILURES as error:
+            first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            print(f"{one.__name__} failed: {first}", file=sys.stderr)
+            continue
+        benchmark.print_benchmark_results()
+        yield benchmark.get_benchmark_results()

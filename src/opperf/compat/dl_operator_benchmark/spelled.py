@@ -1,0 +1,127 @@
+"""Operators of the catalog as the original spells them: other names of classes and arguments, and other defaults.
+
+An operator is called by its binding, or where `path` names one by that function of MXNet, in MXNet's own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import mxnet as mx
+
+from opperf.case import Argument, Case, DType, ListOf, map_tensors
+from opperf.compat.in_process import InProcess, Subject
+from opperf.operators import catalog
+from opperf.tensor import TensorSpec, dtype_named
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """An operator of the catalog under the original's words.
+
+    `title` stands in the result's key. `words` are the original's names of inputs by neutral name, `given` its values
+    where they are not the catalog's; with a path they are all the attributes. `size` decides what is the catalog's.
+    `filled` is the parameter that fills arrays, `always` the direction that the original's key names in any case.
+    """
+
+    operator: str
+    title: str
+    path: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    backward: bool | None = None
+    size: str = "common"
+    always: str | None = None
+    filled: str = "initializer"
+
+    @property
+    def summary(self) -> str:
+        """What is computed."""
+        return catalog()[self.operator].summary
+
+    def key(self, parameters: Mapping[str, Any], direction: str) -> str:
+        """Return the key of a result."""
+        return f"MX_{self.title}_{self.always or direction.title()}_Time"
+
+    def parameters(self) -> dict[str, Any]:
+        """Return shapes of tensors, values of attributes, and how they are made and measured."""
+        inputs, attributes = self._arguments()
+        found = {name: _shown(value) for name, value in {**inputs, **attributes}.items()} | dict(self.given)
+        floats = [tensor for tensor in Case("", inputs).tensors() if tensor.is_float]
+        if floats:
+            # Where an operator has no answer for some numbers, None has opperf draw from those that it has one for.
+            found[self.filled] = mx.nd.normal if all(tensor.range is None for tensor in floats) else None
+        directions = catalog()[self.operator].directions
+        found["run_backward"] = "backward" in directions if self.backward is None else self.backward
+        return {**found, "dtype": found.get("dtype", "float32")}
+
+    def sized(self, size: str) -> Spelled:
+        """Return the operator with the inputs of a size class of the catalog."""
+        inputs, _ = self._arguments()
+        return replace(self, size=size, given={name: self.given[name] for name in self.given if name not in inputs})
+
+    def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
+        """Return what is measured: the operator with tensors of the shapes in `parameters`."""
+        initializer = parameters.get(self.filled)
+        case = self.case(parameters)
+        if initializer is mx.nd.normal:
+            case = case.with_values("normal")
+        subject = here.of_case(case, self.path)
+        if initializer not in (None, mx.nd.normal):
+            for array in here.backend.leaves(list(subject.bound.arguments)):
+                if here.backend.spec(array).is_float:
+                    array[:] = initializer(shape=array.shape, ctx=context, dtype=array.dtype)
+        return subject
+
+    def case(self, parameters: Mapping[str, Any]) -> Case:
+        """Return the case that the parameters make."""
+        inputs, attributes = self._arguments()
+        dtype = dtype_named(str(parameters["dtype"]))
+        neutral = {word: name for name, word in self.words.items()}
+        made = Case(
+            self.operator if self.path is None else f"mxnet:{self.path}",
+            {neutral.get(name, name): _shaped(value, parameters[name]) for name, value in inputs.items()},
+            {name: _attribute(parameters[name], attributes.get(name)) for name in {**attributes, **self.given}
+             if name not in inputs},
+        )  # fmt: skip
+        if self.path is not None and not inputs:
+            return replace(made, attributes={**made.attributes, "dtype": DType(dtype)})
+        return made if "dtype" in attributes else made.with_dtype(dtype)
+
+    def _arguments(self) -> tuple[dict[str, Argument], dict[str, Argument]]:
+        """Return the catalog's inputs and attributes by the original's words; those of a path are all in `given`."""
+        case = catalog()[self.operator].case(self.size)
+        inputs = {self.words.get(name, name): value for name, value in case.inputs.items()}
+        if self.path is None:
+            return inputs, dict(case.attributes)
+        return {name: map_tensors(value, _numeric) for name, value in inputs.items()}, {}
+
+
+def _numeric(tensor: TensorSpec) -> TensorSpec:
+    """Return a tensor of truth values as one of numbers: functions of `nd` take no other."""
+    return replace(tensor, dtype="float32", range=(0.0, 2.0)) if tensor.dtype == "bool" else tensor
+
+
+def _shown(value: Argument) -> Any:
+    if isinstance(value, TensorSpec):
+        return value.shape
+    if isinstance(value, ListOf):
+        return [_shown(item) for item in value.items]
+    return value.name if isinstance(value, DType) else value
+
+
+def _shaped(value: Argument, shape: Any) -> Argument:
+    """Return a tensor, or a list of them, in another shape."""
+    if isinstance(value, ListOf):
+        return ListOf(tuple(_shaped(value.items[0], each) for each in shape))
+    if isinstance(value, TensorSpec):
+        return replace(value, shape=(shape,) if isinstance(shape, int) else tuple(shape), strides=None)
+    return value
+
+
+def _attribute(value: Any, default: Argument) -> Argument:
+    if isinstance(default, DType):
+        return DType(dtype_named(str(value)))
+    return tuple(_attribute(item, None) for item in value) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,164 @@
+"""`python -m opperf.compat.mxnet_opperf`: the command line of MXNet's opperf, each operator in a child process.
+
+The flags, the keys and the units are the original's. MXNet need not be installed: its environment is built when it is
+missing. What is measured is in a journal beside the output before the next operator begins.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from opperf.cli import options
+from opperf.cli.main import obeyed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted
+    from opperf.plan import Settings
+    from opperf.planning.selection import Selection
+    from opperf.record import Run
+
+PROFILERS = ("native", "python")
+Option = typer.Option
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command()
+def benchmark(
+    *,
+    ctx: Annotated[str, Option(metavar="CTX", help="cpu, gpu, gpu(0).")] = "cpu",
+    dtype: Annotated[str, Option(metavar="D", help="float32, float64, int32, int64, ...")] = "float32",
+    output_format: Annotated[str, Option("--output-format", "-f", metavar="F", help="json, md or csv.")] = "json",
+    output_file: Annotated[Path, Option("--output-file", "-o", metavar="FILE", help="Must not exist.")] = Path(
+        "mxnet_operator_benchmarks.json"
+    ),
+    profiler: Annotated[
+        str, Option("--profiler", "-p", metavar="native|python", help="Forward and backward apart, or together.")
+    ] = "native",
+    int64_tensor: Annotated[str, Option(metavar="on|off", help="Tensors over 2^31 elements.")] = "off",
+    warmup: Annotated[int, Option("--warmup", "-w", metavar="N", help="Calls before the first sample.")] = 25,
+    runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of each row and direction.")] = 100,
+    category: Annotated[options.Words, Option(metavar="C", help="Operators of a category: mx_reduction, ...")] = None,
+    operator: Annotated[options.Words, Option(metavar="NAME", help="broadcast_add, np.add, _copyto, ...")] = None,
+    inputs: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Rows of inputs by operator, in place of the default ones.")
+    ] = None,
+    environment: Annotated[
+        Optional[str],
+        Option(metavar="E", help="`mxnet==1.9.1` or `python=PATH`."),
+    ] = None,
+    records: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Write opperf's own records there too, with every sample.")
+    ] = None,
+    resume: Annotated[bool, Option("--resume", help="Go on where the journal of the output file ends.")] = False,
+) -> None:
+    """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
+    from opperf.compat.mxnet_opperf.command.documents import FORMATS
+    from opperf.compat.mxnet_opperf.command.planned import Wanted, names, read_rows, spelled
+    from opperf.errors import InputError, unknown
+    from opperf.plan import Settings
+    from opperf.planning.selection import Selection
+
+    large = int64_tensor.lower()
+    if output_format not in FORMATS:
+        raise unknown("format", output_format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+    if profiler not in PROFILERS:
+        raise unknown("profiler", profiler, PROFILERS, hint=f"known: {', '.join(PROFILERS)}")
+    if large not in ("on", "off"):
+        raise InputError(f"`--int64-tensor` is `{int64_tensor}`, expected on or off")
+    _check_places(output_file, records, resume=resume)
+    given = {} if inputs is None else read_rows(inputs)
+    wanted = Wanted(names(operator or (), category or (), given), given, dtype, large == "on", profiler == "python")
+    selection = Selection(
+        operators=[spelled(name) for name in operator or ()],
+        frameworks=("mxnet",),
+        environments=() if environment is None else (environment,),
+        devices=(ctx,),
+        dtypes=(dtype,),
+    )
+    settings = Settings(warmup=warmup, runs=runs, latency=False)
+    asked, run, stopped = _measured(selection, settings, wanted, output_file, resume=resume)
+    _write(asked, run, output_format, output_file, records, lumped=wanted.lumped)
+    _leave(run, output_file, stopped)
+
+
+def _check_places(output: Path, records: Path | None, *, resume: bool) -> None:
+    """Raise `InputError` for a file that would be overwritten, and for one that cannot be written."""
+    from opperf.cli.output import check_place
+    from opperf.errors import InputError
+    from opperf.store.journal import journal_of
+
+    check_place(output)
+    check_place(records)
+    unfinished = journal_of(output).exists()
+    if resume and not unfinished:
+        raise InputError(
+            f"`{output}` has no journal beside it: nothing to go on with",
+            hint="leave `--resume` out to begin a run",
+            slug="no_journal",
+        )
+    if output.exists() and not resume:
+        hint = "`--resume` goes on with it" if unfinished else "name another `--output-file`, or remove it"
+        raise InputError(f"`{output}` exists already and is not overwritten", hint=hint, slug="output_exists")
+
+
+def _measured(
+    selection: Selection, settings: Settings, wanted: Wanted, output: Path, *, resume: bool
+) -> tuple[list[Planned], Run, BaseException | None]:
+    """Return the rows, the run, and what stopped it before its end."""
+    from opperf.cli.progress import Bar
+    from opperf.compat.mxnet_opperf.command.planned import planned, whole
+    from opperf.session import Interrupted, Options, Session
+
+    bar = Bar()
+    with Session(selection, settings, bar) as session:
+        asked = list(planned(session, selection, wanted))
+        how = Options(output=output, resume=output if resume else None, command=tuple(sys.argv))
+        try:
+            return asked, session.run(whole(asked, settings), how), None
+        except Interrupted as stopped:
+            return asked, stopped.run, stopped.cause
+        finally:
+            bar.close()
+
+
+def _write(
+    asked: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
+) -> None:
+    from opperf.compat.mxnet_opperf.command.documents import collected, render
+    from opperf.reports import render as render_records
+    from opperf.store.run_file import write_text
+
+    found = collected(asked, run, lumped=lumped)
+    write_text(output, render(found, run, format, lumped=lumped))
+    if records is not None:
+        write_text(records, render_records(run, "json"))
+    count = sum(map(len, found.values()))
+    typer.echo(f"wrote {output}: {len(found)} operators, {count} rows", err=True)
+
+
+def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
+    """Exit as `opperf run` does; only a run that came to its end has no journal left."""
+    from opperf.cli.run import leave
+    from opperf.store.journal import journal_of
+
+    if stopped is not None:
+        typer.echo(f"stopped; `--resume` goes on where {output} ends", err=True)
+        raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130)
+    journal_of(output).unlink(missing_ok=True)
+    leave(run, strict=False)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    obeyed(app)
+
+
+if __name__ == "__main__":
+    main()

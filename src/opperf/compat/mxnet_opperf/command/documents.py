@@ -1,0 +1,155 @@
+"""The document of the command line: `{operator: [row, ...]}` as JSON, or the same rows as Markdown or CSV.
+
+JSON has the original's shape and nothing beside it. Markdown begins with the original's columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from opperf.compat.mxnet_opperf import rows
+from opperf.compat.mxnet_opperf.command.planned import LUMPED, Planned
+from opperf.kept import Kept
+from opperf.measurement import Samples
+from opperf.record import Quantity, Record, Run
+from opperf.reports.text import first_line
+
+Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
+
+FORMATS = ("json", "md", "csv")
+MEMORY = "max_storage_mem_alloc"
+#: What a cell without a reading shows.
+NOTHING = "---"
+#: Columns with their keys: the original's first.
+APART_COLUMNS = {
+    "Operator": "operator",
+    "Inputs": "inputs",
+    "Max Mem Usage (Storage) (kB)": MEMORY,
+    "Avg Forward Time (ms)": "avg_time_forward",
+    "Avg. Backward Time (ms)": "avg_time_backward",
+    **{
+        f"{figure.upper()} {direction.title()} Time (ms)": f"{figure}_time_{direction}"
+        for direction in ("forward", "backward")
+        for figure in ("p50", "p90", "p99")
+    },
+}
+LUMPED_COLUMNS = {
+    "Operator": "operator",
+    "Avg Time (ms)": "avg_time",
+    "P50 Time (ms)": "p50_time",
+    "P90 Time (ms)": "p90_time",
+    "P99 Time (ms)": "p99_time",
+    "Inputs": "inputs",
+}
+
+
+def collected(asked: Sequence[Planned], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows by operator, in the order of their names; rows that were not reached are left out."""
+    records = {record.trial.key: record for record in run}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in asked:
+        measured = [records[trial.key] for trial in row.trials if trial.key in records]
+        if measured:
+            filled = _lumped(row.operator, measured) if lumped else _apart(row.operator, measured)
+            found.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **filled})
+    return dict(sorted(found.items()))
+
+
+def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
+    """Return what the profiler `native` tells: forward and backward apart, and memory."""
+    made: dict[str, Any] = {}
+    for record in measured:
+        direction = record.trial.direction
+        if record.time is not None:
+            made |= rows.times(_seconds(record), operator, direction)
+        else:
+            made["error" if direction == "forward" else "no_backward"] = _reason(record)
+    peaks = [record.metrics.get("memory_peak") for record in measured]
+    known = [int(peak.value) for peak in peaks if isinstance(peak, Quantity)]
+    return {**made, **(rows.memory(max(known), _device(measured[0].trial.side.device)) if known else {})}
+
+
+def _lumped(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
+    """Return what the profiler `python` tells: forward and backward together, forward alone where there is no more."""
+    ranked = sorted(measured, key=lambda record: LUMPED.index(record.trial.direction))
+    timed = next((record for record in ranked if record.time is not None), None)
+    if timed is None:
+        return {"error": _reason(ranked[-1])}
+    more = {} if timed is ranked[0] else {"no_backward": _reason(ranked[0])}
+    return {**rows.times(_seconds(timed), operator), **more}
+
+
+def _seconds(record: Record) -> list[float]:
+    """Return the samples that count, as the summary of the record has them."""
+    taken = [Samples.from_json(process) for process in record.samples["time"]]
+    return sorted(Kept.of(taken, record.trial.side.threads).pooled)
+
+
+def _device(device: str) -> str:
+    """Return how MXNet's profiler calls a device.
+
+    >>> _device("cpu"), _device("cuda:1")
+    ('cpu/0', 'gpu/1')
+    """
+    kind, _, index = device.partition(":")
+    return f"{'cpu' if kind == 'cpu' else 'gpu'}/{index or 0}"
+
+
+def _reason(record: Record) -> str:
+    return record.status if record.reason is None else first_line(record.reason.message)
+
+
+def render(found: Rows, run: Run, format: str, *, lumped: bool) -> str:
+    """Return the document in one of `FORMATS`, with a line break at the end."""
+    if format == "json":
+        return json.dumps(found, indent=4) + "\n"
+    return _csv(found) if format == "csv" else _markdown(found, run, lumped=lumped)
+
+
+def _plain(found: Rows) -> list[dict[str, Any]]:
+    """Return every row with keys that all operators share: without the operator's name, which gets a key."""
+    plain = []
+    for operator, several in found.items():
+        for row in several:
+            shared = {key.removesuffix(f"_{operator}"): value for key, value in row.items()}
+            plain.append({"operator": operator, **shared, "inputs": json.dumps(row["inputs"])})
+    return plain
+
+
+def _csv(found: Rows) -> str:
+    plain = _plain(found)
+    columns = dict.fromkeys(["operator", "inputs", *sorted({key for row in plain for key in row})])
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(plain)
+    return text.getvalue()
+
+
+def _markdown(found: Rows, run: Run, *, lumped: bool) -> str:
+    columns = LUMPED_COLUMNS if lumped else APART_COLUMNS
+    plain = _plain(found)
+    lines = ["# Runtime Features", *(f"{i}. {feature}" for i, feature in enumerate(_features(run), 1)), ""]
+    lines += ["# Benchmark Results", "| " + " | ".join(columns) + " |", "|" + " :---: |" * len(columns)]
+    lines += ["| " + " | ".join(_cell(row, key) for key in columns.values()) + " |" for row in plain]
+    missing = [f"* {row['operator']} {row['inputs']}: {row['error']}" for row in plain if "error" in row]
+    return "\n".join([*lines, *(["", "# Not measured", *missing] if missing else []), ""])
+
+
+def _features(run: Run) -> list[str]:
+    """Return what MXNet and the machine said of themselves."""
+    machine = run.environment.get("machine") or {}
+    found = [str(machine["cpu"])] if machine.get("cpu") else []
+    for facts in run.environment.get("frameworks", ()):
+        found += [f"{facts.get('framework')} {facts.get('version')}", *facts.get("build", ())]
+    return found
+
+
+def _cell(row: Mapping[str, Any], key: str) -> str:
+    """Return a value as text; the key of the memory goes on with the device."""
+    value = next((row[own] for own in row if own == key or (key == MEMORY and own.startswith(key))), NOTHING)
+    return str(value).replace("|", "\\|")

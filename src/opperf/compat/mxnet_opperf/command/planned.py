@@ -1,0 +1,169 @@
+"""Which operators the command line measures, with which inputs, and from which trials each row of its result comes.
+
+An operator gets the rows of a file, else those that the functions for scripts give it, else what opperf's own commands
+do. Rows that are alike, and two names of one function, may share a trial; each keeps its row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from opperf.case import Argument, Case, Device, DType, ListOf
+from opperf.compat.mxnet_opperf.categories import RUNNERS, members
+from opperf.compat.mxnet_opperf.default_inputs import default_inputs
+from opperf.errors import InputError, unknown
+from opperf.plan import Plan, Settings, Side, Trial
+from opperf.planning.expand import DEFAULT_DIRECTIONS
+from opperf.planning.selection import Selection
+from opperf.registry import split_implementation
+from opperf.session import Session
+from opperf.sources.mxnet_inputs import ORIGIN, is_mxnet_inputs, mxnet_suite
+from opperf.tensor import TensorSpec, dtype_named
+
+CATEGORIES = tuple(RUNNERS.values())
+#: Which directions stand for one row of the profiler `python`: the first that has a time.
+LUMPED = ("forward_backward", "forward")
+
+#: Rows of inputs by the name of an operator, as MXNet's opperf writes them.
+InputRows = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A row to come: an operator by the name that it was asked for by, its inputs as they are shown, its trials."""
+
+    operator: str
+    inputs: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for: operators as `mxnet:PATH`, rows of a file, and how inputs and directions are chosen.
+
+    `lumped` asks for forward and backward together, as the profiler `python` times them.
+    """
+
+    names: Sequence[str]
+    given: InputRows = field(default_factory=dict)
+    dtype: str = "float32"
+    large: bool = False
+    lumped: bool = False
+
+
+def names(operators: Sequence[str], categories: Sequence[str], given: InputRows) -> tuple[str, ...]:
+    """Return what is asked for, as `mxnet:PATH`: what is named, else what a file holds, else all categories."""
+    for name in categories:
+        if name not in CATEGORIES:
+            raise unknown("category", name, CATEGORIES, hint=f"known: {', '.join(CATEGORIES)}")
+    every = [] if operators or given else CATEGORIES
+    found = [*operators, *(member for category in categories or every for member in members(category))]
+    return tuple(dict.fromkeys(spelled(name) for name in found or given))
+
+
+def spelled(name: str) -> str:
+    """Return how opperf spells an operator of MXNet.
+
+    >>> spelled("broadcast_add"), spelled("np.add"), spelled("_copyto")
+    ('mxnet:nd.broadcast_add', 'mxnet:np.add', 'mxnet:nd._internal._copyto')
+    """
+    prefix, path = split_implementation(name)
+    if prefix not in (None, "mxnet"):
+        raise InputError(f"`{name}` is no operator of MXNet", hint="`opperf run` measures every framework")
+    if "." not in path:
+        path = f"nd._internal.{path}" if path.startswith("_") else f"nd.{path}"
+    return f"mxnet:{path}"
+
+
+def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read rows of inputs from a file; raises `InputError` for what is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error})", slug="input") from error
+    if not is_mxnet_inputs(data):
+        raise InputError(f"{path}: expected operators with lists of rows", hint='{"dot": [{"lhs": [2, 2], ...}]}')
+    rows: dict[str, list[dict[str, Any]]] = data
+    return rows
+
+
+def planned(session: Session, selection: Selection, wanted: Wanted) -> Iterator[Planned]:
+    """Yield the rows of all operators that are wanted; raises `InputError` for a name that MXNet does not know."""
+    (side,) = session.sides()
+    for name in wanted.names:
+        path = split_implementation(name)[1]
+        for inputs, trials in _rows(session, replace(selection, operators=(name,)), wanted, side, path):
+            yield Planned(path.rpartition(".")[2], inputs, tuple(_lumped(trials) if wanted.lumped else trials))
+
+
+def whole(asked: Sequence[Planned], settings: Settings) -> Plan:
+    """Return the plan of all rows; raises `InputError` when it is empty."""
+    trials = {trial.key: trial for row in asked for trial in row.trials}
+    if not trials:
+        raise InputError("nothing to measure", hint="give operators that the file has rows of", slug="empty_plan")
+    return Plan(tuple(trials.values()), settings)
+
+
+def _rows(
+    session: Session, selection: Selection, wanted: Wanted, side: Side, path: str
+) -> Iterator[tuple[Mapping[str, Any], list[Trial]]]:
+    """Yield the inputs of an operator, each with its trials."""
+    short = path.removeprefix("nd.")
+    here = replace(side, implementation=path)
+    dtype = dtype_named(wanted.dtype)
+    rows = wanted.given.get(short, ()) if wanted.given else default_inputs(short, dtype=dtype, large=wanted.large)
+    for i, row in enumerate(rows):
+        plain = json.loads(json.dumps(row))  # as it would stand in a file
+        case = mxnet_suite({short: [plain]}, f"{short}[{i}]").cases[0].case
+        yield row, _trials(case.with_dtype(dtype), here, ORIGIN)
+    if not rows and not wanted.given:
+        examples = session.asked.discover(side, path, "common").get("cases", ())
+        cases = [Case.from_json(case).with_dtype(dtype) for case in examples]
+        found = {case: _trials(case, here, "registry:common") for case in cases}
+        for case, trials in (found or _by_case(session.expanded(selection, (side,)).trials)).items():
+            yield shown({**case.inputs, **case.attributes}), trials
+
+
+def _trials(case: Case, side: Side, origin: str) -> list[Trial]:
+    """Return a trial for each direction; whether the operator has a gradient is known when it runs."""
+    floating = any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors())
+    return [Trial(case, side, direction, origin) for direction in DEFAULT_DIRECTIONS[: 1 + floating]]
+
+
+def _by_case(trials: Sequence[Trial]) -> dict[Case, list[Trial]]:
+    found: dict[Case, list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.case, []).append(trial)
+    return found
+
+
+def _lumped(trials: Sequence[Trial]) -> list[Trial]:
+    """Return trials of both directions together, and of forward alone for where there turns out to be no backward."""
+    if len(trials) == 1:
+        return list(trials)
+    return [replace(trials[0], direction=direction) for direction in LUMPED]
+
+
+def shown(arguments: Mapping[str, Argument]) -> dict[str, Any]:
+    """Return arguments as a row shows them: a tensor is its shape.
+
+    >>> shown({"data": TensorSpec((2, 3)), "axis": 0, "dtype": DType("float16")})
+    {'data': (2, 3), 'axis': 0, 'dtype': 'float16'}
+    """
+    return {name: _shown(value) for name, value in arguments.items()}
+
+
+def _shown(value: Argument) -> Any:
+    if isinstance(value, TensorSpec):
+        return value.shape
+    if isinstance(value, (DType, Device)):
+        return value.name
+    if isinstance(value, (ListOf, tuple)):
+        return [_shown(item) for item in (value.items if isinstance(value, ListOf) else value)]
+    return value

@@ -1,0 +1,126 @@
+"""A script of a user of dl-operator-benchmark, run by MXNet's own Python; writes what it found, as JSON.
+
+Standard library, MXNet and opperf only. Inputs are small: what the tests ask of the results does not depend on time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import mxnet as mx
+from mxnet import nd as array
+
+from opperf.compat.dl_operator_benchmark import benchmark_driver, gluon, nd, own
+from opperf.compat.dl_operator_benchmark.runners import GLUON, ND
+from opperf.compat.in_process import in_process
+
+FEW: dict[str, Any] = {"warmup": 1, "runs": 3}
+#: Shapes of layers' data, by the number of their dimensions.
+SMALL = {3: (4, 3, 16), 4: (2, 3, 16, 16), 5: (1, 3, 4, 4, 4)}
+found: dict[str, Any] = {}
+
+
+def plain(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as JSON has them."""
+    return {name: getattr(value, "__name__", value) for name, value in inputs.items()}
+
+
+def measured(made: Any) -> Any:
+    """Run a benchmark and return its results."""
+    made.run_benchmark()
+    return made.get_benchmark_results()
+
+
+# Classes --------------------------------------------------------------------------------------------------------------
+add = nd.Add(**FEW)
+before = io.StringIO()
+with contextlib.redirect_stdout(before):
+    add.print_benchmark_results()
+found["before"] = before.getvalue()
+found["add"] = measured(add)
+found["samples"] = [len(seconds) for seconds in add.samples.values()]
+found["inputs"] = {
+    name: plain(one().inputs)
+    for name, one in {
+        "Add": nd.Add,
+        "Power": nd.Power,
+        "TopK": nd.TopK,
+        "Arange": nd.Arange,
+        "Dense": gluon.Dense,
+        "Conv2D": gluon.Conv2D,
+        "RNN": gluon.RNN,
+        "Softmax": gluon.Softmax,
+    }.items()
+}
+found["double"] = measured(nd.Add(inputs={"dtype": "float64"}, **FEW))
+found["whole"] = measured(nd.Add(inputs={"dtype": "int32"}, **FEW))
+try:
+    nd.Add(inputs={"dtyp": "float64"})
+except ValueError as error:
+    found["unknown"] = str(error)
+small = {"lhs": (8, 8), "rhs": (8, 8)}
+found["keys"] = [
+    *measured(nd.Lesser(inputs=small, **FEW)),
+    *measured(nd.TopK(inputs={"data": (8, 16)}, **FEW)),
+    *measured(nd.Zeros(inputs={"shape": (4, 4)}, **FEW)),
+    *measured(nd.CustomOpElementwiseAdd(inputs={"data": (10, 1)}, **FEW)),
+    *measured(nd.Concatenate(inputs={"data": [(4, 4), (4, 4)]}, **FEW)),
+]
+ones = nd.Multiply(inputs={**small, "initializer": array.ones})
+subject = ones.declared.subject(in_process("cpu"), ones.inputs, mx.cpu())
+found["filled"] = [float(one.asnumpy().sum()) for one in subject.bound.arguments]
+found["varying"] = {size: one.inputs["lhs"] for size, one in nd.Add.varying().items()}
+product = nd.IMul(inputs={"this": (8, 8), "other": (8, 8)}, warmup=200, runs=200)
+found["restored"] = measured(product)
+whole = product.declared.subject(in_process("cpu"), product.inputs, mx.cpu())
+this, other = (one.asnumpy().copy() for one in whole.bound.arguments)
+in_process("cpu").measure(whole, "forward", warmup=20, runs=5)
+found["once"] = float(abs(whole.bound.arguments[0].asnumpy() - this * other).max())
+try:
+    nd.run_all_powers_operations_benchmarks(inputs={"dat": (2, 2)})
+except ValueError as error:
+    found["unknown_to_all"] = str(error)
+
+# What the original left empty, and every layer ------------------------------------------------------------------------
+empty = ("conversion", "indexing", "join_split", "miscellaneous", "random_sampling", "reduction", "shape_change")
+found["empty"] = {
+    group: [len(measured(nd.CLASSES[name].varying(**FEW)["small"])) for name in ND[group].split() if name in nd.CLASSES]
+    for group in empty
+}
+found["classes"] = {"nd": len(nd.CLASSES), "gluon": len(gluon.CLASSES)}
+layers = {}
+for name, one in gluon.CLASSES.items():
+    layer = one(warmup=0, runs=1)
+    layer.inputs |= {
+        own: SMALL[len(shape)] for own, shape in layer.inputs.items() if own == "data" and len(shape) in SMALL
+    }
+    layers[name] = list(measured(layer))
+found["layers"] = layers
+found["in_groups"] = sorted(name for members in GLUON.values() for name in members.split())
+found["hybrid"] = [*measured(gluon.Conv2DBatchNorm(inputs={"data": SMALL[4], "hybridize": True}, **FEW))]
+
+# Runners and the driver -----------------------------------------------------------------------------------------------
+told, failed = io.StringIO(), io.StringIO()
+names = {"lhs": (8, 8), "rhs": (8, 8), "data": (8, 8), "base": (8, 8), "exp": (8, 8), "this": (8, 8), "other": (8, 8)}
+with contextlib.redirect_stdout(told), contextlib.redirect_stderr(failed):
+    found["arithmetic"] = nd.run_all_arithmetic_operations_benchmarks(inputs=names, **FEW)
+    found["wrong"] = nd.run_all_gemm_operations_benchmarks(inputs={"lhs": (2, 3), "rhs": (4, 5)}, **FEW)
+    for name in ("json", "md", "csv"):
+        words = ["--category", "powers", "--output-format", name, "--warmup", "1", "--runs", "2"]
+        found[f"{name}_code"] = benchmark_driver.main([*words, "--output-file", f"driven.{name}"])
+        found[name] = Path(f"driven.{name}").read_text()
+    found["refused"] = benchmark_driver.main(["--category", "power"])
+found["told"], found["failed"] = told.getvalue(), failed.getvalue()
+
+# A class of one's own -------------------------------------------------------------------------------------------------
+lhs = own.get_mx_ndarray(mx.cpu(), (4, 4), "float32", array.ones)
+rhs = own.get_mx_ndarray(mx.cpu(), [[2.0] * 4] * 4, "float32", None, attach_grad=False)
+seconds, result = own.nd_forward_backward_and_time(F=array.add, runs=3, lhs=lhs, rhs=rhs)
+found["own"] = [seconds > 0, float(result.asnumpy().sum()), lhs.grad is not None]
+
+Path(sys.argv[1]).write_text(json.dumps(found))

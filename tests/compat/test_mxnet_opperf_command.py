@@ -1,0 +1,101 @@
+"""The command line of MXNet's opperf with MXNet in its children: nothing that is measured is lost."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "opperf.compat.mxnet_opperf", "--warmup", "1"]
+#: Rows of few elements; those that are alike, and a name that stands for another, are rows of their own.
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "broadcast_add": [{"lhs": [8, 8], "rhs": [8, 1]}, {"lhs": [8, 8], "rhs": [8, 1]}],
+    "broadcast_plus": [{"lhs": [8, 8], "rhs": [8, 1]}],
+    "erfinv": [{"data": [8, 8]}],
+    "linalg_det": [{"A": [8, 8]}],
+    "argmax_channel": [{"data": [8, 8]}],
+    "Activation": [{"data": [8, 8], "act_type": kind} for kind in ("relu", "sigmoid", "tanh")],
+}
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """The rows, in a file."""
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps(ROWS))
+    return file
+
+
+def measured(*words: object, command: list[str] | None = None) -> str:
+    """Run a command that must end well, and return what it said."""
+    done = subprocess.run([*(command or COMMAND), *map(str, words)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def document(path: Path) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text())
+    return found
+
+
+def test_no_row_is_lost_or_overwritten_and_the_records_stand_beside_them(inputs: Path, tmp_path: Path) -> None:
+    output, records = tmp_path / "out.json", tmp_path / "records.json"
+    measured("--inputs", inputs, "--runs", 3, "-o", output, "--records", records)
+    found = document(output)
+    assert {name: [row["inputs"] for row in rows] for name, rows in found.items()} == dict(sorted(ROWS.items()))
+    assert all(row[f"avg_time_forward_{name}"] > 0 for name, rows in found.items() for row in rows)
+    assert found["broadcast_plus"][0]["max_storage_mem_alloc_cpu/0"] >= 0.256
+    assert found["argmax_channel"][0]["no_backward"] == "MXNet has no gradient of it"
+    assert json.loads(records.read_text())["run"]["settings"]["runs"] == 3
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.json", "records.json", "rows.json"]
+
+
+def test_whole_numbers_run_to_the_end_by_the_name_that_the_proposal_gave_the_command(
+    inputs: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.json"
+    command = [sys.executable, "-m", "opperf.compat.run_all_mxnet_operator_benchmarks"]
+    words = ("--inputs", inputs, "--dtype", "int32", "--profiler", "python", "--warmup", 1, "--runs", 2)
+    measured(*words, "--output-file", output, command=command)
+    found = document(output)
+    assert "error" in found["linalg_det"][0]  # which takes floating numbers alone
+    assert found["broadcast_add"][1]["avg_time_broadcast_add"] > 0
+    assert [len(rows) for rows in found.values()] == [len(ROWS[name]) for name in found]
+
+
+def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Path) -> None:
+    output, journal = tmp_path / "out.csv", tmp_path / "out.csv.journal"
+    words = ["--inputs", str(inputs), "--runs", "100", "-f", "csv", "-o", str(output)]
+    started = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE)
+    try:
+        give_up = time.monotonic() + 120
+        while not journal.exists() or len(journal.read_text().splitlines()) < 4:
+            assert started.poll() is None
+            assert time.monotonic() < give_up
+            time.sleep(0.01)
+    finally:
+        started.send_signal(signal.SIGKILL)
+        started.communicate()
+    before = journal.read_text().splitlines()
+    assert not output.exists()
+    measured(*words, "--resume")
+    lines = output.read_text().splitlines()
+    assert lines[0].startswith("operator,inputs,")
+    assert len(lines) == 1 + sum(map(len, ROWS.values()))
+    assert len(before) >= 4
+    assert not journal.exists()
+
+
+def test_an_operator_that_mxnet_does_not_have_is_refused_with_names_near_it(tmp_path: Path) -> None:
+    words = ["--operator", "broadcast_ad", "-o", str(tmp_path / "out.json")]
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no operator `mxnet:nd.broadcast_ad`")
+    assert "`mxnet:nd.broadcast_add`" in done.stderr
+    assert not list(tmp_path.iterdir())
