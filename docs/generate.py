@@ -11,6 +11,7 @@ import contract, and the library's signatures.
 
 from __future__ import annotations
 
+import argparse
 import configparser
 import inspect
 import json
@@ -278,6 +279,41 @@ def runners(_: str) -> str:
     return table(("function", "operators", "category of opperf's own commands"), rows)
 
 
+def grammar(rest: str) -> str:
+    """Return the keys of one level of PARAM's configs, or the types of their arguments, from the grammar itself."""
+    from opperf.sources.param import grammar, names
+
+    if rest == "types":
+        rows = [
+            (f"`{name}`", known.meaning, f"`{word}`", "yes" if one.required else "", one.kind.expected, one.meaning)
+            for name, known in grammar.ARGUMENTS.items()
+            for word, one in known.keys.items()
+        ]
+        rows += [(f"`{name}`", one.meaning, "", "", "", "") for name, one in grammar.ARGUMENTS.items() if not one.keys]
+        return table(("type", "is", "key", "required", "holds", "meaning"), rows)
+    if rest == "ranges":
+        rows = [
+            (f"`{name}`", f"`{word}`", one.ranged.expected)
+            for name, known in grammar.ARGUMENTS.items()
+            for word, one in known.keys.items()
+            if one.ranged is not None
+        ]
+        return table(("type", "key", "under `__range__`"), rows)
+    if rest == "names":
+        return table(("name", "is"), [(f"`{name}`", f"`torch:{path}`") for name, path in names.REGISTERED.items()])
+    known = {"operator": "OPERATOR_KEYS", "config": "CONFIG_KEYS", "spec": "SPEC_KEYS", "argument": "SHARED"}[rest]
+    return table(("key", "meaning"), [(f"`{word}`", text) for word, text in getattr(grammar, known).items()])
+
+
+def param_help(_: str) -> str:
+    """Return the help of PARAM's command line."""
+    from opperf.compat.param.command.flags import parser
+
+    made = parser()
+    made.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=100, max_help_position=40)
+    return fenced(made.format_help().strip(), "text")
+
+
 PARTS: dict[str, Callable[[str], str]] = {
     "example": example,
     "runners": runners,
@@ -287,6 +323,8 @@ PARTS: dict[str, Callable[[str], str]] = {
     "operators": operators,
     "groups": groups,
     "columns": columns,
+    "grammar": grammar,
+    "param_help": param_help,
     "fields": fields,
     "signature": signature,
     "methods": methods,

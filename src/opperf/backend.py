@@ -57,6 +57,14 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Layer:
+    """Something that is built once and then called, as `torch.nn.Linear` is; a gradient flows to its `parameters`."""
+
+    function: Callable[..., Any]
+    parameters: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
 class Work:
     """Something to time: `function(*arguments, **keywords)`, again and again, inside `scope()`.
 
@@ -130,6 +138,9 @@ class Backend(Protocol):
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return the function at a path that users write, or raise `LookupError`."""
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return what is built at a path with these arguments; None where the path names a function."""
 
     def names(self) -> list[str]:
         """Return implementation names that `resolve` knows, for near matches."""

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 
 from opperf.errors import InputError, unknown
-from opperf.registry import FRAMEWORKS
+from opperf.registry import FRAMEWORKS, PRESETS
 
 #: The newest Python that has wheels of what the framework needs: NumPy below 1.24 stops there.
 NEWEST_PYTHON = {"mxnet": (3, 11)}
@@ -56,10 +56,8 @@ class EnvironmentSpec:
         plain = text.strip()
         if plain == "current":
             return CURRENT
-        if plain in FRAMEWORKS:
+        if plain in PRESETS:
             return preset(plain)
-        if plain == REFERENCE.text:
-            return REFERENCE
         key, equals, path = plain.partition("=")
         if equals and key.strip() == "python":
             return cls._python(path.strip())
@@ -80,7 +78,7 @@ class EnvironmentSpec:
         owner = next((known.name for known in FRAMEWORKS.values() if known.owns(name)), None)
         if owner is None and found["url"] is None and found["versions"] is None:
             # A bare name is far more often a slip of the pen than a package, and installing a package runs its code.
-            raise unknown("environment", text, FRAMEWORKS, hint=_HINT)
+            raise unknown("environment", text, PRESETS, hint=_HINT)
         requirement = name + _extras(found["extras"]) + _constraint(text, found["url"], found["versions"])
         companions = FRAMEWORKS[owner].companions if owner else ()
         beside = tuple(other for other in companions if requirement_name(other) != name)
@@ -94,14 +92,12 @@ class EnvironmentSpec:
 
 #: The interpreter that opperf itself runs in.
 CURRENT = EnvironmentSpec("current", "current")
-#: Where results are computed that others are checked against: NumPy, and SciPy for what NumPy lacks.
-REFERENCE = EnvironmentSpec("reference", "preset", "numpy", (*FRAMEWORKS["numpy"].preset, "scipy==1.17.1"))
 
 
-def preset(framework: str) -> EnvironmentSpec:
-    """Return the environment that goes by the name of a framework; one that needs no packages is `current`."""
-    requirements = FRAMEWORKS[framework].preset
-    return EnvironmentSpec(framework, "preset", framework, requirements) if requirements else CURRENT
+def preset(name: str) -> EnvironmentSpec:
+    """Return the environment that goes by a name, often a framework's; one that needs no packages is `current`."""
+    owner, requirements = PRESETS[name]
+    return EnvironmentSpec(name, "preset", owner, requirements) if requirements else CURRENT
 
 
 def normalised(name: str) -> str:

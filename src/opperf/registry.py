@@ -47,6 +47,15 @@ FRAMEWORKS = {
         Framework("null", "opperf", (), ()),
     )
 }
+#: The environments that go by a name: whose they are, and what they hold. Results are checked in `reference`; FBGEMM's
+#: package fits one PyTorch alone.
+PRESETS = {
+    **{framework.name: (framework.name, framework.preset) for framework in FRAMEWORKS.values()},
+    "reference": ("numpy", (*FRAMEWORKS["numpy"].preset, "scipy==1.17.1")),
+    "fbgemm": ("torch", ("torch==2.13.0", "fbgemm-gpu-cpu==1.8.0", "numpy")),
+}
+#: How an attribute is called that a layer is made with before it is called, by place or name (`build.0`, `build.bias`).
+BUILT = "build."
 #: How an implementation begins that is the user's own code.
 CODE = "code:"
 _CODE = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")

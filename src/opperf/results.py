@@ -11,6 +11,7 @@ from opperf.planning.selection import Selection
 from opperf.record import Record, Run
 from opperf.reports import render
 from opperf.session import Options, Session
+from opperf.sources.param.document import read_config
 from opperf.sources.plugin_file import with_plugins
 from opperf.store.run_file import write_text
 
@@ -86,6 +87,7 @@ def run(
     all: bool = False,
     skip: Names = None,
     suite: str | Path | None = None,
+    config: str | Path | Sequence[str | Path] = (),
     environment: Names = None,
     device: Names = None,
     dtype: Names = None,
@@ -104,7 +106,8 @@ def run(
     """Measure operators and return their records.
 
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or your code
-    (`my_kernels:fast_softmax`); `plugin` is a file with operators of your own. Each entry of `inputs` makes one case:
+    (`my_kernels:fast_softmax`); `plugin` is a file with operators of your own, and `config` a
+    PARAM benchmark config. Each entry of `inputs` makes one case:
     tensor arguments by shape, attributes by value. `values` are distributions of input values, as in `sorted`; `random`
     draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`,
     `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`, `check`; durations are seconds. Raises
@@ -113,14 +116,15 @@ def run(
     >>> print(run("null:steady", runs=5)[0].status)
     ok
     """
-    plugins = [Path(plugin)] if isinstance(plugin, (str, Path)) else [Path(path) for path in plugin]
+    plugins, configs = _paths(plugin), _paths(config)
     given = [inputs] if isinstance(inputs, Mapping) else list(inputs or ())
     selection = Selection(
-        operators=with_plugins(_names(operators), plugins, others=bool(category or all or suite)),
+        operators=with_plugins(_names(operators), plugins, others=bool(category or all or suite or configs)),
         categories=_names(category),
         every=all,
         skip=_names(skip),
         suite=None if suite is None else Path(suite),
+        configs=[read_config(path) for path in configs],
         frameworks=_names(framework),
         environments=_names(environment),
         devices=_names(device),
@@ -144,3 +148,7 @@ def _names(given: Names) -> tuple[str, ...]:
     if given is None:
         return ()
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _paths(given: str | Path | Sequence[str | Path]) -> list[Path]:
+    return [Path(given)] if isinstance(given, (str, Path)) else [Path(path) for path in given]

@@ -14,6 +14,7 @@ import typer.main
 from opperf.cli.main import app
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
+from opperf.compat.param.command import flags as param
 from opperf.environment import EnvironmentSpec
 from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.planning.side_text import read_side
@@ -101,6 +102,8 @@ def check_compat(words: list[str]) -> None:
     """Parse a command of `opperf.compat` as it does."""
     if words[0].endswith(".benchmark_driver"):
         benchmark_driver.parser().parse_args(words[1:])
+    elif words[0].endswith(".param"):
+        param.parser().parse_args(words[1:])
     else:
         command: Any = typer.main.get_command(importlib.import_module(f"{words[0]}.__main__").app)
         command.make_context(words[0], words[1:])
@@ -124,11 +127,12 @@ def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
     command: Any = typer.main.get_command(app)
     verbs = [*_verbs(command), *_verbs(typer.main.get_command(mxnet_opperf.app))]
     known = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
+    known |= {option for action in param.parser()._actions for option in action.option_strings}
     foreign = {"--cpuset-cpus", "--no-deps"}  # of docker and pip
     prose = "\n".join(
         child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"
     )
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", prose)) - foreign <= known
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9_-]+", prose)) - foreign <= known
 
 
 def test_the_readers_of_commands_find_them() -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from opperf.backend import Bound
+from opperf.backend import Bound, Layer
 from opperf.backends.call import Call, Parameter
-from opperf.case import Argument, Case, Device, DType, ListOf
+from opperf.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.child import inputs
 from opperf.operators import Operator
+from opperf.registry import BUILT
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -60,12 +61,13 @@ def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, se
             positional.extend(value)
         else:
             positional.append(value)
-    function = backend.resolve(call.path) if call.function is None else call.function
+    layer = _built(call, case, backend, made)
+    function = layer.function if layer is not None else call.function or backend.resolve(call.path)
     return Bound(
         function=function,
         arguments=tuple(positional),
         keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
-        differentiable=tuple(_differentiable(case, operator, backend, made)),
+        differentiable=(*_differentiable(case, operator, backend, made), *(layer.parameters if layer else ())),
         mutated=() if backend.immutable else _mutated(case, operator, made),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
     )
@@ -82,8 +84,18 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     return Call(
         path,
         tuple(Parameter(name, neutral=name) for name in placed),
-        tuple(Parameter(name, neutral=name) for name in named),
+        tuple(Parameter(name, neutral=name) for name in named if not name.startswith(BUILT)),
     )
+
+
+def _built(call: Call, case: Case, backend: Backend, made: dict[str, Any]) -> Layer | None:
+    """Return what is built at the path of a call before it is called; None for a function."""
+    if call.function is not None:
+        return None
+    given = {name.removeprefix(BUILT): made[name] for name in case.attributes if name.startswith(BUILT)}
+    places = sorted((name for name in given if name.isdecimal()), key=int)
+    named = {name: value for name, value in given.items() if not name.isdecimal()}
+    return backend.layer(call.path, [given[place] for place in places], named)
 
 
 def _given(parameter: Parameter, made: dict[str, Any]) -> bool:
@@ -98,12 +110,13 @@ def _value(parameter: Parameter, made: dict[str, Any]) -> Any:
 
 def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> list[Any]:
     """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
-    names = case.inputs if operator is None else operator.differentiable
+    own = {**case.inputs, **{name: value for name, value in case.attributes.items() if not name.startswith(BUILT)}}
+    names = own if operator is None else operator.differentiable
     found = []
     for name in names:
-        if name not in case.inputs:
+        if name not in own:
             continue
-        specs = list(Case(case.operator, {name: case.inputs[name]}).tensors())
+        specs = list(tensors_of(own[name]))
         for spec, tensor in zip(specs, backend.leaves(made[name])):
             if spec.is_float and spec.requires_grad is not False:
                 found.append(tensor)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from opperf.environment import REFERENCE, EnvironmentSpec, preset
+from opperf.environment import EnvironmentSpec, preset
 from opperf.errors import InputError
-from opperf.registry import REAL_FRAMEWORKS
+from opperf.registry import PRESETS
 from opperf.workers import interpreters
 from opperf.workers.interpreters import Built
 
@@ -24,11 +24,12 @@ def list_environments() -> None:
     built = interpreters.environments()
     here = ", ".join(interpreters.importable()) or "-"
     there = {environment.requirements for environment in built}
-    presets = [spec for spec in (*map(preset, REAL_FRAMEWORKS), REFERENCE) if spec.requirements not in there]
+    known = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}
+    presets = [(name, owner) for name, owner in known.items() if preset(name).requirements not in there]
     rows = [
         ("current", here, "-", "-", "-", "-"),
         *(_row(environment) for environment in built),
-        *((spec.text, spec.framework or "-", "-", "-", "not built", "-") for spec in presets),
+        *((name, owner, "-", "-", "not built", "-") for name, owner in presets),
     ]
     widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
     for row in (_TITLES, *rows):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 import typer
 
-from opperf.cli import compare, doctor, env, gate, noise, operators, replay, run, show
+from opperf.cli import compare, config, doctor, env, gate, noise, operators, replay, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.command("noise")(noise.noise)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)
+app.add_typer(config.app, name="config")
 app.add_typer(env.app, name="env")
 
 
@@ -50,7 +52,7 @@ def main() -> None:
     obeyed(app)
 
 
-def obeyed(command: typer.Typer) -> None:
+def obeyed(command: Callable[[], object]) -> None:
     """Run a command line, tell its errors, and exit with its code."""
     signal.signal(signal.SIGTERM, _terminated)
     try:

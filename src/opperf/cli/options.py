@@ -19,6 +19,9 @@ Category = Annotated[Words, Option(metavar="C", help="All operators of a categor
 Every = Annotated[bool, Option("--all", help="All operators.")]
 Skip = Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")]
 SuiteFile = Annotated[Optional[Path], Option(metavar="FILE", help="The cases of a suite file.")]
+Config = Annotated[
+    Optional[list[Path]], Option(metavar="FILE", help="The cases of a PARAM benchmark config; may be given again.")
+]
 Dtype = Annotated[Words, Option(metavar="D", help="Element type in place of float32.")]
 Values = Annotated[
     Words, Option(metavar="V", help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.")

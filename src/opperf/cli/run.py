@@ -32,6 +32,7 @@ def run(
     every: options.Every = False,
     skip: options.Skip = None,
     suite: options.SuiteFile = None,
+    config: options.Config = None,
     environment: options.Environment = None,
     device: options.Device = None,
     dtype: options.Dtype = None,
@@ -68,12 +69,13 @@ def run(
     from opperf.cli.selecting import selection
     from opperf.plan import Settings
     from opperf.session import Options
+    from opperf.sources.param.config import notes
     from opperf.sources.user_inputs import pairs
     from opperf.units import parse_duration, parse_percent
 
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin,
+        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin, config=config,
         frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
         threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip
@@ -97,6 +99,8 @@ def run(
         keep_samples=not no_samples,
         command=("opperf", *sys.argv[1:]),
     )
+    for note in notes(selected.configs):
+        typer.echo(f"note: {note}", err=True)
     _run(selected, settings, wanted, format=format, dry_run=dry_run, strict=strict)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Protocol
 
 from opperf.case import Case
@@ -17,6 +18,7 @@ from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, categories, operator
 from opperf.operators.groups import GROUPS
 from opperf.plan import Plan, Settings, Side, Trial
+from opperf.planning.configured import ORIGIN, configured
 from opperf.planning.selection import Selection
 from opperf.registry import CODE, is_code, split_implementation
 from opperf.sources.large_cases import large_case
@@ -62,13 +64,16 @@ def expand(
     trials: list[Trial] = []
     for side in sides:
         trials += _suite_trials(selection, side)
+        trials += _config_trials(selection, side, asked, settings.seed)
         for wanted in _wanted(selection, side, asked):
             trials += _trials(selection, wanted, side, asked, settings.seed)
         for wanted in _registered(selection, side, asked) if selection.every and registered else ():
             trials += _trials(selection, wanted, side, asked, settings.seed)
     if not trials:
         raise InputError(
-            "nothing to measure", hint="name operators, or give `--category`, `--all` or `--suite`", slug="empty_plan"
+            "nothing to measure",
+            hint="name operators, or give `--category`, `--all`, `--suite` or `--config`",
+            slug="empty_plan",
         )
     return Plan(tuple({trial.key: trial for trial in trials}.values()), settings)
 
@@ -186,10 +191,15 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
     else:
         made = list(_sized(selection, wanted.definition))
     for case, origin in made:
-        for dtype in selection.dtypes or ("float32",):
-            typed = case.with_dtype(dtype_named(dtype))
-            for values in selection.values or ("uniform",):
-                yield typed.with_values(distribution_named(values)), origin
+        yield from ((varied, origin) for varied in _varied(selection, case))
+
+
+def _varied(selection: Selection, case: Case) -> Iterator[Case]:
+    """Yield a case in every element type and distribution of values that is asked for."""
+    for dtype in selection.dtypes or ("float32",):
+        typed = case.with_dtype(dtype_named(dtype))
+        for values in selection.values or ("uniform",):
+            yield typed.with_values(distribution_named(values))
 
 
 def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
@@ -277,3 +287,14 @@ def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
         here = side if prefix is None else replace(side, implementation=rest)
         for direction in _directions(selection, definition, entry.case, tried=True):
             yield Trial(entry.case, here, direction, entry.origin, entry.count)
+
+
+def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
+    """Yield the trials of PARAM's configs; the origin of each is its run id."""
+    for made in configured(selection.configs, side.framework, seed, partial(asked.describe, side)):
+        neutral = made.meaning.framework is None
+        definition = catalog()[made.case.operator] if neutral else None
+        here = side if neutral else replace(side, implementation=made.meaning.path)
+        for case in _varied(selection, made.case):
+            for direction in _directions(selection, definition, case, tried=False):
+                yield Trial(case, here, direction, f"{ORIGIN}{made.run_id}")

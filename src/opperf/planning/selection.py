@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opperf.sources.param.config import ParamConfig
 from opperf.suite import Suite
 
 
@@ -23,6 +24,7 @@ class Selection:
     every: bool = False
     skip: Sequence[str] = ()
     suite: Path | Suite | None = None
+    configs: Sequence[ParamConfig] = ()
     frameworks: Sequence[str] = ()
     environments: Sequence[str] = ()
     devices: Sequence[str] = ()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.plan import ALLOCATORS, ENGINES, MODES, Side
+from opperf.planning.configured import configured_frameworks
 from opperf.planning.selection import Selection
 from opperf.registry import FRAMEWORKS, device_named, framework, split_implementation
 
@@ -19,6 +20,7 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     asked = [framework(name).name for name in selection.frameworks]
     prefixed = [split_implementation(name)[0] for name in selection.operators]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
+    prefixed += configured_frameworks(selection.configs, named=bool(asked) or any(bound))
     found = [*asked, *(name for name in prefixed if name is not None)]
     if not asked:
         found += [name for name in bound if name is not None]

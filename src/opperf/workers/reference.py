@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from opperf import plan
 from opperf.case import Case
-from opperf.environment import CURRENT, REFERENCE, EnvironmentSpec
+from opperf.environment import CURRENT, EnvironmentSpec, preset
 from opperf.errors import OpperfError, WorkerFailure
 from opperf.operators import Operator, catalog
 from opperf.plan import Settings, Side, Trial
@@ -170,4 +170,4 @@ def _side() -> Side:
 
 def _environment() -> EnvironmentSpec:
     """Return where NumPy and SciPy are: here, or in an environment of their own."""
-    return CURRENT if imports_here("numpy") and find_spec("scipy") is not None else REFERENCE
+    return CURRENT if imports_here("numpy") and find_spec("scipy") is not None else preset("reference")

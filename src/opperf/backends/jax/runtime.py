@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import jaxlib
 import numpy as np
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
@@ -130,6 +130,10 @@ class JaxBackend:
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, ..."""
         return functions.resolve(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: JAX has functions only."""
+        return None
 
     def names(self) -> list[str]:
         """Return the functions of the usual places."""

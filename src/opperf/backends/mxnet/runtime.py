@@ -10,7 +10,7 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
@@ -129,6 +129,10 @@ class MxnetBackend:
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return `nd.FullyConnected`, `nd.contrib.isnan`, `np.add`, `npx.softmax`, ..."""
         return paths.function_at(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: no path leads to a block of Gluon."""
+        return None
 
     @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends.call import Binding, Call, parameters
 from opperf.backends.null import explain
 from opperf.backends.null.clock import VirtualClock
@@ -109,6 +109,10 @@ class NullBackend:
         if path in catalog():
             return self._neutral(path)
         raise LookupError(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: scripts are called."""
+        return None
 
     def names(self) -> list[str]:
         """Return the scripts."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
@@ -107,6 +107,10 @@ class NumpyBackend:
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return `numpy.add`, `np.add`, `numpy.linalg.norm`, `numpy.add.reduce`, `numpy.random.Generator.normal`."""
         return functions.resolve(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: NumPy has functions only."""
+        return None
 
     @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Unsupported, Work
+from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
-from opperf.backends.torch import discovery, explain, functions, gradients, memory, opinfo
+from opperf.backends.torch import discovery, explain, functions, gradients, layers, memory, opinfo
 from opperf.backends.torch.described import DTYPES, NAMES, tensors
 from opperf.backends.torch.device import EventTimer
 from opperf.case import Case
@@ -31,6 +31,11 @@ MAKERS = frozenset(name for name, operator in catalog().items() if not operator.
 def start(side: Side) -> TorchBackend:
     """Return the backend of a side."""
     return TorchBackend(side)
+
+
+def started(device: str) -> TorchBackend:
+    """Return the backend of a process that has imported PyTorch itself; its threads stay as many as they are."""
+    return TorchBackend(Side("torch", device=device, threads=torch.get_num_threads()))
 
 
 class TorchBackend:
@@ -126,14 +131,19 @@ class TorchBackend:
         return replace(binding, keywords=(*binding.keywords, Parameter("device", constant=self.device)))
 
     def resolve(self, path: str) -> Callable[..., Any]:
-        """Return `torch.add`, `torch.nn.functional.relu`, `aten::add.Tensor`, `opinfo::linalg.svd`, ..."""
+        """Return `torch.add`, `torch.nn.Linear`, `aten::add.Tensor`, `opinfo::linalg.svd`, ..."""
         if path.startswith(opinfo.PREFIX):
             return discovery.resolve(path, self.side.device)
-        return functions.resolve(path)
+        return layers.maker(path) or functions.resolve(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return a module of `torch.nn`, one of PARAM's models, or embedding bags of FBGEMM."""
+        return layers.layer(path, arguments, keywords, self.device)
 
     def names(self) -> list[str]:
-        """Return the paths of functions, ATen's operators, and the list of PyTorch's own where it was read already."""
-        return [*functions.names(), *(opinfo.names() if opinfo.database.cache_info().currsize else ())]
+        """Return the paths of functions, ATen's operators, layers, and PyTorch's own list where it was read already."""
+        listed = opinfo.names() if opinfo.database.cache_info().currsize else ()
+        return [*functions.names(), *layers.names(), *listed]
 
     def registered(self) -> list[str]:
         """Return the operators of PyTorch's own list, and those of ATen that they reach."""

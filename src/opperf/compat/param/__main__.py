@@ -1,0 +1,51 @@
+"""`python -m opperf.compat.param`: PARAM's command line, with opperf's measurement behind it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import typer
+
+from opperf.cli.main import obeyed
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    obeyed(benchmark)
+
+
+def benchmark() -> None:
+    """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
+    from opperf.cli.output import check_place
+    from opperf.cli.run import leave
+    from opperf.compat.param.command.flags import notes, parser, quiet
+    from opperf.compat.param.command.lines import output_path
+    from opperf.compat.param.command.running import Running
+    from opperf.errors import InputError
+    from opperf.sources.param.document import read_config
+
+    given = parser().parse_args()
+    if given.config is None:
+        raise InputError("no config", hint="name one: `-c FILE`", slug="input")
+    config = read_config(given.config)
+    stamp = f"{os.getpid()}_{int(time.time())}"
+    path = output_path(given.output_prefix, stamp, append=given.append)
+    check_place(path)
+    if not quiet(given):
+        for note in [*config.notes, *notes(given)]:
+            print(f"note: {note}", file=sys.stderr)
+    trace = path.with_name(f"{path.stem}_trace.json") if given.profile else None
+    run, stopped = Running(given, config).run(path, trace)
+    print(f"wrote {path}", file=sys.stderr)
+    if stopped is not None:
+        raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130)
+    try:
+        leave(run, strict=False)
+    except typer.Exit as left:  # no command of typer is around this one
+        raise SystemExit(left.exit_code) from None
+
+
+if __name__ == "__main__":
+    main()

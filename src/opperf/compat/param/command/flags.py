@@ -1,0 +1,89 @@
+"""The flags of PARAM's command line, every one, in both spellings where PARAM mixes them; and what they mean here."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from opperf import __version__
+
+MODES = ("discrete", "continuous", "continuous_events")
+#: Flags of NVIDIA's tools, and what an output says of those that were given.
+TOOLS = ("ncu", "nsys")
+TOOL_NOTE = "`--{tool}` starts no tool here: the operators were measured without it"
+BATCH_NOTE = "`--batch-cmd` is not run: opperf measures each operator in a child process of its own"
+CACHE_NOTE = "`--cuda-l2-cache off` sweeps the CPU's last-level cache before each call; a GPU's cache is left as it is"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser."""
+    made = argparse.ArgumentParser(
+        prog="python -m opperf.compat.param",
+        description="Run a PARAM benchmark config; the flags and the output are PARAM's, the measurement is opperf's.",
+        allow_abbrev=False,
+    )
+
+    def flag(*names: str, **how: Any) -> None:
+        # `--stop_id` and `--stop-id`: PARAM has one of them, its users remember either.
+        both = [other for name in names for other in (name, name.replace("_", "-"), _underlined(name))]
+        made.add_argument(*dict.fromkeys(both), **how)
+
+    flag("-c", "--config", type=Path, metavar="FILE", help="the benchmark config")
+    flag("-w", "--warmup", type=_whole(0), default=1, metavar="N", help="calls before the first sample")
+    flag("-i", "--iteration", type=_whole(1), default=1, metavar="N", help="samples of each operator and direction")
+    flag("-b", "--backward", action="store_true", help="measure backward too")
+    flag("-d", "--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1")
+    flag("-o", "--output-prefix", default="benchmark_result", metavar="NAME",
+         help="how the file of results begins; a name that ends in .json is the file itself")  # fmt: skip
+    flag("-r", "--resume-id", metavar="ID", help="begin at this run id")
+    flag("-s", "--stop-id", metavar="ID", help="end before this run id")
+    flag("-a", "--append", action="store_true", help="append to the latest file of results of that prefix")
+    flag("--cuda-l2-cache", nargs="?", choices=("on", "off"), const="on", default="on",
+         help="off: caches are cold before each call")  # fmt: skip
+    for tool, warmup, iterations in (("ncu", 5, 1), ("nsys", 5, 10)):
+        flag(f"--{tool}", action="store_true", help="not started here; the output says so")
+        flag(f"--{tool}-bin", metavar="PATH", help=f"of --{tool}")
+        flag(f"--{tool}-args-file", metavar="FILE", help=f"of --{tool}")
+        flag(f"--{tool}-warmup", type=_whole(0), default=warmup, metavar="N", help=f"of --{tool}")
+        flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help=f"of --{tool}")
+    flag("--run-batch-size", type=_whole(1), default=50, metavar="N", help="of --ncu and --nsys")
+    flag("--batch-cuda-device", type=_whole(0), default=1, metavar="N", help="of --ncu and --nsys")
+    flag("--batch-cmd", metavar="COMMAND", help="not run here; the output says so")
+    flag("--exec-mode", nargs="?", choices=MODES, const=MODES[0], default=MODES[0],
+         help="discrete waits after each call; the others time blocks of calls with one wait")  # fmt: skip
+    flag("-p", "--profile", action="store_true", help="write a Chrome trace of the samples beside the results")
+    flag("-l", "--log-level", default="INFO", metavar="L", help="WARNING and above: no progress, no notes")
+    flag("-e", "--environment", action="append", metavar="E", help="an environment of opperf, as `fbgemm`; not PARAM's")
+    made.add_argument("--version", action="version", version=f"opperf {__version__}")
+    return made
+
+
+def notes(given: argparse.Namespace) -> list[str]:
+    """Return what an output should say of flags that mean less here than they do in PARAM."""
+    found = [TOOL_NOTE.format(tool=tool) for tool in TOOLS if getattr(given, tool)]
+    if given.batch_cmd:
+        found.append(BATCH_NOTE)
+    if given.cuda_l2_cache == "off":
+        found.append(CACHE_NOTE)
+    return found
+
+
+def quiet(given: argparse.Namespace) -> bool:
+    """Whether nothing but results is to be said."""
+    return str(given.log_level).upper() in ("WARNING", "WARN", "ERROR", "CRITICAL", "30", "40", "50")
+
+
+def _underlined(name: str) -> str:
+    return f"--{name[2:].replace('-', '_')}" if name.startswith("--") else name
+
+
+def _whole(least: int) -> Any:
+    def read(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise argparse.ArgumentTypeError(f"found {number}, expected a whole number >= {least}")
+        return number
+
+    read.__name__ = "whole number"
+    return read

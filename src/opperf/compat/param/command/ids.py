@@ -1,0 +1,46 @@
+"""Where a run begins and where it stops, by the run ids that its output has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opperf.errors import InputError, near
+from opperf.sources.param.cases import ConfigCase
+
+
+def between(made: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:
+    """Return the cases from one run id on, and before another; raises `InputError` for ids that are not there."""
+    first = 0 if resume is None else _place(made, resume, "--resume-id")
+    last = len(made) if stop is None else _place(made, stop, "--stop-id")
+    if first >= last:
+        raise InputError(
+            f"nothing lies between `--resume-id` {resume} and `--stop-id` {stop}",
+            hint="the stop id is left out itself, and comes after the resume id",
+            slug="run_id",
+        )
+    return list(made[first:last])
+
+
+def short(known: ConfigCase, operator: str) -> str:
+    """Return a run id without its operator, as PARAM prints it."""
+    return known.run_id.removeprefix(f"{operator}|")
+
+
+def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
+    """Return the place of a run id: PARAM's whole one, or the short one where only one operator has it."""
+    whole = [i for i, known in enumerate(made) if known.run_id == given or known.run_id == given.replace(":", "|", 1)]
+    ends = [i for i, known in enumerate(made) if known.run_id.endswith(f"|{given}") and _parts(known, given)]
+    found = whole or ends
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(f"`{made[i].run_id}`" for i in found[:5])
+        raise InputError(f"`{flag} {given}` is the id of several cases", hint=f"write one of {names}", slug="run_id")
+    close = near(given, [known.run_id for known in made])
+    told = ", ".join(f"`{name}`" for name in close or [known.run_id for known in made[:5]])
+    raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {told}", slug="run_id")
+
+
+def _parts(known: ConfigCase, given: str) -> bool:
+    """Whether a short id is all of a run id but its operator: `1|0|0` is not the end of `x|1|1|0|0`."""
+    return known.run_id.count("|") == given.count("|") + 1

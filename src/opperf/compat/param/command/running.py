@@ -1,0 +1,181 @@
+"""A run of PARAM's command line: a config, the part of it that is asked for, and a line as soon as a case is done."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from opperf import __version__
+from opperf.cli.progress import Bar
+from opperf.compat.param.command.flags import notes, quiet
+from opperf.compat.param.command.ids import between
+from opperf.compat.param.command.lines import Lines, Shown
+from opperf.compat.param.command.trace import write_trace
+from opperf.measurement import Samples
+from opperf.outcome import Outcome
+from opperf.plan import Plan, Settings, Trial
+from opperf.planning.selection import Selection
+from opperf.record import Run
+from opperf.reports.text import one_line
+from opperf.session import Interrupted, Options, Session, Silent
+from opperf.sources.param.cases import ConfigCase, cases
+from opperf.sources.param.config import ParamConfig
+from opperf.units import format_seconds
+from opperf.workers import machine
+
+#: An operator may take so many seconds in all; PARAM has no limit, and a hung one would hang the run.
+TIMEOUT = 3600.0
+
+
+def settings_of(given: argparse.Namespace) -> Settings:
+    """Return the settings that the flags mean."""
+    return Settings(
+        warmup=given.warmup,
+        runs=given.iteration,
+        timeout=TIMEOUT,
+        cache="cold" if given.cuda_l2_cache == "off" else "hot",
+        latency=given.exec_mode == "discrete",
+    )
+
+
+def selection_of(given: argparse.Namespace, config: ParamConfig) -> Selection:
+    """Return the selection that the flags mean."""
+    return Selection(
+        configs=[config],
+        devices=(given.device,),
+        environments=tuple(given.environment or ()),
+        directions=("forward", "backward") if given.backward else ("forward",),
+    )
+
+
+class Quiet(Silent):
+    """Tells nobody, and has nothing to take away."""
+
+    def close(self) -> None:
+        """Leave the terminal as it is."""
+
+
+class Running:
+    """Is told how a run goes; a case whose directions are all measured becomes a line, and a word on stdout."""
+
+    def __init__(self, given: argparse.Namespace, config: ParamConfig) -> None:
+        self._given = given
+        self._config = config
+        self._bar: Bar | Quiet = Quiet() if quiet(given) else Bar()
+        self._settings = settings_of(given)
+        self._shown = Shown(self._settings, discrete=given.exec_mode == "discrete")
+        self._lines: Lines | None = None
+        self._waiting: dict[str, tuple[ConfigCase, list[Trial]]] = {}
+        self._outcomes: dict[tuple[object, ...], Outcome] = {}
+        self._sampled: list[tuple[str, str, Samples]] = []
+
+    def run(self, path: Path, trace: Path | None) -> tuple[Run, BaseException | None]:
+        """Measure, and write lines to a file, and a trace; return the run and what stopped it before its end."""
+        made = list(cases(self._config, self._settings.seed))
+        wanted = between(made, self._given.resume_id, self._given.stop_id)
+        stopped: BaseException | None = None
+        with Session(selection_of(self._given, self._config), self._settings, self) as session:
+            plan = self._part(session.plan(), wanted)
+            self._lines = Lines(path, append=self._given.append)
+            self._lines.add(header(self._given, self._config))
+            try:
+                run = session.run(plan, Options(command=tuple(sys.argv)))
+            except Interrupted as interrupted:
+                run, stopped = interrupted.run, interrupted.cause
+            finally:
+                self._bar.close()
+            self._write_ready(finished=True)
+            self._lines.add({"finish_time": _now(), "environment": dict(run.environment)})
+            if trace is not None:
+                write_trace(trace, self._sampled)
+                self._lines.add({"trace_file": str(trace)})
+            self._lines.close()
+        return run, stopped
+
+    def _part(self, plan: Plan, wanted: Sequence[ConfigCase]) -> Plan:
+        """Return the trials of the cases that are asked for, and remember which case waits for which."""
+        trials: dict[str, list[Trial]] = {}
+        for trial in plan.trials:
+            trials.setdefault(trial.case.id, []).append(trial)
+        self._waiting = {made.run_id: (made, trials.get(made.case.id, [])) for made in wanted}
+        keys = {trial.key for _, several in self._waiting.values() for trial in several}
+        return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))
+
+    def note(self, text: str) -> None:
+        """Take one line of news."""
+        self._bar.note(text)
+
+    def begin(self, total: int) -> None:
+        """Take the number of measurements to come."""
+        self._bar.begin(total)
+
+    def next(self, trial: Trial) -> None:
+        """Take the trial that is measured now."""
+        self._bar.next(trial)
+
+    def done(self, outcome: Outcome) -> None:
+        """Take what became of it; one trial may be all that several run ids waited for."""
+        self._bar.done(outcome)
+        self._outcomes[outcome.trial.key] = outcome
+        self._write_ready(finished=False)
+
+    def _write_ready(self, *, finished: bool) -> None:
+        """Write the cases that are measured: in order, up to the first that is not; or all, when nothing more comes."""
+        while self._waiting:
+            run_id, (made, trials) = next(iter(self._waiting.items()))
+            measured = bool(trials) and all(trial.key in self._outcomes for trial in trials)
+            if not measured and not finished:
+                return
+            if measured:
+                self._write(made, trials)
+            del self._waiting[run_id]
+
+    def _write(self, made: ConfigCase, trials: Sequence[Trial]) -> None:
+        """Write a line for each framework that measured a case: all but one of them measure neutral operators."""
+        operator = made.run_id.partition("|")[0]
+        for side in dict.fromkeys(trial.side.process for trial in trials):
+            outcomes = {trial.direction: self._outcomes[trial.key] for trial in trials if trial.side.process == side}
+            if self._lines is not None:
+                self._lines.add(self._shown.line(made, operator, outcomes))
+            for direction, outcome in outcomes.items():
+                samples, summary = self._shown.samples(outcome), self._shown.summary(outcome)
+                if samples is not None:
+                    self._sampled.append((made.run_id, direction, samples))
+                why = outcome.reason.message if outcome.reason is not None else ""
+                told = format_seconds(summary.median) if summary is not None else f"{outcome.status}: {why}"
+                print(one_line(f"{made.run_id}  {direction}  {told}"), flush=True)
+
+
+def header(given: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
+    """Return the first line: what was asked, and where it is measured."""
+    options = {name: str(value) if isinstance(value, Path) else value for name, value in vars(given).items()}
+    return {
+        "run_options": {
+            **options,
+            "pass_type": "backward" if given.backward else "forward",
+            "op_exec_mode": given.exec_mode,
+            "time_unit": "millisecond",
+        },
+        "sys_info": {
+            "hostname": socket.gethostname(),
+            "pid": os.getpid(),
+            "cwd": str(Path.cwd()),
+            "python_version": platform.python_version(),
+            "opperf_version": __version__,
+            "machine": machine.facts(),
+        },
+        "start_time": _now(),
+        "notes": [*config.notes, *notes(given)],
+    }
+
+
+def _now() -> str:
+    return datetime.now().isoformat(timespec="seconds")

@@ -1,0 +1,80 @@
+"""Configs in a script: what each operator is, and how its entries are gone through and made."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opperf.compat.param.generators import GENERATORS, DataGenerator
+from opperf.compat.param.iterators import ITERATORS, ConfigIterator
+from opperf.compat.param.operators import OperatorInterface, operator
+from opperf.errors import InputError
+from opperf.sources.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES
+
+
+@dataclass
+class OperatorConfig:
+    """An operator of a config."""
+
+    name: str
+    info: dict[str, Any]
+    op: OperatorInterface
+    build_iterator: type[ConfigIterator]
+    input_iterator: type[ConfigIterator]
+    build_data_generator: type[DataGenerator]
+    input_data_generator: type[DataGenerator]
+
+
+def make_op_config(op_name: str, op_info: dict[str, Any], device: str) -> OperatorConfig:
+    """Return what an operator and its entries are; raises `InputError` for a name that nobody registered."""
+    if not op_info.get("input_data_generator"):
+        raise InputError(f"`{op_name}` has no `input_data_generator`", hint=DEFAULT_GENERATOR, slug="param_config")
+
+    def iterator(key: str) -> type[ConfigIterator]:
+        return ITERATORS.find(op_info.get(key) or DEFAULT_ITERATOR)
+
+    def generator(key: str) -> type[DataGenerator]:
+        name = op_info.get(key) or DEFAULT_GENERATOR
+        return GENERATORS.find(OLD_NAMES.get(name, name))
+
+    return OperatorConfig(
+        op_name,
+        op_info,
+        operator(op_name, device),
+        iterator("build_iterator"),
+        iterator("input_iterator"),
+        generator("build_data_generator"),
+        generator("input_data_generator"),
+    )
+
+
+class BenchmarkConfig:
+    """A config, read from a file, from text or from objects; its operators are `op_configs`."""
+
+    def __init__(self, run_options: dict[str, Any]) -> None:
+        self.run_options = run_options
+        self.bench_config: dict[str, Any] = {}
+        self.op_configs: list[OperatorConfig] = []
+
+    def load_json_file(self, config_file_name: str | Path) -> None:
+        """Read a file."""
+        self.load_json(Path(config_file_name).read_text(encoding="utf-8"))
+
+    def load_json(self, config_json: str) -> None:
+        """Read text; raises `InputError` for what is no JSON."""
+        try:
+            found = json.loads(config_json)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"the config is not JSON ({error})", slug="param_config") from error
+        self.load(found)
+
+    def load(self, config: dict[str, Any]) -> None:
+        """Take objects."""
+        if not isinstance(config, dict) or not all(isinstance(info, dict) for info in config.values()):
+            raise InputError("the config is no object of operators by name", slug="param_config")
+        self.bench_config = copy.deepcopy(config)
+        device = self.run_options["device"]
+        self.op_configs = [make_op_config(name, info, device) for name, info in self.bench_config.items()]

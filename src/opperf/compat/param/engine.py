@@ -1,0 +1,43 @@
+"""opperf's engine over the PyTorch of this process, made once for each device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from opperf.child import process
+from opperf.child.arguments import Maker
+from opperf.measure.disturbance import ProcessCounters
+from opperf.measure.engine import Engine
+from opperf.registry import device_named
+from opperf.sources.param.values import argument
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
+
+
+@dataclass(frozen=True)
+class Here:
+    """A backend in this process, and what measures with it."""
+
+    backend: Backend
+    engine: Engine
+
+    def value(self, given: Mapping[str, Any], place: str) -> Any:
+        """Return the value of a checked argument of a config; floating tensors ask for gradients unless told not to."""
+        made = Maker(self.backend, place).make(argument(given, place), "value")
+        if given["type"] == "tensor" and given.get("requires_grad") is not False and made.is_floating_point():
+            made.requires_grad_(True)
+        return made
+
+
+@cache
+def here(device: str) -> Here:
+    """Return the engine for a device; PyTorch keeps the number of threads that it has."""
+    process.fix_allocator()
+    from opperf.backends.torch import runtime
+
+    backend = runtime.started(device_named(device))
+    return Here(backend, Engine(backend, ProcessCounters()))

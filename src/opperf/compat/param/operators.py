@@ -1,0 +1,99 @@
+"""What can be measured by name: the user's own operators, and every function and layer of PyTorch."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from opperf.backend import Unsupported
+from opperf.compat.param.engine import here
+from opperf.compat.param.registry import Registry
+from opperf.errors import InputError
+from opperf.sources.param.names import meaning
+
+
+class OperatorInterface(abc.ABC):
+    """An operator: built where it needs that, then called. `device` is set before it is built."""
+
+    device: str | None = None
+
+    def build(self, *args: Any, **kwargs: Any) -> None:  # noqa: B027 - most operators build nothing
+        """Build what is called."""
+
+    def cleanup(self) -> None:  # noqa: B027
+        """Give back what `build` made."""
+
+    @abc.abstractmethod
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute."""
+
+    def create_grad(self) -> None:
+        """Make the gradient of the result, untimed."""
+        raise NotImplementedError
+
+    def backward(self) -> None:
+        """Compute the gradients of the last call."""
+        raise NotImplementedError
+
+
+class NamedOperator(OperatorInterface):
+    """A function or a layer of PyTorch, by its path. opperf itself computes its gradients."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.parameters: tuple[Any, ...] = ()
+        self._called: Callable[..., Any] | None = None
+
+    def build(self, *args: Any, **kwargs: Any) -> None:
+        """Build a layer; a function has nothing to build."""
+        layer = here(self.device or "cpu").backend.layer(self.path, args, kwargs)
+        if layer is not None:
+            self._called, self.parameters = layer.function, layer.parameters
+
+    def cleanup(self) -> None:
+        """Drop the layer."""
+        self._called, self.parameters = None, ()
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What is called: the layer, or the function."""
+        if self._called is None:
+            self.build()
+            self._called = self._called or here(self.device or "cpu").backend.resolve(self.path)
+        return self._called
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it."""
+        return self.function(*args, **kwargs)
+
+
+OPERATORS: Registry[OperatorInterface] = Registry("operator")
+
+
+def register_operator(name: str, operator: OperatorInterface) -> None:
+    """Make an operator known by a name; raises `ValueError` for one that is taken."""
+    OPERATORS.add(name, operator)
+
+
+def register_operators(operators: Mapping[str, OperatorInterface]) -> None:
+    """Make several operators known."""
+    for name, operator in operators.items():
+        register_operator(name, operator)
+
+
+def operator(name: str, device: str) -> OperatorInterface:
+    """Return the operator of a name on a device; raises `InputError` for one that neither you nor PyTorch has."""
+    if name in OPERATORS:
+        found = OPERATORS.find(name)
+    else:
+        known = meaning(name)
+        if known is None or known.framework != "torch":
+            raise InputError(f"no operator `{name}`", hint="register it, or name one of PyTorch's", slug="param_config")
+        found = NamedOperator(known.path)
+        try:
+            here(device).backend.resolve(known.path)
+        except (LookupError, Unsupported) as error:
+            raise InputError(f"PyTorch has no operator `{name}`", slug="param_config") from error
+    found.device = device
+    return found

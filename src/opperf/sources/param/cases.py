@@ -1,0 +1,196 @@
+"""From a config that was read to the cases that it describes, each with its run id.
+
+The run id is PARAM's: `OPERATOR|CONFIG|BUILD|INPUT`, with the numbers of the entries, and behind a sweep's entry the
+number of the combination (`torch.add|0|0|1_3`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from opperf.case import Argument, Case
+from opperf.errors import InputError
+from opperf.operators import catalog
+from opperf.registry import BUILT
+from opperf.sources.param import embeddings
+from opperf.sources.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
+from opperf.sources.param.names import EMBEDDINGS, Meaning, Schema, read_schema
+from opperf.sources.param.problems import Problems, quoted
+from opperf.sources.param.sweeps import TooMany, axes, combinations, size, uneven
+from opperf.sources.param.values import argument
+
+#: Cases of one config: more than anyone waits for.
+MOST_CASES = 100_000
+
+
+@dataclass(frozen=True)
+class ConfigCase:
+    """A case of a config. `meaning` says which framework's it is, and its path there.
+
+    `build` and `given` are the arguments as the file writes them, of this case alone.
+    """
+
+    run_id: str
+    case: Case
+    meaning: Meaning
+    build: Spec | None = None
+    given: Spec | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """The arguments of a build or an input, without ranges; `spec` has them as the file writes them."""
+
+    id: str
+    spec: Spec
+    args: tuple[Argument, ...] = ()
+    kwargs: Mapping[str, Argument] | None = None
+
+
+class Mistake(Exception):
+    """What the arguments of one entry cannot be."""
+
+
+def cases(config: ParamConfig, seed: int) -> Iterator[ConfigCase]:
+    """Yield the cases of a config, in PARAM's order; the seed decides random arguments."""
+    for known in config.operators:
+        yield from operator_cases(known, seed)
+
+
+def operator_cases(known: ConfiguredOperator, seed: int) -> Iterator[ConfigCase]:
+    """Yield the cases of one operator of a config; raises `Mistake`."""
+    for number, entry in enumerate(known.entries):
+        for build, given in _pairs(entry, f"{seed}/{known.name}/{number}"):
+            place = f"{number}|{build.id if build else 0}" if known.batch is None else known.batch
+            case, meaning = _case(known, build, given)
+            run_id = f"{known.name}|{place}|{given.id}"
+            yield ConfigCase(run_id, case, meaning, build.spec if build else None, given.spec)
+
+
+def check(known: ConfiguredOperator, problems: Problems) -> None:
+    """Look for what only the whole of an operator's entry shows: sweeps that do not end, arguments that do not fit."""
+    total = 0
+    for number, entry in enumerate(known.entries):
+        place = f"{known.place}.config[{number}]"
+        counts = []
+        for part, specs in (("build", entry.builds or ()), ("input", entry.inputs)):
+            counts.append(sum(_count(spec, f"{place}.{part}[{i}]", problems) for i, spec in enumerate(specs)))
+            twice = [name for name, times in Counter(spec.id for spec in specs if spec.id).items() if times > 1]
+            for name in twice:
+                problems.add(f"{place}.{part}", f"two entries have the id {quoted(name)}")
+        total += counts[1] * (counts[0] if entry.builds else 1)
+    if total > MOST_CASES:
+        problems.add(known.place, f"the ranges make {total} cases, expected {MOST_CASES} at most")
+    if problems.found:
+        return
+    for number, entry in enumerate(known.entries):
+        alone = ConfiguredOperator(known.name, known.place, known.meaning, (entry,))
+        try:
+            ids = Counter(made.run_id for made in operator_cases(alone, 0))
+        except (Mistake, InputError) as mistake:
+            problems.add(f"{known.place}.config[{number}]", getattr(mistake, "message", str(mistake)))
+            continue
+        for name in [name for name, times in ids.items() if times > 1][:1]:
+            problems.add(f"{known.place}.config[{number}]", f"two cases have the id {quoted(name)}")
+
+
+def _count(spec: Spec, place: str, problems: Problems) -> int:
+    """Return how many combinations a spec has."""
+    try:
+        swept = axes(spec)
+    except TooMany:
+        problems.add(place, f"a range has more steps than anyone waits for, expected {MOST_CASES} at most")
+        return 0
+    group = uneven(swept)
+    if group is not None:
+        problems.add(place, f"the sweeps of {quoted(group)} go on together, but are not equally long")
+    return size(swept)
+
+
+def _pairs(entry: Entry, seed: str) -> Iterator[tuple[Made | None, Made]]:
+    """Yield each thing to build with each of its inputs."""
+    builds = [None] if entry.builds is None else list(_made(entry.builds, f"{seed}/build", swept=entry.swept[0]))
+    for build in builds:
+        for given in _made(entry.inputs, f"{seed}/{build.id if build else 0}/input", swept=entry.swept[1]):
+            yield build, given
+
+
+def _made(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[Made]:
+    for i, spec in enumerate(specs):
+        several = swept and not (spec.id is not None and not axes(spec))
+        for n, plain in enumerate(combinations(spec)):
+            named = f"{spec.id or i}_{n}" if several else spec.id or str(i)
+            args = tuple(argument(one, f"{seed}/{named}/{place}") for place, one in enumerate(plain.args))
+            kwargs = {name: argument(one, f"{seed}/{named}/{name}") for name, one in (plain.kwargs or {}).items()}
+            yield Made(named, plain, args, kwargs)
+
+
+def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning]:
+    """Return the case of a build and an input, and what it is a case of; raises `Mistake`."""
+    meaning = known.meaning
+    if meaning.framework is None:
+        return _neutral(meaning.path, build, given), meaning
+    name = f"{meaning.framework}:{meaning.path}"
+    built = {} if build is None else _built(build)
+    if known.name == EMBEDDINGS:
+        args = () if build is None else build.args
+        wrong = embeddings.mistake(args, given.args)
+        if wrong is not None:
+            raise Mistake(wrong)
+        return embeddings.case(name, args, given.args, built), meaning
+    if known.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
+        return _with_schema(known.name, build, given)
+    return Case(name, _by_place(given.args), {**built, **(given.kwargs or {})}), meaning
+
+
+def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
+    return {str(i): value for i, value in enumerate(args)}
+
+
+def _built(build: Made) -> dict[str, Argument]:
+    """Return the arguments of a build among the attributes of a case; what takes none is built all the same."""
+    return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
+
+
+def _neutral(name: str, build: Made | None, given: Made) -> Case:
+    """Return the case of an operator of the catalog: positional arguments in the order of its inputs and attributes."""
+    definition = catalog()[name]
+    if build is not None:
+        raise Mistake(f"`{name}` of the catalog takes no `build`")
+    default = definition.case("common")
+    words = [*definition.inputs, *(word for word in default.attributes if word not in definition.inputs)]
+    if len(given.args) > len(words):
+        raise Mistake(f"found {len(given.args)} arguments, expected {len(words)} at most: {', '.join(words)}")
+    arguments = {**dict(zip(words, given.args)), **(given.kwargs or {})}
+    unknown = [word for word in given.kwargs or {} if word not in words or words.index(word) < len(given.args)]
+    if unknown:
+        raise Mistake(
+            f"`{name}` has no argument `{unknown[0]}`, or it stands among `args` too; it takes {', '.join(words)}"
+        )
+    missing = [word for word in default.inputs if word not in arguments]
+    if missing:
+        raise Mistake(f"`{name}` without `{missing[0]}`; it takes {', '.join(words)}")
+    return definition.case_of({**default.attributes, **arguments})
+
+
+def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning]:
+    """Return the case of a registered operator whose build is its schema string, and the overload that it names."""
+    text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
+    schema = read_schema(text) if isinstance(text, str) else None
+    if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
+        shown = quoted(text) if isinstance(text, str) else "other arguments"
+        raise Mistake(f"found {shown} in `build`, expected the schema string of `{name}` alone")
+    return _called(schema, given), Meaning("torch", schema.path)
+
+
+def _called(schema: Schema, given: Made) -> Case:
+    if len(given.args) > len(schema.names):
+        raise Mistake(f"found {len(given.args)} arguments, expected {len(schema.names)} at most, as the schema says")
+    named = dict(zip(schema.names[schema.positional :], given.args[schema.positional :]))
+    twice = [word for word in given.kwargs or {} if word in named]
+    if twice:
+        raise Mistake(f"`{twice[0]}` stands among `args` too")
+    inputs = _by_place(given.args[: schema.positional])
+    return Case(f"torch:{schema.path}", inputs, {**named, **(given.kwargs or {})})
