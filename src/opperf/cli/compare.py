@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
-from opperf.cli.run import usable_cpus
 
 if TYPE_CHECKING:
     from opperf.analysis.verdict import Rule
@@ -56,12 +55,11 @@ def compare(
     from opperf.analysis.verdict import Rule
     from opperf.cli.live import compare_live
     from opperf.cli.output import check_format, write_report
-    from opperf.cli.selecting import selection
+    from opperf.cli.selecting import selection, settings
     from opperf.errors import InputError
-    from opperf.plan import Settings
     from opperf.reports import comparisons
     from opperf.sources.user_inputs import pairs as read_pairs
-    from opperf.units import parse_duration, parse_percent
+    from opperf.units import parse_percent
 
     check_format(format, output)
     rule = Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs)
@@ -82,15 +80,9 @@ def compare(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
         random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin,
     )  # fmt: skip
-    settings = Settings(
-        timeout=parse_duration(timeout, name="`--timeout`"),
-        check=not no_check,
-        budget=None if budget is None else parse_duration(budget, name="`--budget`"),
-        cpus=None if cpus is None else usable_cpus(cpus),
-        seed=seed,
-    )
+    measuring = settings(timeout=timeout, budget=budget, cpus=cpus, seed=seed, check=not no_check)
     labels = read_pairs(label or (), "--label")
-    document, stopped = compare_live(selected, base, new, settings, rule, labels, explain=explain)
+    document, stopped = compare_live(selected, base, new, measuring, rule, labels, explain=explain)
     what = f"{len(document.comparisons)} comparisons"
     write_report(lambda chosen: comparisons.render(document, chosen), format, output, what)
     if stopped is not None:

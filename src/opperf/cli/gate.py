@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
-from opperf.cli.run import usable_cpus
+from opperf.cli.selecting import usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

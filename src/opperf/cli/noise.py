@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from opperf.cli import options
-from opperf.cli.run import usable_cpus
 
 
 def noise(
@@ -48,13 +47,12 @@ def noise(
     from opperf.analysis.verdict import Rule
     from opperf.cli.output import check_format, write_report
     from opperf.cli.progress import Bar
-    from opperf.cli.selecting import selection
+    from opperf.cli.selecting import selection, settings
     from opperf.errors import InputError
     from opperf.noise import Noise, store
-    from opperf.plan import Settings
     from opperf.reports.noise import render
     from opperf.sources.user_inputs import pairs as read_pairs
-    from opperf.units import parse_duration, parse_percent
+    from opperf.units import parse_percent
 
     check_format(format, output)
     for name, value, least in (("--pairs", pairs, 3), ("--repeats", repeats, 1)):
@@ -66,14 +64,9 @@ def noise(
         frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
         threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip
-    settings = Settings(
-        timeout=parse_duration(timeout, name="`--timeout`"),
-        budget=None if budget is None else parse_duration(budget, name="`--budget`"),
-        cpus=None if cpus is None else usable_cpus(cpus),
-        seed=seed,
-    )
+    measuring = settings(timeout=timeout, budget=budget, cpus=cpus, seed=seed)
     bar = Bar()
-    study = Noise(settings, Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs), bar)
+    study = Noise(measuring, Rule(tolerance=parse_percent(tolerance, name="`--tolerance`"), pairs=pairs), bar)
     labels = read_pairs(label or (), "--label")
     trials = study.trials(selected)
     stopped: BaseException | None = None

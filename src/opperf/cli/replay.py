@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.cli import options
-from opperf.cli.run import measure, usable_cpus
+from opperf.cli.run import measure
 
 if TYPE_CHECKING:
     from opperf.record import Run
@@ -57,37 +56,19 @@ def replay(
 ) -> None:
     """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
     from opperf.cli.output import check_format, check_place, write_report
-    from opperf.plan import Settings
+    from opperf.cli.selecting import run_options, settings
     from opperf.planning.selection import Selection
     from opperf.reports.replay import render
-    from opperf.session import Options
-    from opperf.sources.user_inputs import pairs
     from opperf.trace import Replay
-    from opperf.units import parse_duration, parse_percent
 
     place = output or resume
     check_format(format, place)
     check_place(save_suite)
-    settings = Settings(
-        warmup=warmup,
-        runs=runs,
-        precision=parse_percent(precision, name="`--precision`"),
-        trial_budget=parse_duration(trial_budget, name="`--trial-budget`"),
-        timeout=parse_duration(timeout, name="`--timeout`"),
-        budget=None if budget is None else parse_duration(budget, name="`--budget`"),
-        processes=processes,
-        cache=cache,
-        seed=seed,
-        cpus=None if cpus is None else usable_cpus(cpus),
-        latency=False,
-    )
-    wanted = Options(
-        output=place,
-        resume=resume,
-        labels=pairs(label or (), "--label"),
-        keep_samples=not no_samples,
-        command=("opperf", *sys.argv[1:]),
-    )
+    measuring = settings(
+        warmup=warmup, runs=runs, precision=precision, trial_budget=trial_budget, budget=budget, timeout=timeout,
+        processes=processes, cache=cache, seed=seed, cpus=cpus, latency=False,
+    )  # fmt: skip
+    wanted = run_options(output=output, resume=resume, label=label, no_samples=no_samples)
     trace = _read(traces, kineto, subgraph, iterations)
     if save_suite is not None:
         _save(trace, save_suite)
@@ -104,7 +85,7 @@ def replay(
         found = Replay(trace, run)
         write_report(lambda chosen: render(found, chosen, top), format, place, f"{len(run.records)} records")
 
-    measure(selected, settings, wanted, report, dry_run=dry_run, strict=strict)
+    measure(selected, measuring, wanted, report, dry_run=dry_run, strict=strict)
 
 
 def _read(traces: list[Path], kineto: Path | None, subgraph: str | None, iterations: str | None) -> Trace:

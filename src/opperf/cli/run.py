@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import sys
 from typing import TYPE_CHECKING
 
 import typer
@@ -66,12 +63,8 @@ def run(
     resume: options.Resume = None,
 ) -> None:
     """Measure operators: time forward and backward, memory, rates; alone in their process, with honest intervals."""
-    from opperf.cli.selecting import selection
-    from opperf.plan import Settings
-    from opperf.session import Options
+    from opperf.cli.selecting import run_options, selection, settings
     from opperf.sources.param.config import notes
-    from opperf.sources.user_inputs import pairs
-    from opperf.units import parse_duration, parse_percent
 
     selected = selection(
         operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
@@ -79,29 +72,14 @@ def run(
         frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
         threads=threads, engine=engine, allocator=allocator,
     )  # fmt: skip
-    settings = Settings(
-        warmup=warmup,
-        runs=runs,
-        precision=parse_percent(precision, name="`--precision`"),
-        trial_budget=parse_duration(trial_budget, name="`--trial-budget`"),
-        timeout=parse_duration(timeout, name="`--timeout`"),
-        check=not no_check,
-        budget=None if budget is None else parse_duration(budget, name="`--budget`"),
-        processes=processes,
-        cache=cache,
-        seed=seed,
-        cpus=None if cpus is None else usable_cpus(cpus),
-    )
-    wanted = Options(
-        output=output or resume,  # what is resumed goes on where it stood, unless another place is named
-        resume=resume,
-        labels=pairs(label or (), "--label"),
-        keep_samples=not no_samples,
-        command=("opperf", *sys.argv[1:]),
-    )
+    measuring = settings(
+        warmup=warmup, runs=runs, precision=precision, trial_budget=trial_budget, budget=budget, timeout=timeout,
+        processes=processes, cache=cache, seed=seed, cpus=cpus, check=not no_check,
+    )  # fmt: skip
+    wanted = run_options(output=output, resume=resume, label=label, no_samples=no_samples)
     for note in notes(selected.configs):
         typer.echo(f"note: {note}", err=True)
-    _run(selected, settings, wanted, format=format, dry_run=dry_run, strict=strict)
+    _run(selected, measuring, wanted, format=format, dry_run=dry_run, strict=strict)
 
 
 def _run(
@@ -148,24 +126,6 @@ def measure(
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
     leave(measured, strict=strict)
-
-
-def usable_cpus(text: str) -> tuple[int, ...]:
-    """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
-    from opperf.errors import InputError
-    from opperf.workers.machine import cpu_list
-
-    # `cpu_list` passes over what it cannot read, as a fact may; a wish may not.
-    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text.strip()) or not (chosen := cpu_list(text)):
-        raise InputError(f"`--cpus` is `{text}`, expected a list of CPUs", hint="write for example `0-3,6`")
-    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(chosen)
-    missing = sorted(set(chosen) - known)
-    if missing:
-        raise InputError(
-            f"`--cpus` names CPU {missing[0]}, which this process may not use",
-            hint=f"it may use {', '.join(str(cpu) for cpu in sorted(known))}",
-        )
-    return tuple(chosen)
 
 
 def _print_plan(plan: Plan) -> None:
