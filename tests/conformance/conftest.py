@@ -60,7 +60,8 @@ class Bench:
         """Return the side on which the backend is looked at."""
         environment = settled(EnvironmentSpec.parse("current"), self.name).text
         mode = FRAMEWORKS[self.name].mode
-        return Side(self.name, environment=environment, mode=mode, settings=self._settings, **changes)
+        settings = {**self._settings, **changes.pop("settings", {})}
+        return Side(self.name, environment=environment, mode=mode, settings=settings, **changes)
 
     @property
     def worker(self) -> Worker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
@@ -99,7 +100,7 @@ class NullBackend:
 
     def bindings(self) -> Mapping[str, Binding]:
         """Return a binding for each neutral operator: its own name."""
-        return {name: Call(name, parameters(", ".join(known.inputs))) for name, known in catalog().items()}
+        return _bindings()
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return a script, or what stands for a neutral operator."""
@@ -188,3 +189,8 @@ class NullBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""
         return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
+
+
+@cache
+def _bindings() -> Mapping[str, Binding]:
+    return {name: Call(name, parameters(", ".join(known.inputs))) for name, known in catalog().items()}
