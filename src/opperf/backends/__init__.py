@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from opperf.backend import Unsupported
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
     from opperf.plan import Side
 
-__all__ = ["start"]
+__all__ = ["ranges", "start"]
 
 
 def start(side: Side) -> Backend:
@@ -26,3 +28,15 @@ def start(side: Side) -> Backend:
     runtime = "reference.runtime" if side.is_reference else "runtime"
     backend: Backend = import_module(f"opperf.backends.{side.framework}.{runtime}").start(side)
     return backend
+
+
+def ranges(framework: str) -> Any:
+    """Return the module that marks ranges for a tool that watches; raises `Unsupported` where there is none."""
+    name = f"opperf.backends.{framework}.ranges"
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        message = f"opperf marks no ranges in {framework}, so no tool could tell whose a kernel is"
+        raise Unsupported(message, slug="no_ranges") from error

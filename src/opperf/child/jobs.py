@@ -64,6 +64,10 @@ class Jobs:
         self._backward_seconds: float | None = None
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
 
+    def work(self, trial: Trial, seed: int) -> Work:
+        """Return what one call of a trial is, after it ran once; raises what the framework raises."""
+        return self._ready(trial, seed).work
+
     def answer(self, request: Request) -> dict[str, Any]:
         """Return the result of a request; raises what the framework raises."""
         given = request.arguments
@@ -206,8 +210,7 @@ class Jobs:
 
     def _explain(self, trial: Trial, seed: int) -> dict[str, Any]:
         """Say what one call of a trial runs."""
-        work = self._ready(trial, seed).work
-        return typical(self._backend.explain(work, EXPLAINED_CALLS)).to_json()
+        return typical(self._backend.explain(self.work(trial, seed), EXPLAINED_CALLS)).to_json()
 
     def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
         """Run a trial once and write each tensor of its result to a file of raw elements."""

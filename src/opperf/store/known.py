@@ -6,5 +6,5 @@ from opperf.floor import Floor
 from opperf.peaks import Rate
 from opperf.store.machine_file import MachineFile
 
-FLOORS = MachineFile[Floor]("noise", "floors", "opperf noise", Floor.from_json)
-RATES = MachineFile[Rate]("peaks", "rates", "opperf doctor --peaks", Rate.from_json)
+FLOORS = MachineFile[Floor]("noise floors", "noise", "floors", "opperf noise", Floor.from_json)
+RATES = MachineFile[Rate]("measured peaks", "peaks", "rates", "opperf doctor --peaks", Rate.from_json)

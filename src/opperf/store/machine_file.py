@@ -35,8 +35,9 @@ E = TypeVar("E", bound=Entry)
 
 @dataclass(frozen=True)
 class MachineFile(Generic[E]):
-    """Files of one kind, in `folder` of the cache: entries stand under `name`, and the command `made_by` makes them."""
+    """Files of `what`, in `folder` of the cache: entries stand under `name`, and the command `made_by` makes them."""
 
+    what: str
     folder: str
     name: str
     made_by: str
@@ -59,7 +60,7 @@ class MachineFile(Generic[E]):
             return {}
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise InputError(
-                f"{path}: not a file of {self.name} ({error})",
+                f"{path}: not a file of {self.what} ({error})",
                 hint=f"remove it and run `{self.made_by}` again",
                 slug="input",
             ) from error

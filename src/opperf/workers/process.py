@@ -84,7 +84,7 @@ class Worker:
         self._replies = 0
         self._buffer = bytearray()
         self._process, self._requests, self._answers = self._spawn(
-            package, cpus, memory, _variables(package, own_path=own_path, bytecode=bytecode)
+            package, cpus, memory, child_variables(package, own_path=own_path, bytecode=bytecode)
         )
         if self._process.stderr is None:
             raise AssertionError("the child was started with a pipe for its output")
@@ -251,7 +251,7 @@ class Worker:
                 os.close(descriptor)
 
 
-def _variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:
+def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:
     """Return the child's environment variables: the parent's, with `opperf` found in its private folder."""
     variables = dict(os.environ)
     user = variables.get("PYTHONPATH") if own_path else None

@@ -23,12 +23,14 @@ def benchmark() -> None:
     from opperf.compat.param.command.flags import notes, parser, quiet
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
+    from opperf.compat.param.command.tools import asked
     from opperf.errors import InputError
     from opperf.sources.param.document import read_config
 
     given = parser().parse_args()
     if given.config is None:
         raise InputError("no config", hint="name one: `-c FILE`", slug="input")
+    tools = asked(given)
     config = read_config(given.config)
     stamp = f"{os.getpid()}_{int(time.time())}"
     path = output_path(given.output_prefix, stamp, append=given.append)
@@ -37,7 +39,10 @@ def benchmark() -> None:
         for note in [*config.notes, *notes(given)]:
             print(f"note: {note}", file=sys.stderr)
     trace = path.with_name(f"{path.stem}_trace.json") if given.profile else None
-    run, stopped = Running(given, config).run(path, trace)
+    try:
+        run, stopped = Running(given, config, tools).run(path, trace)
+    except KeyboardInterrupt:  # while a tool was at work, so that nothing is measured yet
+        raise SystemExit(130) from None
     print(f"wrote {path}", file=sys.stderr)
     if stopped is not None:
         raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130)

@@ -9,10 +9,7 @@ from typing import Any
 from opperf import __version__
 
 MODES = ("discrete", "continuous", "continuous_events")
-#: Flags of NVIDIA's tools, and what an output says of those that were given.
-TOOLS = ("ncu", "nsys")
-TOOL_NOTE = "`--{tool}` starts no tool here: the operators were measured without it"
-BATCH_NOTE = "`--batch-cmd` is not run: opperf measures each operator in a child process of its own"
+#: What an output says of a flag that means less here.
 CACHE_NOTE = "`--cuda-l2-cache off` sweeps the CPU's last-level cache before each call; a GPU's cache is left as it is"
 
 
@@ -41,15 +38,17 @@ def parser() -> argparse.ArgumentParser:
     flag("-a", "--append", action="store_true", help="append to the latest file of results of that prefix")
     flag("--cuda-l2-cache", nargs="?", choices=("on", "off"), const="on", default="on",
          help="off: caches are cold before each call")  # fmt: skip
-    for tool, warmup, iterations in (("ncu", 5, 1), ("nsys", 5, 10)):
-        flag(f"--{tool}", action="store_true", help="not started here; the output says so")
-        flag(f"--{tool}-bin", metavar="PATH", help=f"of --{tool}")
-        flag(f"--{tool}-args-file", metavar="FILE", help=f"of --{tool}")
-        flag(f"--{tool}-warmup", type=_whole(0), default=warmup, metavar="N", help=f"of --{tool}")
-        flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help=f"of --{tool}")
-    flag("--run-batch-size", type=_whole(1), default=50, metavar="N", help="of --ncu and --nsys")
-    flag("--batch-cuda-device", type=_whole(0), default=1, metavar="N", help="of --ncu and --nsys")
-    flag("--batch-cmd", metavar="COMMAND", help="not run here; the output says so")
+    for tool, name, warmup, iterations in (("ncu", "Nsight Compute", 5, 1), ("nsys", "Nsight Systems", 5, 10)):
+        flag(f"--{tool}", action="store_true", help=f"have {name} look at the kernels, in batches, beside the times")
+        flag(f"--{tool}-bin", metavar="PATH", help=f"where the program is (default: `{tool}` on the path)")
+        flag(f"--{tool}-args-file", metavar="FILE", help=f"more words for {tool}, as metrics")
+        flag(f"--{tool}-warmup", type=_whole(0), default=warmup, metavar="N", help=f"calls that {tool} does not see")
+        flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help="calls that it sees")
+    flag("--run-batch-size", type=_whole(1), default=50, metavar="N", help="cases that a tool is started on at a time")
+    flag("--batch-cuda-device", type=_whole(0), metavar="N", help="the GPU of the batches (default: the one of -d)")
+    flag(
+        "--batch-cmd", metavar="COMMAND", help="what a tool starts, with the batch's file behind it; else opperf's own"
+    )
     flag("--exec-mode", nargs="?", choices=MODES, const=MODES[0], default=MODES[0],
          help="discrete waits after each call; the others time blocks of calls with one wait")  # fmt: skip
     flag("-p", "--profile", action="store_true", help="write a Chrome trace of the samples beside the results")
@@ -61,12 +60,7 @@ def parser() -> argparse.ArgumentParser:
 
 def notes(given: argparse.Namespace) -> list[str]:
     """Return what an output should say of flags that mean less here than they do in PARAM."""
-    found = [TOOL_NOTE.format(tool=tool) for tool in TOOLS if getattr(given, tool)]
-    if given.batch_cmd:
-        found.append(BATCH_NOTE)
-    if given.cuda_l2_cache == "off":
-        found.append(CACHE_NOTE)
-    return found
+    return [CACHE_NOTE] if given.cuda_l2_cache == "off" else []
 
 
 def quiet(given: argparse.Namespace) -> bool:

@@ -79,14 +79,17 @@ class Shown:
         """The metric of opperf that PARAM's time is: each call waited for, or blocks of calls."""
         return "latency" if self.discrete else "time"
 
-    def line(self, made: ConfigCase, operator: str, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-        """Return the line of one case, with what became of each direction."""
+    def line(
+        self, made: ConfigCase, operator: str, outcomes: Mapping[str, Outcome], seen: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the line of one case, with what became of each direction, and what tools saw of it."""
+        seen = seen or {}
         bad = {name: outcome for name, outcome in outcomes.items() if outcome.status != "ok"}
         worst = "failed" if any(one.status == "failed" for one in bad.values()) else "skipped" if bad else "ok"
         return {
             "op_name": operator,
             "id": short(made, operator),
-            "metric": {name: self._metric(outcome) for name, outcome in outcomes.items()},
+            "metric": {name: {**self._metric(outcome), **seen.get(name, {})} for name, outcome in outcomes.items()},
             "config": {"build": plain(made.build), "input": plain(made.given)},
             "run_id": made.run_id,
             "case_id": made.case.id,

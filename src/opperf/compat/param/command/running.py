@@ -15,9 +15,11 @@ from typing import Any
 
 from opperf import __version__
 from opperf.cli.progress import Bar
+from opperf.compat.param.command.batches import Watch
 from opperf.compat.param.command.flags import notes, quiet
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown
+from opperf.compat.param.command.tools import Tool
 from opperf.compat.param.command.trace import write_trace
 from opperf.measurement import Samples
 from opperf.outcome import Outcome
@@ -66,9 +68,11 @@ class Quiet(Silent):
 class Running:
     """Is told how a run goes; a case whose directions are all measured becomes a line, and a word on stdout."""
 
-    def __init__(self, given: argparse.Namespace, config: ParamConfig) -> None:
+    def __init__(self, given: argparse.Namespace, config: ParamConfig, tools: Sequence[Tool] = ()) -> None:
         self._given = given
         self._config = config
+        self._tools = tools
+        self._seen: dict[tuple[object, ...], dict[str, Any]] = {}
         self._bar: Bar | Quiet = Quiet() if quiet(given) else Bar()
         self._settings = settings_of(given)
         self._shown = Shown(self._settings, discrete=given.exec_mode == "discrete")
@@ -86,6 +90,7 @@ class Running:
             plan = self._part(session.plan(), wanted)
             self._lines = Lines(path, append=self._given.append)
             self._lines.add(header(self._given, self._config))
+            self._watch(path, self._lines)
             try:
                 run = session.run(plan, Options(command=tuple(sys.argv)))
             except Interrupted as interrupted:
@@ -99,6 +104,15 @@ class Running:
                 self._lines.add({"trace_file": str(trace)})
             self._lines.close()
         return run, stopped
+
+    def _watch(self, path: Path, lines: Lines) -> None:
+        """Have the tools look at the cases, before anything is timed; each batch is a line."""
+        watch = Watch(self._given, self._settings, path, self.note)
+        for tool in self._tools:
+            for line, seen in watch.run(tool, list(self._waiting.values())):
+                lines.add(line)
+                for key, found in seen.items():
+                    self._seen.setdefault(key, {})[tool.name] = found
 
     def _part(self, plan: Plan, wanted: Sequence[ConfigCase]) -> Plan:
         """Return the trials of the cases that are asked for, and remember which case waits for which."""
@@ -144,7 +158,8 @@ class Running:
         for side in dict.fromkeys(trial.side.process for trial in trials):
             outcomes = {trial.direction: self._outcomes[trial.key] for trial in trials if trial.side.process == side}
             if self._lines is not None:
-                self._lines.add(self._shown.line(made, operator, outcomes))
+                seen = {name: self._seen.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
+                self._lines.add(self._shown.line(made, operator, outcomes, seen))
             for direction, outcome in outcomes.items():
                 samples, summary = self._shown.samples(outcome), self._shown.summary(outcome)
                 if samples is not None:

@@ -1,0 +1,14 @@
+"""Ranges around calls, for a tool that watches from outside: the null framework's tool reads what is printed."""
+
+from __future__ import annotations
+
+
+def start(name: str) -> str:
+    """Begin a range, and return what ends it."""
+    print(f"range start {name}", flush=True)
+    return name
+
+
+def end(begun: str) -> None:
+    """End a range."""
+    print(f"range end {begun}", flush=True)

@@ -1,0 +1,194 @@
+"""Batches: cases that one start of a tool looks at, in one process that the tool starts.
+
+What the tool saw of a trial is read back under the trial. Its report stays beside the results, and so does the batch
+itself, so that the command can be given again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from opperf.compat.param.command.kernels import FILTER, Launch, label, told
+from opperf.compat.param.command.tools import Tool
+from opperf.environment import EnvironmentSpec
+from opperf.errors import HarnessError, OpperfError
+from opperf.plan import Settings, Trial
+from opperf.reason import Reason
+from opperf.sources.param.cases import ConfigCase
+from opperf.store.run_file import write_text
+from opperf.workers.interpreters import interpreter
+from opperf.workers.package import package_folder
+from opperf.workers.process import child_variables
+
+#: So much of what a tool said is kept where it failed, in bytes.
+KEPT = 8000
+
+#: A case and what is measured of it.
+Part = tuple[ConfigCase, Sequence[Trial]]
+#: What a tool saw, or why it saw nothing, by trial.
+Seen = dict[tuple[object, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How batches are run: with which settings, beside which file, and who is told."""
+
+    given: argparse.Namespace
+    settings: Settings
+    beside: Path
+    note: Callable[[str], None]
+
+    def run(self, tool: Tool, waiting: Sequence[Part]) -> Iterator[tuple[dict[str, Any], Seen]]:
+        """Start a tool on each batch; yield PARAM's line of the batch, and what was seen."""
+        kept = f"{glob.escape(self.beside.stem)}_{tool.name}_*_batch.json"
+        earlier = len(list(self.beside.parent.glob(kept))) if self.given.append else 0
+        for number, parts in enumerate(batches(waiting, self.given.run_batch_size), earlier):
+            stem = self.beside.absolute().with_name(f"{self.beside.stem}_{tool.name}_{number}")
+            labels = {label(i, trial.direction): trial for i, (_, trials) in enumerate(parts) for trial in trials}
+            batch = self._batch(tool, stem, labels)
+            line: dict[str, Any] = {
+                f"{tool.name}_file": str(tool.report(stem)),
+                f"{tool.name}_cmd_str": None,
+                "config": batch,
+                "start_run_id": parts[0][0].run_id,
+                "end_run_id": parts[-1][0].run_id,
+            }
+            self.note(f"{tool.name}: batch {number}, {len(parts)} cases from {line['start_run_id']}")
+            try:
+                command, variables = self._command(tool, stem, next(iter(labels.values())))
+                changed = [f"{name}={value}" for name, value in variables.items() if os.environ.get(name) != value]
+                line[f"{tool.name}_cmd_str"] = shlex.join(["env", *changed, *command])
+                write_text(_file(stem), json.dumps(batch))
+                seen = self._seen(tool, stem, command, variables, labels)
+            except OpperfError as error:  # no environment, no tool, no report: the operators are measured all the same
+                reason = Reason(error.slug, error.message, error.hint)
+                self.note(f"{tool.name}: {error.message}")
+                seen = {trial.key: {"reason": reason.to_json()} for trial in labels.values()}
+            yield line, seen
+
+    def _batch(self, tool: Tool, stem: Path, labels: Mapping[str, Trial]) -> dict[str, Any]:
+        """Return what a batch's process reads."""
+        trials = list(labels.values())
+        if self.given.batch_cuda_device is not None:  # the only one that the process sees
+            trials = [
+                replace(one, side=replace(one.side, device=_first_of_its_kind(one.side.device))) for one in trials
+            ]
+        return {
+            "side": replace(trials[0].side, implementation=None).to_json(),
+            "seed": self.settings.seed,
+            "folder": str(Path.cwd()),
+            "filter": FILTER,
+            "warmup": tool.warmup,
+            "iterations": tool.iterations,
+            "outcomes": str(_outcomes(stem)),
+            "trials": [{"label": name, "trial": trial.to_json()} for name, trial in zip(labels, trials)],
+        }
+
+    def _command(self, tool: Tool, stem: Path, first: Trial) -> tuple[list[str], dict[str, str]]:
+        """Return the command of a batch, and the variables that it runs with."""
+        spec = EnvironmentSpec.parse(first.side.environment)
+        python = interpreter(spec, framework=first.side.framework, progress=self.note)
+        variables = child_variables(package_folder(), own_path=spec.kind == "current", bytecode=False)
+        if self.given.batch_cuda_device is not None:
+            variables["CUDA_VISIBLE_DEVICES"] = str(self.given.batch_cuda_device)
+        own = [str(python), "-m", "opperf.child.batch"]
+        behind = shlex.split(self.given.batch_cmd) if self.given.batch_cmd else own
+        return tool.command(stem, [*behind, str(_file(stem))]), {**variables, **first.side.variables}
+
+    def _seen(
+        self, tool: Tool, stem: Path, command: Sequence[str], variables: Mapping[str, str], labels: Mapping[str, Trial]
+    ) -> Seen:
+        """Run a command, and return what its report says of each trial; raises `HarnessError`."""
+        for old in (tool.report(stem), _outcomes(stem)):
+            old.unlink(missing_ok=True)
+        code, said = run(command, variables, self.settings.timeout * len(labels))
+        if code != 0:
+            why = " / ".join(tool.complaints(stem) or said)
+            hint = "`--run-batch-size 1` shows which case it is, if it is one"
+            raise HarnessError(f"`{command[0]}` ended with {code}: {why}", hint=hint, slug="tool_failed")
+        try:
+            launches = tool.read(tool.report(stem))
+            # A command of the user's own need not write any.
+            failures = json.loads(_outcomes(stem).read_text(encoding="utf-8")) if _outcomes(stem).exists() else {}
+        except (OSError, ValueError) as error:
+            raise HarnessError(f"the report of {tool.name} cannot be read: {error}", slug="tool_failed") from error
+        _outcomes(stem).unlink(missing_ok=True)
+        return {
+            trial.key: _of_trial(tool, launches.get(name), failures.get(name)) | {"file": str(tool.report(stem))}
+            for name, trial in labels.items()
+        }
+
+
+def batches(waiting: Sequence[Part], most: int) -> Iterator[list[Part]]:
+    """Yield the cases in batches, each of one side; a trial that several cases share is in the first one's."""
+    seen: set[tuple[object, ...]] = set()
+    sides: dict[tuple[object, ...], list[Part]] = {}
+    for made, trials in waiting:
+        new = [trial for trial in trials if trial.key not in seen]
+        seen.update(trial.key for trial in new)
+        for process in dict.fromkeys(trial.side.process for trial in new):
+            part = (made, [trial for trial in new if trial.side.process == process])
+            sides.setdefault(process, []).append(part)
+    for parts in sides.values():
+        yield from (parts[first : first + most] for first in range(0, len(parts), most))
+
+
+def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> tuple[int, list[str]]:
+    """Run a command to its end; return its exit code and its last words, or raise `HarnessError`."""
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=variables["PYTHONPATH"].split(os.pathsep)[0],  # `-m` looks there first: nothing else is to be found
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise HarnessError(f"cannot start `{command[0]}`: {error}", slug="tool_failed") from error
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise HarnessError(f"`{command[0]}` was not done within {timeout:g} s", slug="tool_failed") from error
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT))
+        return code, said.read().decode(errors="replace").strip().splitlines()[-3:]
+
+
+def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failed: Mapping[str, Any] | None) -> dict[str, Any]:
+    if failed is not None:
+        return {"reason": Reason.from_json(failed).to_json()}
+    if launches is None:
+        reason = Reason("no_kernels", f"{tool.name} saw no kernel of these calls", "kernels run on a GPU: `-d cuda`")
+        return {"reason": reason.to_json()}
+    return told(launches, tool.iterations)
+
+
+def _first_of_its_kind(device: str) -> str:
+    return device if device == "cpu" else "cuda:0"
+
+
+def _file(stem: Path) -> Path:
+    return stem.with_name(f"{stem.name}_batch.json")
+
+
+def _outcomes(stem: Path) -> Path:
+    return stem.with_name(f"{stem.name}_outcomes.json")

@@ -1,0 +1,172 @@
+"""`--ncu` and `--nsys` of PARAM's command line, with stand-ins for NVIDIA's tools."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.compat.param.__main__ import main
+
+TENSOR = {"type": "tensor", "dtype": "float", "shape": [4, 4]}
+
+
+@pytest.fixture
+def config(here: Path) -> Path:
+    """Three cases of an operator, of which the last is the first again, and one of an operator that raises."""
+    steady = [{"args": [{**TENSOR, "shape": [size]}]} for size in (4, 8, 4)]
+    entries = {"null:steady": steady, "null:raise": [{"args": [TENSOR]}]}
+    generator = {"input_data_generator": "PyTorch:DefaultDataGenerator"}
+    path = here / "null.json"
+    path.write_text(json.dumps({name: {**generator, "config": [{"input": put}]} for name, put in entries.items()}))
+    return path
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path with both stand-ins."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = Path(__file__).with_name("nvidia_stand_in.py").read_text(encoding="utf-8")
+    for name in ("ncu", "nsys"):
+        (folder / name).write_text(f"#!{sys.executable}\n{script}")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    return folder
+
+
+Lines = list[dict[str, Any]]
+
+
+@pytest.fixture
+def lines(
+    config: Path, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[Any, Lines, str]]:
+    """Run PARAM's command line on the config; returns its exit code, its lines and its talk."""
+
+    def run(*words: str) -> tuple[Any, Lines, str]:
+        argv = ["param", "-c", str(config), "-o", "out.json", *words]
+        monkeypatch.setattr(sys, "argv", argv)
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as left:
+            code = left.code
+        out = here / "out.json"
+        found = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+        return code, found, capsys.readouterr().err
+
+    return run
+
+
+def metrics(found: Lines, tool: str) -> dict[tuple[str, str], Any]:
+    """Return what a tool saw, by run id and direction."""
+    return {
+        (line["run_id"], name): metric[tool]
+        for line in found
+        if "run_id" in line
+        for name, metric in line["metric"].items()
+    }
+
+
+@pytest.mark.usefixtures("tools")
+def test_ncu_is_started_on_batches_and_its_kernels_are_in_the_records(lines: Any, here: Path) -> None:
+    code, found, err = lines("--ncu", "-b", "--ncu-iteration", "2", "--run-batch-size", "1")
+    assert code == 0, err
+    batches = [line for line in found if "ncu_file" in line]
+    # The third case is the first one again: a tool looks at it once.
+    assert [(line["start_run_id"], line["end_run_id"]) for line in batches] == [
+        (name, name) for name in ("null:steady|0|0|0", "null:steady|0|0|1", "null:raise|0|0|0")
+    ]
+    assert [Path(line["ncu_file"]).name for line in batches] == [f"out_ncu_{i}.csv" for i in range(3)]
+    seen = metrics(found, "ncu")
+    assert seen["null:steady|0|0|0", "forward"] == seen["null:steady|0|0|2", "forward"]
+    backward = seen["null:steady|0|0|1", "backward"]
+    assert (backward["iterations"], backward["file"]) == (2, str(here / "out_ncu_1.csv"))
+    assert backward["kernel_time"] == pytest.approx(2 * 0.0015)
+    assert backward["kernels"] == [
+        {
+            "name": f"{name}(float *, int)",
+            "grid": [2, 1, 1],
+            "block": [128, 1, 1],
+            "launches": 1.0,
+            "metrics": {"gpu__time_duration.sum": {"value": 1500.0, "unit": "ns"}},
+        }
+        for name in ("add_kernel", "grad_kernel")
+    ]
+    assert seen["null:raise|0|0|0", "forward"]["reason"]["message"] == "this operator always raises"
+    again = here / "out_ncu_1.csv"
+    report = again.read_text()
+    again.unlink()
+    assert subprocess.run(shlex.split(batches[1]["ncu_cmd_str"])).returncode == 0
+    assert again.read_text() == report
+    assert all("statistics" in line["metric"]["forward"] for line in found if line.get("op_name") == "null:steady")
+
+
+@pytest.mark.usefixtures("tools")
+def test_nsys_is_started_on_one_batch_and_kernels_are_found_by_their_launch(lines: Any, here: Path) -> None:
+    code, found, err = lines("--nsys", "--ncu", "--nsys-iteration", "3")
+    assert code == 0, err
+    (batch,) = (line for line in found if "nsys_file" in line)
+    assert (batch["start_run_id"], batch["end_run_id"]) == ("null:steady|0|0|0", "null:raise|0|0|0")
+    assert Path(batch["nsys_file"]) == here / "out_nsys_0.sqlite"
+    _, after, _ = lines("--nsys", "-a", "-r", "null:steady|0|0|1")
+    assert [Path(line["nsys_file"]).name for line in after if "nsys_file" in line] == [
+        "out_nsys_0.sqlite",
+        "out_nsys_1.sqlite",
+    ]
+    nsys, ncu = (metrics(found, tool)["null:steady|0|0|1", "forward"] for tool in ("nsys", "ncu"))
+    assert (nsys["kernel_time"], ncu["kernel_time"]) == (pytest.approx(0.0015), pytest.approx(0.0015))
+    (kernel,) = nsys["kernels"]
+    assert (kernel["name"], kernel["launches"]) == ("add_kernel(float *, int)", 1.0)
+    assert kernel["metrics"] == {"duration": {"value": 1500.0, "unit": "ns"}}
+
+
+def test_more_words_and_another_batch_command_are_given_to_a_tool(lines: Any, tools: Path, here: Path) -> None:
+    (here / "words").write_text("--metrics dram__bytes.sum  # of memory\n")
+    own = f"{shlex.quote(sys.executable)} -m opperf.child.batch"
+    code, found, err = lines("--ncu", "--ncu-bin", str(tools / "ncu"), "--ncu-args-file", "words", "--batch-cmd", own)
+    assert code == 0, err
+    (batch,) = (line for line in found if "ncu_file" in line)
+    assert "--nvtx-include opperf " in batch["ncu_cmd_str"]
+    assert batch["ncu_cmd_str"].endswith(f"--metrics dram__bytes.sum {own} {here / 'out_ncu_0_batch.json'}")
+    seen = metrics(found, "ncu")["null:steady|0|0|0", "forward"]
+    assert (seen["kernel_time"], seen["kernels"][0]["metrics"]) == (
+        None,
+        {"dram__bytes.sum": {"value": 64.0, "unit": "byte"}},
+    )
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_tool_that_fails_is_a_reason_and_the_operators_are_measured(lines: Any, here: Path) -> None:
+    (here / "words").write_text("--metrics no_such_metric")
+    code, found, err = lines("--ncu", "--ncu-args-file", "words")
+    reason = metrics(found, "ncu")["null:steady|0|0|0", "forward"]["reason"]
+    assert (code, reason["slug"]) == (0, "tool_failed")
+    assert reason["message"].endswith("ended with 9: Failed to find metric no_such_metric")
+    assert "Failed to find metric" in err
+    assert found[2]["metric"]["forward"]["measure.time"] == pytest.approx([0.1])
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_batch_sees_the_gpu_that_is_named_and_says_when_no_kernel_is_launched(lines: Any, here: Path) -> None:
+    command = f"sh -c 'echo $CUDA_VISIBLE_DEVICES > {here}/seen'"
+    code, found, _ = lines("--ncu", "-d", "cuda:1", "--batch-cuda-device", "3", "--batch-cmd", command)
+    assert (code, metrics(found, "ncu")["null:steady|0|0|0", "forward"]["reason"]["slug"]) == (0, "no_kernels")
+    batch = found[1]["config"]
+    assert (here / "seen").read_text() == "3\n"
+    assert {batch["side"]["device"], *(one["trial"]["side"]["device"] for one in batch["trials"])} == {"cuda:0"}
+
+
+def test_a_tool_that_is_not_there_is_told_before_anything_runs(lines: Any, here: Path) -> None:
+    code, found, err = lines("--nsys", "--nsys-bin", "no-such-nsys")
+    assert (code, found) == (2, [])
+    assert "`--nsys` needs Nsight Systems, and there is no program `no-such-nsys`" in err
+    assert "hint: it comes with NVIDIA's CUDA toolkit" in err
+    assert [path.name for path in here.iterdir()] == ["null.json"]
