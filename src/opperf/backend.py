@@ -82,6 +82,20 @@ class Work:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Captured:
+    """One operator that a program called: its case, or `why` there is none, and the module that called it.
+
+    `module` is empty for a call outside of every module. `backward` says that a gradient was computed.
+    """
+
+    name: str
+    case: Case | None = None
+    why: str = ""
+    module: str = ""
+    backward: bool = False
+
+
 class Unsupported(Exception):
     """The framework cannot do what the trial asks; the trial is skipped with this reason."""
 
@@ -194,3 +208,6 @@ class Backend(Protocol):
 
         One stands for all where the program is read, and nothing is called.
         """
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Call a function, and return every operator that it calls, in order; None where none can be seen yet."""

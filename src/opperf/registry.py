@@ -59,6 +59,8 @@ BUILT = "build."
 #: How an implementation begins that is the user's own code.
 CODE = "code:"
 _CODE = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+#: What of an operator is measured: alone without a graph, its gradients alone, or a forward with them.
+DIRECTIONS = ("forward", "backward", "forward_backward")
 #: The frameworks that a command without `--framework` looks for.
 REAL_FRAMEWORKS = tuple(name for name in FRAMEWORKS if name != "null")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.case import Case
 from opperf.errors import InputError
+from opperf.registry import DIRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,11 +17,21 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class SuiteCase:
-    """A case of a suite. `count` is how often it occurs in its source."""
+    """A case of a suite. `count` is how often it occurs in its source.
+
+    `directions` are what it is measured in where nobody asks for others; empty are the operator's own. A recorded
+    program has its backward operators as cases of their own, so each of its cases is a forward.
+    """
 
     case: Case
     count: int = 1
     origin: str = "user"
+    directions: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        directions = {"directions": list(self.directions)} if self.directions else {}
+        return {"case": self.case.to_json(), "count": self.count, "origin": self.origin, **directions}
 
 
 @dataclass(frozen=True)
@@ -37,9 +48,7 @@ class Suite:
             "schema_version": SCHEMA_VERSION,
             "name": self.name,
             "source": self.source,
-            "cases": [
-                {"case": entry.case.to_json(), "count": entry.count, "origin": entry.origin} for entry in self.cases
-            ],
+            "cases": [entry.to_json() for entry in self.cases],
         }
 
     @classmethod
@@ -65,4 +74,8 @@ def _entry(data: Any, where: str) -> SuiteCase:
     count = data.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise InputError(f"{where}.count: found {count!r}, expected a whole number >= 1")
-    return SuiteCase(Case.from_json(data["case"], f"{where}.case"), count, str(data.get("origin", "user")))
+    directions = data.get("directions", [])
+    if not isinstance(directions, list) or not set(map(str, directions)) <= set(DIRECTIONS):
+        raise InputError(f"{where}.directions: found {directions!r}, expected a list of {', '.join(DIRECTIONS)}")
+    case = Case.from_json(data["case"], f"{where}.case")
+    return SuiteCase(case, count, str(data.get("origin", "user")), tuple(map(str, directions)))

@@ -94,6 +94,19 @@ def distribution_named(text: str) -> str:
     return text
 
 
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a tensor whose elements lie in the order of their indices.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
 def nested(values: Any) -> tuple[tuple[int, ...], list[Any]]:
     """Return the shape of lists within lists, and their elements in row-major order; raises `InputError`.
 

@@ -45,7 +45,8 @@ class Trace:
     def suite(self) -> Suite:
         """Return the cases as a suite, which can be kept in a file."""
         origin = f"trace:{self.source}"
-        return Suite(self.source, origin, tuple(SuiteCase(entry.case, entry.count, origin) for entry in self.cases))
+        cases = (SuiteCase(entry.case, entry.count, origin, ("forward",)) for entry in self.cases)
+        return Suite(self.source, origin, tuple(cases))
 
 
 @dataclass(frozen=True)

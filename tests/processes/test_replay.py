@@ -42,7 +42,7 @@ def test_every_call_of_a_training_step_is_measured_and_the_rest_goes_on_from_the
     assert {record["origin"] for record in found["records"]} == {"trace:convnet_et.json"}
     assert "more rows: `--top` shows them" in done.stdout
 
-    listed = command("run", "--suite", suite, "--framework", "torch", "--direction", "forward", "--dry-run")
+    listed = command("run", "--suite", suite, "--framework", "torch", "--dry-run")
     assert f"trials: {len(found['calls'])}" in listed.stderr
 
 

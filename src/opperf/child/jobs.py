@@ -14,6 +14,7 @@ from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.backends.call import Call
 from opperf.case import Case, DType
 from opperf.child import arguments
+from opperf.child.capture import capture
 from opperf.child.code import flop_count
 from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
@@ -56,6 +57,7 @@ class Jobs:
     def __init__(self, backend: Backend, counters: Counters, folder: Path) -> None:
         """Start; the user's own code is looked for in `folder`."""
         self._backend = backend
+        self._folder = folder
         self._names = Names(backend, folder)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, Prepared] = {}
@@ -96,6 +98,8 @@ class Jobs:
             share = leeway(Trial.from_json(given["trial"]))
             check(_read(given["found"]), _read(given["expected"]), given["against"], share)
             return {}
+        if request.verb == "capture":
+            return capture(self._backend, given["code"], self._folder)
         raise ValueError(f"no verb {request.verb!r}")
 
     def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from types import FrameType
 
 import typer
 
-from opperf.cli import compare, config, doctor, env, gate, noise, operators, replay, run, show
+from opperf.cli import capture, compare, config, doctor, env, gate, noise, operators, replay, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
+app.command("capture")(capture.capture)
 app.command("gate")(gate.gate)
 app.command("noise")(noise.noise)
 app.command("show")(show.show)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from opperf.case import Argument, Case, DType, tensors_of
+from opperf.registry import DIRECTIONS as DIRECTIONS
 from opperf.tensor import TensorSpec
 
 #: From a case to a count: floating-point operations, or bytes.
@@ -26,7 +27,6 @@ Arguments: TypeAlias = Mapping[str, Argument]
 SIZES = ("small", "common", "large", "skewed")
 #: More elements than 32 bits count: made from the other sizes, not declared.
 INT64 = "int64"
-DIRECTIONS = ("forward", "backward", "forward_backward")
 EVERY_DIRECTION = DIRECTIONS
 FORWARD_ONLY = ("forward",)
 

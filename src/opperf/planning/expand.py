@@ -23,7 +23,6 @@ from opperf.planning.selection import Selection
 from opperf.registry import CODE, is_code, split_implementation
 from opperf.sources.large_cases import large_case
 from opperf.sources.random_cases import random_cases
-from opperf.sources.suite_file import read_suite
 from opperf.sources.user_inputs import case_with, foreign_case
 from opperf.suite import Suite
 from opperf.tensor import distribution_named, dtype_named
@@ -269,10 +268,8 @@ def _directions(selection: Selection, definition: Operator | None, case: Case, *
 
 
 def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
-    if selection.suite is None:
-        return
-    suite = selection.suite if isinstance(selection.suite, Suite) else read_suite(selection.suite)
-    for i, entry in enumerate(suite.cases):
+    source = selection.suite.name if isinstance(selection.suite, Suite) else selection.suite
+    for i, entry in enumerate(selection.suite_cases):
         prefix, rest = split_implementation(entry.case.operator)
         if prefix not in (None, side.framework):
             continue
@@ -281,11 +278,12 @@ def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
                 "operator",
                 rest,
                 catalog(),
-                hint=f"in {suite.name if suite is selection.suite else selection.suite}: cases[{i}]",
+                hint=f"in {source}: cases[{i}]",
             )
         definition = catalog().get(rest) if prefix is None else None
         here = side if prefix is None else replace(side, implementation=rest)
-        for direction in _directions(selection, definition, entry.case, tried=True):
+        own = _directions(selection, definition, entry.case, tried=True)
+        for direction in own if selection.directions else entry.directions or own:
             yield Trial(entry.case, here, direction, entry.origin, entry.count)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from opperf.sources.param.config import ParamConfig
-from opperf.suite import Suite
+from opperf.sources.suite_file import read_suite
+from opperf.suite import Suite, SuiteCase
 
 
 @dataclass(frozen=True)
@@ -39,3 +41,10 @@ class Selection:
     threads: int = 1
     engine: str = "naive"
     allocator: str = "fixed"
+
+    @cached_property
+    def suite_cases(self) -> tuple[SuiteCase, ...]:
+        """The cases of the suite; raises `InputError` for a file that is none."""
+        if self.suite is None:
+            return ()
+        return (self.suite if isinstance(self.suite, Suite) else read_suite(self.suite)).cases

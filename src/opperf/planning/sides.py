@@ -16,11 +16,13 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     """Return the frameworks that are meant.
 
     Named ones first; then those that the environments or the operators' own names belong to; then what imports here.
+    The names in a suite count where no framework is named.
     """
     asked = [framework(name).name for name in selection.frameworks]
     prefixed = [split_implementation(name)[0] for name in selection.operators]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
     prefixed += configured_frameworks(selection.configs, named=bool(asked) or any(bound))
+    prefixed += [] if asked else [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
     found = [*asked, *(name for name in prefixed if name is not None)]
     if not asked:
         found += [name for name in bound if name is not None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from opperf.registry import DIRECTIONS
 from opperf.reports.columns import COLUMNS, Column, Raw, framework
 from opperf.reports.text import one_line
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from opperf.record import Record, Run
 
-DIRECTIONS = ("forward", "backward", "forward_backward")
 #: Values that go without saying where every row has them.
 UNSAID = {"environment": "current", "engine": "naive", "allocator": "fixed", "settings": None}
 

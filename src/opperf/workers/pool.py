@@ -92,9 +92,15 @@ class Pool:
             if failed.failure["slug"] == "no_registry":  # the framework starts, and has more than its list
                 self._progress(f"{side.framework}: {failed.failure['message']} ({failed.failure['hint']})")
                 return {}
-            raise WorkerFailure(
-                f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
-            ) from failed
+            raise _unusable(side, failed) from failed
+
+    def capture(self, side: Side, code: str) -> Mapping[str, Any]:
+        """Ask which operators the user's function runs; raises `OperatorFailure` with what it raised itself."""
+        try:
+            worker = self.worker(side)
+        except OperatorFailure as failed:
+            raise _unusable(side, failed) from failed
+        return self._within(worker)("capture", {"code": code})
 
     def measure(self, trial: Trial, process: int) -> Outcome:
         """Measure one trial; whatever goes wrong is the outcome."""
@@ -133,7 +139,7 @@ class Pool:
         return replace(measured, facts={**measured.facts, **checked})
 
     def _within(self, worker: Worker) -> Ask:
-        """Return what asks a child until the timeout of a trial is over, counted from now."""
+        """Return what asks a child until the timeout of a trial, or of a capture, is over, counted from now."""
         settings = self._settings
         deadline = time.monotonic() + settings.timeout
 
@@ -147,6 +153,12 @@ class Pool:
                 raise
 
         return ask
+
+
+def _unusable(side: Side, failed: OperatorFailure) -> WorkerFailure:
+    return WorkerFailure(
+        f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
+    )
 
 
 def _lost(error: WorkerFailure) -> Reason:

@@ -350,3 +350,19 @@ def test_a_suite_and_named_operators_are_measured_together(tmp_path: Path) -> No
 def test_every_category_can_be_planned() -> None:
     for name in categories():
         assert trials(Selection(categories=(name,)), ask=never)
+
+
+def test_a_suite_says_in_which_directions_its_cases_are_measured_unless_others_are_asked_for(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP, directions=("forward",)), SuiteCase(operator("add").case("small")))
+    found = [(trial.case.operator, trial.direction) for trial in trials(Selection(suite=path))]
+    assert found == [("exp", "forward"), ("add", "forward"), ("add", "backward")]
+    asked = [
+        (trial.case.operator, trial.direction) for trial in trials(Selection(suite=path, directions=("backward",)))
+    ]
+    assert asked == [("exp", "backward"), ("add", "backward")]
+
+
+def test_a_direction_that_a_suite_cannot_mean_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP, directions=("sideways",)))
+    with pytest.raises(InputError, match=r"suite\.json: cases\[0\]\.directions: found \['sideways'\]"):
+        trials(Selection(suite=path))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from opperf.case import Case
 from opperf.errors import InputError
 from opperf.plan import Side
 from opperf.planning.selection import Selection
 from opperf.planning.sides import environments, frameworks, sides
+from opperf.suite import Suite, SuiteCase
 
 HERE = ("torch", "numpy")
+OWN = Suite("own", "", (SuiteCase(Case("mxnet:nd.add")),))
+MIXED = Suite("mixed", "", (SuiteCase(Case("add")), *OWN.cases))
 
 
 @pytest.mark.parametrize(
@@ -21,6 +25,9 @@ HERE = ("torch", "numpy")
         (Selection(operators=("mxnet:nd.add",)), ("mxnet",)),
         (Selection(operators=("mxnet:nd.add", "add")), ("mxnet", *HERE)),
         (Selection(operators=("mxnet:nd.add",), frameworks=("torch",)), ("torch", "mxnet")),
+        (Selection(suite=MIXED), ("mxnet", *HERE)),
+        (Selection(suite=OWN), ("mxnet",)),
+        (Selection(suite=OWN, frameworks=("torch",)), ("torch",)),
         (Selection(environments=("mxnet-mkl==1.6.0",)), ("mxnet",)),
         (Selection(operators=("add",), environments=("numpy==1.26.4", "jax")), ("numpy", "jax")),
         (Selection(operators=("mxnet:nd.add", "add"), environments=("jax",)), ("mxnet", "jax")),

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import jaxlib
 import numpy as np
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
@@ -200,6 +200,10 @@ class JaxBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the instructions of the compiled program."""
         return [explain.of_call(work)]
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return nothing: not yet."""
+        return None
 
 
 def _device(name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
@@ -210,6 +210,10 @@ class MxnetBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, and the primitives of oneDNN."""
         return explain.of_calls(work, calls, self.wait)
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return nothing: not yet."""
+        return None
 
 
 def _product() -> Callable[[], None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends.call import Binding, Call, parameters
 from opperf.backends.null import explain
 from opperf.backends.null.clock import VirtualClock
@@ -189,6 +189,17 @@ class NullBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""
         return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return what a function says that it calls: it returns the names, as nothing can be called by the user."""
+        return [self._captured(name) for name in function()]
+
+    def _captured(self, name: str) -> Captured:
+        if name in catalog():
+            return Captured(name, catalog()[name].case("small"), module="Net")
+        if name in self.scripts.named():
+            return Captured(name, Case(f"null:{name}"), backward=True)
+        return Captured(name, why="not known here")
 
 
 @cache

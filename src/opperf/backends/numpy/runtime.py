@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
@@ -171,6 +171,10 @@ class NumpyBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the loop of a ufunc, and the build."""
         return [explain.of_call(work)]
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return nothing: not yet."""
+        return None
 
 
 def _strided(made: Any, strides: Sequence[int]) -> Any:

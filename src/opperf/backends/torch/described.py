@@ -46,14 +46,20 @@ class Parameter:
     unnamed: bool = False
 
 
-def case_of(operator: str, parameters: Sequence[Parameter], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Case:
+def case_of(
+    operator: str,
+    parameters: Sequence[Parameter],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    tensor: Callable[[torch.Tensor], TensorSpec] | None = None,
+) -> Case:
     """Return the case of a call: its inputs go by place, up to the last that holds tensors or can go by place alone.
 
-    Raises `Undescribed`.
+    `tensor` describes a tensor, in place of `spec`. Raises `Undescribed`.
     """
     places = [parameter for parameter in parameters if not parameter.keyword_only]
     given = {**{place.name: value for place, value in zip(places, args)}, **kwargs}
-    described = {name: argument(value) for name, value in given.items() if not _plain(value)}
+    described = {name: argument(value, tensor) for name, value in given.items() if not _plain(value)}
     by_place = [i for i, own in enumerate(places) if own.unnamed or _holds_tensors(described.get(own.name))]
     inputs = {}
     for place in places[: max(by_place, default=-1) + 1]:
@@ -99,10 +105,10 @@ def _numbered(count: int) -> list[str]:
     return [f"argument{i}" if i else "input" for i in range(count)]
 
 
-def argument(value: Any) -> Argument:
+def argument(value: Any, tensor: Callable[[torch.Tensor], TensorSpec] | None = None) -> Argument:
     """Return the argument that describes a value; raises `Undescribed`."""
     if isinstance(value, torch.Tensor):
-        return spec(value)
+        return (tensor or spec)(value)
     if isinstance(value, torch.dtype):
         if value not in NAMES:
             raise Undescribed(f"the element type {value}")
@@ -110,9 +116,9 @@ def argument(value: Any) -> Argument:
     if isinstance(value, torch.device):
         return Device(str(value))
     if isinstance(value, list):
-        return ListOf(tuple(argument(item) for item in value))
+        return ListOf(tuple(argument(item, tensor) for item in value))
     if isinstance(value, tuple):
-        return tuple(argument(item) for item in value)
+        return tuple(argument(item, tensor) for item in value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise Undescribed(f"a value of type `{type(value).__name__}`")

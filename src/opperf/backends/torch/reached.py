@@ -26,7 +26,7 @@ Seen = Callable[[str, Any, Sequence[Any], Mapping[str, Any]], None]
 
 
 class Watch(TorchDispatchMode):  # type: ignore[misc]
-    """Tells of every ATen operator before it is called."""
+    """Tells of every registered operator before it is called."""
 
     def __init__(self, seen: Seen) -> None:
         super().__init__()
@@ -34,8 +34,9 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Tell, and call."""
-        if isinstance(func, torch._ops.OpOverload) and func.namespace == "aten":
-            self._seen(f"aten::{func.overloadpacket.__name__}.{func._overloadname}", func, args, kwargs or {})
+        if isinstance(func, torch._ops.OpOverload):
+            path = f"{func.namespace}::{func.overloadpacket.__name__}.{func._overloadname}"
+            self._seen(path, func, args, kwargs or {})
         return func(*args, **(kwargs or {}))
 
 
@@ -57,7 +58,9 @@ class Index:
     aten: str = ""
 
     def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Take an operator that is called."""
+        """Take an operator that is called, if it is one of ATen."""
+        if not path.startswith("aten::"):
+            return
         elements = max((tensor.numel() for tensor in tensors(args)), default=0)
         worth = (func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
         if path not in self.found or worth > self.worth[path]:

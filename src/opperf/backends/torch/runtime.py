@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from opperf.backend import Bound, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
-from opperf.backends.torch import discovery, explain, functions, gradients, layers, memory, opinfo
+from opperf.backends.torch import capture, discovery, explain, functions, gradients, layers, memory, opinfo
 from opperf.backends.torch.described import DTYPES, NAMES, tensors
 from opperf.backends.torch.device import EventTimer
 from opperf.case import Case
@@ -208,6 +208,10 @@ class TorchBackend:
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
         return explain.of_calls(work, calls, self.device, self.wait)
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return every operator that reaches PyTorch's dispatcher."""
+        return capture.of_call(function)
 
 
 def _forward(bound: Bound) -> Work:

@@ -16,7 +16,7 @@ from typing import Any
 from opperf.case import Argument, Device, DType, ListOf
 from opperf.sources.execution_trace.node import Node
 from opperf.sources.execution_trace.schema import Parameter
-from opperf.tensor import TensorSpec
+from opperf.tensor import TensorSpec, row_major
 
 DTYPES = {
     "bool": "bool",
@@ -83,17 +83,9 @@ def _tensor(dtype: str, shape: Any, strides: Any) -> TensorSpec:
     if dtype not in DTYPES:
         raise Unknown(f"a tensor of {dtype}")
     spec = TensorSpec(tuple(shape), DTYPES[dtype])
-    if len(strides) != len(spec.shape) or tuple(strides) == _row_major(spec.shape) or not spec.elements:
+    if len(strides) != len(spec.shape) or tuple(strides) == row_major(spec.shape) or not spec.elements:
         return spec
     return replace(spec, strides=tuple(strides))
-
-
-def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
 
 
 def _each(recorded: Any, kinds: Sequence[str]) -> Sequence[Any]:

@@ -1,0 +1,135 @@
+"""Which operators a function runs, with their arguments as they were: seen where PyTorch dispatches them.
+
+The tensors of a case have the strides that they had, gaps and all; whole numbers lie between those that were there, and
+fractions keep their sign. So an operator that runs again does the same work. The module that a gradient belongs to is
+found by the number that autograd gives to each node of its graph, which is the same in forward and backward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from opperf.backend import Captured
+from opperf.backends.torch.described import Undescribed, case_of, spec
+from opperf.backends.torch.reached import Watch, parameters
+from opperf.case import Argument, Case, Device
+from opperf.tensor import TensorSpec, row_major
+
+#: Tell the profiler where a range begins and ends; they compute nothing.
+LABELS = "profiler::"
+#: PyTorch's numbers of memory formats (c10/core/MemoryFormat.h), which its operators take as well.
+FORMATS = {
+    torch.contiguous_format: 0,
+    torch.channels_last: 2,
+    torch.channels_last_3d: 3,
+}
+
+
+def of_call(function: Callable[[], Any]) -> list[Captured]:
+    """Call a function and return every operator that it runs, in forward and backward, in order."""
+    recorder = Recorder()
+    with ExitStack() as stack:
+        for handle in (
+            register_module_forward_pre_hook(recorder.modules.enter),
+            register_module_forward_hook(recorder.modules.leave, always_call=True),
+        ):
+            stack.callback(handle.remove)
+        with Watch(recorder):
+            function()
+    return recorder.calls
+
+
+class Modules:
+    """The modules that are being called, by their paths below the one that was called first."""
+
+    def __init__(self) -> None:
+        self._inside: list[str] = []
+        self._names: dict[int, str] = {}
+
+    @property
+    def here(self) -> str:
+        """The path of the innermost module; empty outside of every module."""
+        return self._inside[-1] if self._inside else ""
+
+    def enter(self, module: torch.nn.Module, inputs: Any) -> None:
+        """Take that a module is called."""
+        if not self._inside:
+            top = type(module).__name__
+            self._names = {id(one): f"{top}.{name}".rstrip(".") for name, one in module.named_modules()}
+        self._inside.append(self._names.get(id(module), f"{self.here}.{type(module).__name__}".lstrip(".")))
+
+    def leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        """Take that a module returns, or raises."""
+        self._inside.pop()
+
+
+class Recorder:
+    """Takes operators as they are called."""
+
+    def __init__(self) -> None:
+        self.calls: list[Captured] = []
+        self.modules = Modules()
+        self._made_in: dict[int, str] = {}
+
+    def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Take one call, before it runs: it may change its inputs."""
+        if path.startswith(LABELS) or _only_watched(path):
+            return
+        case, why = _case(path, func, args, kwargs)
+        node = torch._C._current_autograd_node()
+        if node is None:
+            # A node of the graph is made right before its operator is called; a later one that makes none sees it too.
+            self._made_in.setdefault(torch.autograd._get_sequence_nr() - 1, self.modules.here)
+            module = self.modules.here
+        else:
+            module = self._made_in.get(node._sequence_nr(), "")
+        self.calls.append(Captured(path, case, why, module, backward=node is not None))
+
+
+def _only_watched(path: str) -> bool:
+    """Whether a call is there because it is watched: autograd keeps outputs by `detach`, which else is not dispatched.
+
+    Such a call does not come through the dispatcher, which would have left autograd behind.
+    """
+    behind = torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.ADInplaceOrView)
+    return path == "aten::detach.default" and not behind
+
+
+def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Case | None, str]:
+    """Return the case of a call, or why there is none."""
+    formats = {name: FORMATS.get(value, value) for name, value in kwargs.items() if name == "memory_format"}
+    try:
+        case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)
+    except Undescribed as error:
+        return None, str(error)
+    return replace(case, attributes={name: _anywhere(value) for name, value in case.attributes.items()}), ""
+
+
+def _anywhere(value: Argument) -> Argument:
+    """Return the device that is measured on in place of the one that was captured on."""
+    return Device("default") if isinstance(value, Device) else value
+
+
+def exact(tensor: torch.Tensor) -> TensorSpec:
+    """Return the description of a tensor with its strides as they are; raises `Undescribed`."""
+    described = spec(tensor)
+    strides = tuple(tensor.stride())
+    return replace(
+        described,
+        strides=None if strides == row_major(tensor.shape) or not tensor.numel() else strides,
+        range=_signed(described.range) if described.is_float else described.range,
+        requires_grad=None,
+    )
+
+
+def _signed(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return bounds of the sign that floating values had: probabilities stay some, and equal calls stay equal."""
+    if bounds is None or bounds == (0.0, 0.0):
+        return None
+    return (0.0, 1.0) if bounds[0] >= 0 else (-1.0, 0.0)

@@ -1,0 +1,59 @@
+"""Which operators one call of the user's function runs, asked of a child that has the framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opperf.errors import InputError
+from opperf.plan import Settings, Side
+from opperf.registry import CODE
+from opperf.session import settled_side
+from opperf.suite import Suite
+from opperf.trace import LeftOut
+from opperf.workers.pool import Pool
+from opperf.workers.process import OperatorFailure
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The operators of a program as a suite, and those that no suite can hold."""
+
+    suite: Suite
+    left_out: tuple[LeftOut, ...]
+
+
+def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) -> Capture:
+    """Return the operators of a function `module:name`; both of its calls end within `timeout` seconds.
+
+    Raises `InputError` for code that cannot be loaded, a function that raises or calls no operator, and a framework
+    that cannot be watched; `HarnessError` for a child that does not start or is lost.
+    """
+    with Pool(Settings(timeout=timeout), note) as pool:
+        try:
+            found = pool.capture(settled_side(side), CODE + code)
+        except OperatorFailure as failed:
+            raise _refused(code, failed) from failed
+    if found.get("wrong") is not None:
+        raise InputError(f"`{code}`: {found['wrong']}", hint=found.get("hint"), slug="user_code")
+    left_out = tuple(LeftOut(one["name"], one["count"], one["reason"]) for one in found["left_out"])
+    suite = Suite.from_json(found["suite"], code)
+    if not suite.cases and not left_out:
+        raise InputError(
+            f"`{code}` calls no operator of {side.framework}",
+            hint="name a function that does the work itself, such as one training step",
+            slug="empty_capture",
+        )
+    return Capture(suite, left_out)
+
+
+def _refused(code: str, failed: OperatorFailure) -> InputError:
+    """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
+    said = failed.failure
+    if said.get("skipped"):
+        return InputError(f"`{code}`: {said['message']}", hint="known: torch", slug="no_capture")
+    return InputError(
+        f"`{code}` raised {said['exception']}: {said['message']}",
+        hint="it is called without arguments, and must run by itself",
+        slug="user_code",
+    )

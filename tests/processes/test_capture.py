@@ -1,0 +1,132 @@
+"""The operators of a user's function, captured in its framework's own environment, run again from the suite."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+HERE = Path(__file__).parent
+LENET = HERE.parents[1] / "examples" / "models" / "lenet_torch.py"
+BAD = """
+import time
+
+def fails():
+    raise KeyError("batch")
+
+def idle():
+    return []
+
+def hangs():
+    time.sleep(60)
+"""
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_a_training_step_is_captured_and_every_operator_of_it_runs(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(LENET.parents[2])
+    suite, output = tmp_path / "lenet.json", tmp_path / "run.json"
+    done = command("capture", "examples.models.lenet_torch:training_step", "--output", suite)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    written: dict[str, Any] = json.loads(suite.read_text())
+    cases = written["cases"]
+    assert f"wrote {suite}: {len(cases)} cases of {sum(entry['count'] for entry in cases)} calls" in done.stderr
+    assert (written["name"], written["source"]) == ("training_step", "code:examples.models.lenet_torch:training_step")
+    counts, origins = totals(cases), {entry["origin"] for entry in cases}
+    assert counts["convolution.default"] == counts["convolution_backward.default"] == 2
+    assert counts["addmm.default"] == 2
+    assert counts["add_.Tensor"] == 8
+    places = [entry["case"]["inputs"]["indices"]["range"] for entry in cases if "indices" in entry["case"]["inputs"]]
+    assert [0 <= low < high <= rows * rows for (low, high), rows in zip(places, (8, 24))] == [True, True]
+    assert {"LeNet.conv1", "LeNet.conv2 backward", "LeNet.dense1, LeNet.dense1 backward", "training_step"} <= origins
+
+    where = ("--framework", "torch")
+    done = command("run", "--suite", suite, *where, "--runs", 1, "--warmup", 0, "--output", output)
+    assert done.returncode == 0, done.stderr
+    records = json.loads(output.read_text())["records"]
+    assert [record["status"] for record in records] == ["ok"] * len(cases)
+    assert {record["origin"] for record in records} == origins
+
+
+def totals(cases: list[dict[str, Any]]) -> dict[str, int]:
+    """Return how often each operator was called."""
+    found: dict[str, int] = {}
+    for entry in cases:
+        name = entry["case"]["operator"].removeprefix("torch:aten::")
+        found[name] = found.get(name, 0) + entry["count"]
+    return found
+
+
+def test_what_runs_alone_returns_tensors_like_those_of_the_captured_call() -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    models = HERE / "captured_models.py"
+    paths = [f"{LENET}:training_step", *(f"{models}:{name}" for name in ("transformer", "layouts", "generator"))]
+    done = subprocess.run(
+        [str(python), str(HERE / "captured.py"), str(HERE), *paths],
+        env={**os.environ, "PYTHONPATH": str(package_folder())},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    lenet, transformer, layouts, generator = json.loads(done.stdout)
+    # As many as PyTorch's own profiler counts, those that are called inside of others left out.
+    assert lenet == {"calls": 57, "unlike": []}
+    assert transformer["calls"] > 100
+    assert (transformer["unlike"], layouts["unlike"]) == ([], [])
+    assert generator == {"calls": 2, "unlike": [["aten::rand.generator", "a value of type `Generator`"]]}
+
+
+def test_another_framework_says_that_it_is_not_captured_yet(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def step():\n    return 1\n")
+    done = command("capture", "mine:step", "--framework", "numpy")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(
+        "error: `mine:step`: the operators of numpy cannot be captured yet\n\nhint: known: torch\n"
+    )
+
+
+def test_what_no_case_holds_is_told_beside_the_suite(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def step():\n    return ['add', 'nonsense', 'add', 'nonsense']\n")
+    done = command("capture", "mine:step", "--framework", "null")
+    (entry,) = json.loads(done.stdout)["cases"]
+    assert (entry["case"]["operator"], entry["count"], entry["origin"]) == ("add", 2, "Net")
+    assert done.stderr.endswith("left out: nonsense, 2 calls: not known here\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("mine:fails", "error: `mine:fails` raised KeyError: 'batch'"),
+        ("mine:missing", "error: `mine:missing`: `mine` has no `missing`"),
+        ("mine:idle", "error: `mine:idle` calls no operator of null"),
+        ("mine:hangs", "error: not done within 1 s; the child was ended\n\nhint: give it longer with `--timeout`"),
+        ("mine", "error: `mine` is no function"),
+    ],
+)
+def test_code_that_cannot_be_captured_is_one_message(
+    code: str, message: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(BAD)
+    done = command("capture", code, "--framework", "null", "--timeout", 1)
+    assert (done.returncode, done.stdout) == (3 if "hangs" in code else 2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
