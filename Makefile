@@ -12,8 +12,8 @@ demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one tabl
 		add multiply divide exp tanh relu gelu sigmoid softmax log_softmax sum mean argmax matmul batch_matmul linear \
 		conv2d max_pool2d layer_norm batch_norm embedding concatenate transpose cross_entropy
 
-test: $(BIN)/.ready  ## every test, real frameworks included
-	$(BIN)/pytest
+test: $(BIN)/.ready  ## every test, real frameworks included; a file stays in one process, with what it has started
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 lint: $(BIN)/.ready  ## style, types, and what may import what
 	$(BIN)/ruff check .
