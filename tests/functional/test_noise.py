@@ -114,14 +114,17 @@ def test_a_number_that_makes_no_sense_is_refused(option: str, value: str) -> Non
 
 def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
     command = [sys.executable, "-m", "opperf", "noise", "add", "--framework", "null", "--repeats", "1000"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("round 2 "):
-            break
-    time.sleep(0.2)
-    os.kill(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("round 2 "):
+                break
+        time.sleep(0.2)
+        os.kill(process.pid, signal.SIGINT)
+        try:
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "comparisons of identical code" in out
     assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]

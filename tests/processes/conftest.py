@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -38,14 +37,6 @@ def cache(one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder, in this process and in those that it starts."""
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
     return one_cache
-
-
-@pytest.fixture(autouse=True)
-def interruptible() -> Iterator[None]:
-    """Ctrl-C reaches what the tests start, also where they themselves run in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

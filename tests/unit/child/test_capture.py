@@ -39,7 +39,7 @@ def test_equal_calls_of_the_second_run_are_one_case_with_their_count_and_origins
         ("null:steady", 2, "step backward"),
         ("add", 1, "Net"),
     ]
-    assert suite.cases[1] == SuiteCase(operator("add").case("small"), 1, "Net")
+    assert suite.cases[1] == SuiteCase(operator("add").case("small"), 1, "Net", ("forward",))
     assert (suite.name, suite.source) == ("step", code)
     assert found["left_out"] == [{"name": "mystery", "reason": "not known here", "count": 1}]
 
