@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from opperf.backends.call import Binding, Derive, composed
@@ -33,21 +34,22 @@ def image_color_jitter(data: Any, weights: Any, brightness: float, contrast: flo
     return image_adjust_saturation(adjusted, weights, saturation)
 
 
-def bindings(weights: Derive) -> dict[str, Binding]:
-    """Return the bindings; `weights` makes the three weights of gray, before anything is timed."""
-    gray = {"weights": weights}
-    return {
-        function.__name__: composed(function, arguments, derive=derive, note=note)
-        for function, arguments, derive, note in (
-            (image_to_gray, "data, weights", gray, "a product with three weights made before"),
-            (image_adjust_brightness, "data, factor", {}, "`data * factor`"),
-            (image_adjust_contrast, "data, weights, factor", gray, "products, a mean and a sum"),
-            (image_adjust_saturation, "data, weights, factor", gray, "products and a sum"),
-            (
-                image_color_jitter,
-                "data, weights, brightness, contrast, saturation",
-                gray,
-                "the three adjustments, composed",
-            ),
-        )
-    }
+#: Of each: the function, the arguments it takes, and what it is made of.
+CHANGES: Mapping[str, tuple[Callable[..., Any], str, str]] = {
+    "image_to_gray": (image_to_gray, "data, weights", "a product with three weights made before"),
+    "image_adjust_brightness": (image_adjust_brightness, "data, factor", "`data * factor`"),
+    "image_adjust_contrast": (image_adjust_contrast, "data, weights, factor", "products, a mean and a sum"),
+    "image_adjust_saturation": (image_adjust_saturation, "data, weights, factor", "products and a sum"),
+    "image_color_jitter": (
+        image_color_jitter,
+        "data, weights, brightness, contrast, saturation",
+        "the three adjustments, composed",
+    ),
+}
+
+
+def change(name: str, weights: Derive) -> Binding:
+    """Return the binding of one; `weights` makes the three weights of gray, before anything is timed."""
+    function, arguments, note = CHANGES[name]
+    derive = {"weights": weights} if "weights" in arguments else {}
+    return composed(function, arguments, derive=derive, note=note)

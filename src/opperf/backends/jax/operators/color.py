@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from opperf.backends.call import Binding
-from opperf.backends.colors import bindings
+from opperf.backends.colors import change
 from opperf.operators.color import GRAY
 
 
@@ -16,4 +16,13 @@ def _weights(made: Mapping[str, Any]) -> Any:
     return jnp.asarray(GRAY, made["data"].dtype)
 
 
-BINDINGS: dict[str, Binding] = bindings(_weights)
+BINDINGS: dict[str, Binding] = {
+    name: change(name, _weights)
+    for name in (
+        "image_to_gray",
+        "image_adjust_brightness",
+        "image_adjust_contrast",
+        "image_adjust_saturation",
+        "image_color_jitter",
+    )
+}
