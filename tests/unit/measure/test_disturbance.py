@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import gc
 import os
 import threading
 from pathlib import Path
@@ -113,10 +114,11 @@ def test_a_thread_that_has_ended_is_read_as_nothing() -> None:
 
 
 def test_watching_again_holds_no_more_files_than_before(counters: ProcessCounters) -> None:
+    gc.collect()  # what other tests have left open is closed now, or later
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(20):
         counters.watch()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before
 
 
 def test_a_kernel_without_schedstat_says_nothing_of_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
