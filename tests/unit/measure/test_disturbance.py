@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import mmap
 import gc
+import mmap
 import os
 import threading
 from pathlib import Path
