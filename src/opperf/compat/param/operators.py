@@ -29,12 +29,12 @@ class OperatorInterface(abc.ABC):
         """Compute."""
 
     def create_grad(self) -> None:
-        """Make the gradient of the result, untimed."""
-        raise NotImplementedError
+        """Make the gradient of the result, untimed; an operator that is measured backward says how."""
+        raise NotImplementedError(f"{type(self).__name__} has no `create_grad`, which a backward needs")
 
     def backward(self) -> None:
-        """Compute the gradients of the last call."""
-        raise NotImplementedError
+        """Compute the gradients of the last call; an operator that is measured backward says how."""
+        raise NotImplementedError(f"{type(self).__name__} has no `backward`")
 
 
 class NamedOperator(OperatorInterface):

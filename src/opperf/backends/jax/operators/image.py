@@ -12,6 +12,7 @@ from jax.scipy.ndimage import map_coordinates
 
 from opperf.backends.call import Binding, Call, call, composed
 from opperf.backends.jax.operators.convolution import both_ends, spread
+from opperf.backends.pixels import depth_to_space, space_to_depth
 
 
 def image_to_tensor(data: Any) -> Any:
@@ -79,22 +80,6 @@ def _resized(method: str) -> Call:
         f"method={method!r}, antialias=False",
         derive={"shape": _shape},
     )
-
-
-def depth_to_space(data: Any, factor: int) -> Any:
-    """Take channels as (down, right, channel) and move the first two between the pixels."""
-    batch, channels, height, width = data.shape
-    parted = data.reshape(batch, factor, factor, channels // factor**2, height, width)
-    moved = parted.transpose(0, 3, 4, 1, 5, 2)
-    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
-
-
-def space_to_depth(data: Any, factor: int) -> Any:
-    """Part the pixels and move what is parted before the channels."""
-    batch, channels, height, width = data.shape
-    parted = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
-    moved = parted.transpose(0, 3, 5, 1, 2, 4)
-    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
 BINDINGS: dict[str, Binding] = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from opperf.backends.call import Binding, Missing, call, composed
+from opperf.backends.pixels import depth_to_space, space_to_depth
 
 RESAMPLED = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
 
@@ -69,22 +70,6 @@ def _pair(value: Any, default: int) -> tuple[int, ...]:
 
 def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda made: np.array(made[name], made["data"].dtype).reshape(-1, 1, 1)
-
-
-def depth_to_space(data: Any, factor: int) -> Any:
-    """Take channels as (down, right, channel) and move the first two between the pixels."""
-    batch, channels, height, width = data.shape
-    parted = data.reshape(batch, factor, factor, channels // factor**2, height, width)
-    moved = parted.transpose(0, 3, 4, 1, 5, 2)
-    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
-
-
-def space_to_depth(data: Any, factor: int) -> Any:
-    """Part the pixels and move what is parted before the channels."""
-    batch, channels, height, width = data.shape
-    parted = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
-    moved = parted.transpose(0, 3, 5, 1, 2, 4)
-    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
 BINDINGS: dict[str, Binding] = {
