@@ -1,0 +1,86 @@
+"""What a framework's profiler saw of one process: spans with their beginnings and lengths, and memory over time.
+
+Times are whole nanoseconds of the machine's clock (since 1970), so that profiles of several processes are aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+#: What a span can be: an operator; a kernel on a device; a module or layer; a step of the program; a call of the
+#: framework's interface; work of the framework's own.
+KINDS = ("operator", "kernel", "module", "step", "api", "task")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One span.
+
+    `thread` is unique within its process. What the profiler does not tell is None, or empty: `shapes` of the inputs
+    (`((64, 1, 28, 28), (20, 1, 5, 5))`, an empty one for what is no tensor), the `module` that called it
+    (`LeNet.conv1`), the `stack` of Python lines (innermost first), bytes `allocated` within it and the most that were
+    held at once (`peak`), floating-point operations (`flops`), nanoseconds on a `device`. `fused` says that the
+    framework merged several operators in it.
+    """
+
+    name: str
+    kind: str
+    begin: int
+    duration: int
+    process: int
+    thread: str
+    shapes: tuple[tuple[int, ...], ...] = ()
+    module: str = ""
+    stack: tuple[str, ...] = ()
+    backward: bool = False
+    fused: bool = False
+    allocated: int | None = None
+    peak: int | None = None
+    flops: int | None = None
+    device: int | None = None
+
+    @property
+    def end(self) -> int:
+        """When it was over."""
+        return self.begin + self.duration
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How many bytes were held on a device (`cpu/0`) at a time."""
+
+    time: int
+    process: int
+    device: str
+    held: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What was seen of one or several processes.
+
+    `processes` says of each, by its number: `framework`, `version`, `command`, and what else is known. `notes` are
+    for people: what is missing, and why.
+    """
+
+    events: tuple[Event, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    processes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def of_kind(self, *kinds: str) -> tuple[Event, ...]:
+        """Return the spans of some kinds, in order."""
+        return tuple(event for event in self.events if event.kind in kinds)
+
+
+def merge(profiles: Iterable[Profile]) -> Profile:
+    """Return one profile of all, in the order of time; their clock is the machine's, so that nothing is shifted."""
+    profiles = list(profiles)
+    return Profile(
+        tuple(sorted((event for one in profiles for event in one.events), key=lambda event: event.begin)),
+        tuple(sorted((reading for one in profiles for reading in one.readings), key=lambda reading: reading.time)),
+        {number: facts for one in profiles for number, facts in one.processes.items()},
+        tuple(dict.fromkeys(note for one in profiles for note in one.notes)),
+    )

@@ -1,0 +1,106 @@
+"""A profile as one table: how often each operator was called, how long it took, and what it held.
+
+Times are seconds and memory bytes. What no profiler told is None, not zero.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from opperf.errors import unknown
+from opperf.profile.event import Event, Profile
+from opperf.profile.nesting import own_times
+
+#: What rows can stand for, and the kind of span that they are made of.
+GROUPINGS = {"name": "operator", "shape": "operator", "module": "operator", "kernel": "kernel"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Calls that belong together: all of one name, of one name and shapes, of one module, or of one kernel.
+
+    `total` is the time between their beginnings and ends, `own` the part that no call within them took, `share` the
+    part of `own` in that of all rows.
+    """
+
+    name: str
+    calls: int
+    total: float
+    own: float
+    mean: float
+    p50: float
+    min: float
+    max: float
+    share: float | None
+    shapes: tuple[tuple[int, ...], ...] = ()
+    module: str = ""
+    backward: bool = False
+    fused: bool = False
+    allocated: int | None = None
+    peak: int | None = None
+    device: float | None = None
+    flops: int | None = None
+
+
+def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
+    """Return the rows, those that took most by themselves first; raises `InputError` for an unknown grouping."""
+    if by not in GROUPINGS:
+        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
+    events = profile.of_kind(GROUPINGS[by])
+    groups: dict[tuple[object, ...], list[tuple[Event, int]]] = defaultdict(list)
+    for event, own in zip(events, own_times(events)):
+        groups[_key(event, by)].append((event, own))
+    whole = sum(own for calls in groups.values() for _, own in calls)
+    found = [_row(calls, by, whole) for calls in groups.values()]
+    return tuple(sorted(found, key=lambda row: (-row.own, row.name)))
+
+
+def _key(event: Event, by: str) -> tuple[object, ...]:
+    if by == "module":
+        return event.module, event.backward
+    return (event.name, event.shapes) if by == "shape" else (event.name,)
+
+
+def _row(calls: Sequence[tuple[Event, int]], by: str, whole: int) -> Row:
+    events = [event for event, _ in calls]
+    first = events[0]
+    own = sum(own for _, own in calls)
+    # Calls of one module lie within each other; what they took together is what each took by itself.
+    durations = [own for _, own in calls] if by == "module" else [event.duration for event in events]
+    return Row(
+        name=first.module or "(no module)" if by == "module" else first.name,
+        calls=len(calls),
+        total=sum(durations) / 1e9,
+        own=own / 1e9,
+        mean=sum(durations) / len(calls) / 1e9,
+        p50=median(durations) / 1e9,
+        min=min(durations) / 1e9,
+        max=max(durations) / 1e9,
+        share=own / whole if whole else None,
+        shapes=first.shapes if by == "shape" else (),
+        module=_one(event.module for event in events),
+        backward=all(event.backward for event in events),
+        fused=any(event.fused for event in events),
+        allocated=_known(sum, (event.allocated for event in events)),
+        peak=_known(max, (event.peak for event in events)),
+        device=_seconds(_known(sum, (event.device for event in events))),
+        flops=_known(sum, (event.flops for event in events)),
+    )
+
+
+def _one(values: Iterable[str]) -> str:
+    """Return what all have in common; empty where they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _known(join: Callable[[list[int]], int], values: Iterable[int | None]) -> int | None:
+    found = [value for value in values if value is not None]
+    return join(found) if found else None
+
+
+def _seconds(nanoseconds: int | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1e9

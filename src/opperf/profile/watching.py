@@ -1,0 +1,47 @@
+"""What a profiler is asked to see, and what opperf asks of each framework's profiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from opperf.profile.event import Profile
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What is to be seen besides operators and their times.
+
+    `modules` names the module or layer that called each operator; `api` are calls of the framework's own interface.
+    Of MXNet, operators called one by one are `imperative`, those of a compiled graph `symbolic`.
+    """
+
+    memory: bool = False
+    shapes: bool = False
+    stacks: bool = False
+    modules: bool = False
+    api: bool = False
+    imperative: bool = True
+    symbolic: bool = True
+
+
+class Watcher(Protocol):
+    """One framework's profiler. `backends/<framework>/watcher.py` has one each, called `Watcher`, made from `Watching`.
+
+    `start` and `stop` come in turn, any number of times; what was seen meanwhile adds up until `take` gives it away.
+    """
+
+    #: The framework's name.
+    framework: str
+
+    def start(self) -> None:
+        """Begin to watch; what was asked for before is waited for first, so that it is not seen."""
+
+    def stop(self) -> None:
+        """Wait for everything that was asked for, then watch no more."""
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time, of this process; only while stopped."""
+
+    def step(self, name: str) -> None:
+        """Mark where a step of the program ends; the span is called by its name."""
