@@ -239,6 +239,7 @@ def outcome(contest: Contest) -> Comparison:
         clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
         explanation=contest.explanation,
+        count=contest.key.count,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from opperf.plan import Side
@@ -58,7 +60,7 @@ class Comparison:
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict then gives the reason. `stages` holds the log-ratios of each stage. `clock` is what
     decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where that was asked
-    for.
+    for. `count` is how often the case occurs in its suite.
     """
 
     case: Case
@@ -75,6 +77,7 @@ class Comparison:
     warnings: tuple[Warning, ...] = ()
     status: str = "ok"
     explanation: Mapping[str, Any] = field(default_factory=dict)
+    count: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -82,6 +85,7 @@ class Comparison:
         return {
             "case": self.case.to_json(),
             "direction": self.direction,
+            "count": self.count,
             "base": self.base.to_json(),
             "new": self.new.to_json(),
             "status": self.status,
@@ -103,6 +107,70 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """All calls of a suite on a base and a new side, as far as both were measured: seconds, and new over base.
+
+    `interval` is the 95 % interval of the ratio, the errors of different cases taken as independent (their variances
+    add up, each with its share of the time); None where a case has none.
+    """
+
+    base: Side
+    new: Side
+    calls: int
+    of: int
+    base_time: float
+    new_time: float
+    interval: tuple[float, float] | None
+
+    @property
+    def ratio(self) -> float:
+        """New over base; above 1 is slower."""
+        return self.new_time / self.base_time
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "base": self.base.to_json(),
+            "new": self.new.to_json(),
+            "calls": self.calls,
+            "of": self.of,
+            "base_time": self.base_time,
+            "new_time": self.new_time,
+            "ratio": self.ratio,
+            "interval": None if self.interval is None else list(self.interval),
+        }
+
+
+def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
+    """Return what a suite's calls amount to, for each pair of sides; none where no case occurs more than once."""
+    if all(one.count == 1 for one in comparisons):
+        return ()
+    sides: dict[tuple[Side, Side], list[Comparison]] = {}
+    for one in comparisons:
+        pair = replace(one.base, implementation=None), replace(one.new, implementation=None)
+        sides.setdefault(pair, []).append(one)
+    found = (_whole(base, new, several) for (base, new), several in sides.items())
+    return tuple(whole for whole in found if whole is not None)
+
+
+def _whole(base: Side, new: Side, comparisons: Sequence[Comparison]) -> Whole | None:
+    known = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
+    if not known:
+        return None
+    # The new side's time is that of the paired ratio, which is what the verdict is about.
+    bases = [one.count * (one.base_time or 0.0) for one in known]
+    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, known)]
+    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in known]
+    interval = None
+    if all(bounds is not None for bounds in intervals):
+        widths = [math.log(bounds[1] / bounds[0]) / 2 for bounds in intervals if bounds is not None]
+        width = math.sqrt(sum((width * new) ** 2 for width, new in zip(widths, news))) / sum(news)
+        interval = ratio * math.exp(-width), ratio * math.exp(width)
+    calls, of = (sum(one.count for one in several) for several in (known, comparisons))
+    return Whole(base, new, calls, of, sum(bases), sum(news), interval)
+
+
+@dataclass(frozen=True)
 class ComparisonRun:
     """The comparisons of one command, under the header of a run."""
 
@@ -115,4 +183,5 @@ class ComparisonRun:
             "schema_version": SCHEMA_VERSION,
             "run": self.run.header(),
             "comparisons": [comparison.to_json() for comparison in self.comparisons],
+            "wholes": [whole.to_json() for whole in wholes(self.comparisons)],
         }

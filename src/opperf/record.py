@@ -99,6 +99,11 @@ class Record:
         found = self.metrics.get("time")
         return found if isinstance(found, Statistics) else None
 
+    @property
+    def total(self) -> float | None:
+        """What all calls of the case take by themselves: the median of one, times their number."""
+        return None if self.time is None else self.time.median * self.trial.count
+
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {

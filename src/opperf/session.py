@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from opperf.analysis.roofline import limit_of
 from opperf.analysis.summary import record
+from opperf.analysis.workload import with_shares
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, OpperfError
 from opperf.floor import Floor, floor_key
@@ -218,8 +219,12 @@ class Session:
                 outcomes = sorted(found.outcomes[key], key=lambda outcome: outcome.process)
                 made = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
                 records.append(self._beside(made))
+        suite = self._selection.whole_suite
+        if suite is not None:
+            records = with_shares(records)
         environment = {
             "machine": run.environment.get("machine"),
+            **({} if suite is None else {"suite": suite.header()}),
             "frameworks": [
                 {"framework": facts.framework, "environment": facts.environment, "python": facts.python, **facts.said}
                 for facts in self._pool.facts.values()

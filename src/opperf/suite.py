@@ -35,19 +35,53 @@ class SuiteCase:
 
 
 @dataclass(frozen=True)
+class Program:
+    """What the cases of a suite were called by: `time` seconds for one call of it, the median of `calls`, unwatched."""
+
+    time: float
+    calls: int
+    framework: str
+    version: str
+    threads: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Any, where: str) -> Program:
+        """Read the JSON form; raises `InputError` that names the place."""
+        try:
+            return cls(
+                float(data["time"]), int(data["calls"]), str(data["framework"]), str(data["version"]),
+                int(data["threads"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{where}: not what `opperf capture` writes ({type(error).__name__}: {error})",
+                hint="expected `time` in seconds, `calls`, `framework`, `version` and `threads`",
+            ) from error
+
+
+@dataclass(frozen=True)
 class Suite:
-    """What a suite file holds."""
+    """What a suite file holds. `program` is known where the cases were captured from one that ran."""
 
     name: str
     source: str
     cases: tuple[SuiteCase, ...]
+    program: Program | None = None
+
+    def header(self) -> dict[str, Any]:
+        """Return everything but the cases, in JSON form."""
+        program = {} if self.program is None else {"program": self.program.to_json()}
+        return {"name": self.name, "source": self.source, **program}
 
     def to_json(self) -> dict[str, Any]:
         """Return the document."""
         return {
             "schema_version": SCHEMA_VERSION,
-            "name": self.name,
-            "source": self.source,
+            **self.header(),
             "cases": [entry.to_json() for entry in self.cases],
         }
 
@@ -65,6 +99,7 @@ class Suite:
             str(data.get("name", "")),
             str(data.get("source", "")),
             tuple(_entry(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
+            None if data.get("program") is None else Program.from_json(data["program"], f"{where}: program"),
         )
 
 

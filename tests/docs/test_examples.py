@@ -11,12 +11,13 @@ import pytest
 
 from opperf.environment import EnvironmentSpec
 from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
 
 EXAMPLES = sorted(
     path for path in (Path(__file__).resolve().parents[2] / "examples").iterdir() if path.suffix in (".py", ".sh")
 )
 #: Scripts of a framework's user, which run in its environment.
-IN_ENVIRONMENTS = {"record_trace.py": "torch"}
+IN_ENVIRONMENTS = {"record_trace.py": "torch", "asynchronous_mxnet.py": "mxnet", "asynchronous_jax.py": "jax"}
 
 
 def python_of(example: Path) -> Path:
@@ -30,11 +31,12 @@ def python_of(example: Path) -> Path:
 @pytest.mark.parametrize("example", EXAMPLES, ids=[path.name for path in EXAMPLES])
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     program = [str(python_of(example))] if example.suffix == ".py" else ["bash"]
+    own = {"PYTHONPATH": str(package_folder())} if example.name in IN_ENVIRONMENTS else {}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [*program, str(example)],
         cwd=tmp_path,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, **own},
         capture_output=True,
         text=True,
         timeout=120,

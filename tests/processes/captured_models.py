@@ -1,4 +1,4 @@
-"""Functions of PyTorch whose operators are captured: a transformer, and tensors that lie in memory in every way."""
+"""Functions of PyTorch whose operators are captured: training steps, and tensors that lie in memory in every way."""
 
 from __future__ import annotations
 
@@ -6,15 +6,47 @@ import torch
 from torch import nn
 
 torch.manual_seed(0)
-layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+layer = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), 2, enable_nested_tensor=False)
 words = nn.Embedding(100, 32)
 optimizer = torch.optim.Adam([*layer.parameters(), *words.parameters()])
 text = torch.randint(0, 100, (2, 8))
 normalized = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.AvgPool2d(2))
 
 
+class Residual(nn.Module):
+    """Two convolutions with normalization, and what goes past them."""
+
+    def __init__(self, channels: int, out: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, out, 3, stride, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(out)
+        self.conv2 = nn.Conv2d(out, out, 3, padding=1, bias=False)
+        self.norm2 = nn.BatchNorm2d(out)
+        self.past = nn.Conv2d(channels, out, 1, stride, bias=False) if stride > 1 else nn.Identity()
+
+    def forward(self, data: torch.Tensor) -> torch.Tensor:
+        """Return images, smaller ones where the stride is 2."""
+        inner = torch.relu(self.norm1(self.conv1(data)))
+        return torch.relu(self.norm2(self.conv2(inner)) + self.past(data))
+
+
+images, kinds = torch.rand(2, 3, 32, 32), torch.randint(0, 10, (2,))
+residual = nn.Sequential(
+    nn.Conv2d(3, 8, 7, 2, padding=3, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1),
+    Residual(8, 8, 1), Residual(8, 16, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10),
+)  # fmt: skip
+descent = torch.optim.SGD(residual.parameters(), lr=0.1, momentum=0.9)
+
+
+def residual_network() -> None:
+    """Train a network of residual blocks by one batch."""
+    descent.zero_grad()
+    nn.functional.cross_entropy(residual(images), kinds).backward()
+    descent.step()
+
+
 def transformer() -> None:
-    """Train an encoder layer by one batch."""
+    """Train two encoder layers by one batch."""
     optimizer.zero_grad()
     loss = layer(words(text)).square().mean()
     loss.backward()

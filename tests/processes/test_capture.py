@@ -17,6 +17,7 @@ from opperf.workers.package import package_folder
 
 HERE = Path(__file__).parent
 LENET = HERE.parents[1] / "examples" / "models" / "lenet_torch.py"
+FUNCTIONS = ("residual_network", "transformer", "layouts", "generator")
 BAD = """
 import time
 
@@ -68,10 +69,10 @@ def totals(cases: list[dict[str, Any]]) -> dict[str, int]:
     return found
 
 
-def test_what_runs_alone_returns_tensors_like_those_of_the_captured_call() -> None:
+def test_what_runs_alone_returns_the_same_as_in_the_captured_call() -> None:
     python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     models = HERE / "captured_models.py"
-    paths = [f"{LENET}:training_step", *(f"{models}:{name}" for name in ("transformer", "layouts", "generator"))]
+    paths = [f"{LENET}:training_step", *(f"{models}:{name}" for name in FUNCTIONS)]
     done = subprocess.run(
         [str(python), str(HERE / "captured.py"), str(HERE), *paths],
         env={**os.environ, "PYTHONPATH": str(package_folder())},
@@ -80,12 +81,13 @@ def test_what_runs_alone_returns_tensors_like_those_of_the_captured_call() -> No
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    lenet, transformer, layouts, generator = json.loads(done.stdout)
+    lenet, residual, transformer, layouts, generator = json.loads(done.stdout)
     # As many as PyTorch's own profiler counts, those that are called inside of others left out.
-    assert lenet == {"calls": 57, "unlike": []}
-    assert transformer["calls"] > 100
-    assert (transformer["unlike"], layouts["unlike"]) == ([], [])
-    assert generator == {"calls": 2, "unlike": [["aten::rand.generator", "a value of type `Generator`"]]}
+    assert lenet["calls"] == 57
+    assert (residual["calls"] > 100, transformer["calls"] > 300) == (True, True)
+    assert [found["unlike"] for found in (lenet, residual, transformer, layouts)] == [[]] * 4
+    assert all(found["compared"] > 0.9 * found["calls"] for found in (lenet, residual, transformer))
+    assert (generator["calls"], generator["unlike"]) == (2, [["aten::rand.generator", "a value of type `Generator`"]])
 
 
 def test_another_framework_says_that_it_is_not_captured_yet(

@@ -95,6 +95,7 @@ def _compared(expected: Expectation | None, record: Record | None, run: Run, lim
         memory=_memory(expected, record),
         warnings=() if expected is None or record is None else _doubts(expected, record, run),
         status=status,
+        count=known.trial.count,
     )
 
 

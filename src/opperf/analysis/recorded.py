@@ -99,6 +99,7 @@ def _compared(
         new_time=_typical(new),
         warnings=(*doubts, *_sides(base, other), *_versions(old, new)),
         status=_status(old, new),
+        count=known.trial.count,
     )
 
 

@@ -43,8 +43,11 @@ class Selection:
     allocator: str = "fixed"
 
     @cached_property
+    def whole_suite(self) -> Suite | None:
+        """The suite, read; raises `InputError` for a file that is none."""
+        return self.suite if self.suite is None or isinstance(self.suite, Suite) else read_suite(self.suite)
+
+    @property
     def suite_cases(self) -> tuple[SuiteCase, ...]:
         """The cases of the suite; raises `InputError` for a file that is none."""
-        if self.suite is None:
-            return ()
-        return (self.suite if isinstance(self.suite, Suite) else read_suite(self.suite)).cases
+        return () if self.whole_suite is None else self.whole_suite.cases

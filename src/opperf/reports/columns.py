@@ -158,6 +158,16 @@ def floor(record: Record) -> float | None:
     return None if found is None else math.expm1(float(found))
 
 
+def of_suite(part: str) -> Callable[[Record], float | None]:
+    """Return what reads a number that a record has as a part of a suite."""
+
+    def read(record: Record) -> float | None:
+        found = record.facts.get("suite")
+        return None if found is None else float(found[part])
+
+    return read
+
+
 def roofline(record: Record) -> float | None:
     """Return the least time that the machine's limits allow over the median time, as a share."""
     found = record.facts.get("roofline")
@@ -238,6 +248,10 @@ COLUMNS: tuple[Column, ...] = (
     statistic("time", "p90", "p90", rank=2),
     statistic("time", "min", "min", rank=1),
     Column(None, "samples", kept, align="right", rank=3),
+    Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied"),
+    Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied"),
+    Column("share", "share", of_suite("share"), units.format_percent, "right", wanted="varied"),
+    Column("cumulative_share", "cumulative", of_suite("cumulative"), units.format_percent, "right", wanted="varied"),
     *_sampled("time"),
     statistic("latency", "median", "latency", rank=8),
     statistic("latency", "p90"),

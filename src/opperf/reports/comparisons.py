@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from opperf.comparison import VERDICTS, Comparison, ComparisonRun
+from opperf.comparison import VERDICTS, Comparison, ComparisonRun, wholes
 from opperf.errors import unknown
 from opperf.reports import explanations
 from opperf.reports.cells import console, markdown
@@ -99,7 +99,8 @@ def reasons(comparison: Comparison) -> list[str]:
 
 def _console(comparisons: Sequence[Comparison]) -> str:
     table = console(TITLES, [*map(_cells, comparisons)])
-    return "\n".join([table, "", tally(comparisons), LEGEND, *explanations.console(comparisons)]) + "\n"
+    told = [tally(comparisons), *suites(comparisons), LEGEND]
+    return "\n".join([table, "", *told, *explanations.console(comparisons)]) + "\n"
 
 
 LEGEND = "ratio: new over base, by the clean minima of rounds; interval: 95 %, over pairs of processes"
@@ -112,9 +113,21 @@ def tally(comparisons: Sequence[Comparison]) -> str:
     return f"{len(comparisons)} comparison{'s' if len(comparisons) != 1 else ''}: {told or 'none'}"
 
 
+def suites(comparisons: Sequence[Comparison]) -> list[str]:
+    """Say what all calls of a suite take on both sides, one line for each pair of sides."""
+    told = []
+    for whole in wholes(comparisons):
+        interval = "" if whole.interval is None else f" [{whole.interval[0]:.3f}, {whole.interval[1]:.3f}]"
+        times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, whole.new)}"
+        times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
+        told.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {whole.ratio:.3f}{interval}")
+    return told
+
+
 def _markdown(comparisons: Sequence[Comparison]) -> str:
     table = markdown(TITLES, [*map(_cells, comparisons)])
-    return "\n".join([table, "", f"{tally(comparisons)}. {LEGEND}.", *explanations.markdown(comparisons)]) + "\n"
+    told = ". ".join([tally(comparisons), *suites(comparisons), LEGEND])
+    return "\n".join([table, "", f"{told}.", *explanations.markdown(comparisons)]) + "\n"
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined
 
-from opperf.reports import remarks
+from opperf.reports import remarks, workload
 from opperf.reports.table import table_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def render(run: Run) -> str:
     text = engine.from_string(TEMPLATE).render(
         caption=remarks.caption(table),
         table=seen,
-        lines=[remarks.tally(run.records), *remarks.legend(seen)],
+        lines=[remarks.tally(run.records), *workload.lines(run), *remarks.legend(seen)],
         sections=remarks.sections(run.records),
         more=remarks.more(run.records),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from opperf.reports import remarks
+from opperf.reports import remarks, workload
 from opperf.reports.table import table_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def _blocks(run: Run) -> Iterator[str]:
     yield _start(remarks.caption(table))
     if seen.rows:
         yield "\n".join(_table(seen))
-    yield "\n".join(f"- {_start(line)}" for line in [remarks.tally(run.records), *remarks.legend(seen)])
+    yield "\n".join(
+        f"- {_start(line)}" for line in [remarks.tally(run.records), *workload.lines(run), *remarks.legend(seen)]
+    )
     for section in remarks.sections(run.records):
         yield f"**{section.title}**"
         yield "\n".join(line for remark in section.remarks for line in _remark(remark))

@@ -1,7 +1,8 @@
 """The one table behind every format: records in reading order, each cell with its raw value and its text.
 
 Rows stand together by operator, then case, then framework and side, in the order in which each first appears, so that
-what is comparable is adjacent. What rows have in common is said once, above the table; what they differ in is a column.
+what is comparable is adjacent; those of a suite begin with what takes most in all. What rows have in common is said
+once, above the table; what they differ in is a column.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from opperf.record import Record, Run
 
 #: Values that go without saying where every row has them.
-UNSAID = {"environment": "current", "engine": "naive", "allocator": "fixed", "settings": None}
+UNSAID = {"environment": "current", "engine": "naive", "allocator": "fixed", "settings": None, "calls": 1}
+UNSAID |= dict.fromkeys(("total", "share", "cumulative"))
 
 
 @dataclass(frozen=True)
@@ -101,15 +103,17 @@ def table_of(records: Iterable[Record]) -> Table:
 def in_order(records: Iterable[Record]) -> list[Record]:
     """Return the records in reading order."""
     records = list(records)
+    costs = _costs(records)
     operators = _places(record.trial.case.operator for record in records)
     cases = _places(record.trial.case.id for record in records)
     frameworks = _places(record.trial.side.framework for record in records)
     sides = _places(record.trial.side.key for record in records)
     directions = {name: place for place, name in enumerate(DIRECTIONS)}
 
-    def place(record: Record) -> tuple[int, ...]:
+    def place(record: Record) -> tuple[float, ...]:
         trial = record.trial
         return (
+            -costs.get(trial.case.id, 0.0),
             operators[trial.case.operator],
             cases[trial.case.id],
             frameworks[trial.side.framework],
@@ -118,6 +122,16 @@ def in_order(records: Iterable[Record]) -> list[Record]:
         )
 
     return sorted(records, key=place)
+
+
+def _costs(records: Iterable[Record]) -> dict[str, float]:
+    """Return what all calls of a suite's case take, on the side where they take longest."""
+    costs: dict[str, float] = {}
+    for record in records:
+        if "suite" in record.facts:
+            total = record.facts["suite"]["total"]
+            costs[record.trial.case.id] = max(total, costs.get(record.trial.case.id, 0.0))
+    return costs
 
 
 def merge(runs: Sequence[Run]) -> Run:

@@ -1,0 +1,70 @@
+"""What stands below the table of a suite: what its calls amount to, and how that compares with the program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.unit.reports.conftest import run_of, statistics
+
+from opperf.analysis.workload import with_shares
+from opperf.case import Case
+from opperf.plan import Side, Trial
+from opperf.record import Record, Run
+from opperf.reports import console, workload
+from opperf.reports.table import table_of
+
+SIDE = Side("torch", environment="torch")
+
+
+def suite_run(program: float | None) -> Run:
+    """Return a run of 12 calls that take 8 ms by themselves; one case failed."""
+    records = [
+        Record(Trial(Case("add"), SIDE, "forward", count=10), "ok", metrics={"time": statistics(2e-4)}),
+        Record(Trial(Case("mul"), SIDE, "forward", count=2), "ok", metrics={"time": statistics(3e-3)}),
+        Record(Trial(Case("abs"), SIDE, "forward", count=3), "failed"),
+    ]
+    header: dict[str, Any] = {"name": "step", "source": "code:train:step"}
+    if program is not None:
+        header["program"] = {"time": program, "calls": 20, "framework": "torch", "version": "2.13.0", "threads": 1}
+    run = run_of(*with_shares(records))
+    return replace(run, environment={**run.environment, "suite": header})
+
+
+def test_rows_begin_with_what_takes_most_in_all() -> None:
+    rows = table_of(suite_run(None).records).rows
+    assert [row.record.trial.case.operator for row in rows] == ["mul", "add", "abs"]
+
+
+def test_calls_totals_and_shares_are_columns() -> None:
+    text = console.render(suite_run(None))
+    heading = next(line for line in text.splitlines() if "operator" in line)
+    assert heading.index("calls") < heading.index("total") < heading.index("share") < heading.index("cumulative")
+    assert "75.0 %" in text
+
+
+def test_a_run_without_a_suite_has_none_of_them() -> None:
+    run = run_of(Record(Trial(Case("add"), SIDE, "forward"), "ok", metrics={"time": statistics(2e-4)}))
+    text = console.render(run)
+    assert workload.lines(run) == []
+    assert not {"calls", "total", "share"} & set(text.replace(",", " ").split())
+
+
+def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
+    assert workload.lines(suite_run(None)) == [
+        "torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (8e-3, "1.00 of it"),
+        (20e-3, "0.40 of it. The rest lies between operators, 1.00 ms a call"),
+        (4e-3, "2.00 of it. In the program they overlap"),
+    ],
+)
+def test_the_sum_is_compared_with_the_program(program: float, told: str) -> None:
+    (line,) = workload.lines(suite_run(program))
+    assert told in line
