@@ -2,7 +2,7 @@
 
 0 every trial has a record; 2 bad usage or input; 3 the harness failed, or nothing was measured and something failed;
 130 on Ctrl-C. `opperf gate` alone adds 1, a regression, and 4, inconclusive; it leaves with 3 when a side could not be
-measured.
+measured. `opperf profile` leaves with the exit code of the script.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import FrameType
 
 import typer
 
-from opperf.cli import capture, compare, config, doctor, env, gate, noise, operators, replay, run, show
+from opperf.cli import capture, compare, config, doctor, env, gate, noise, operators, profile, replay, run, show
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
+app.command("profile", context_settings={"allow_interspersed_args": False})(profile.profile)
 app.command("capture")(capture.capture)
 app.command("gate")(gate.gate)
 app.command("noise")(noise.noise)

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def filled(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the titles and cells of the columns that have text in any row.
+
+    >>> filled(("name", "none", "time"), [("add", "", "1 us")])
+    (['name', 'time'], [['add', '1 us']])
+    """
+    shown = [i for i, _ in enumerate(titles) if any(row[i] for row in rows)]
+    return [titles[i] for i in shown], [[row[i] for i in shown] for row in rows]
+
+
 def console(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return padded columns under their titles; a column without any text is left out.
 
@@ -13,9 +23,9 @@ def console(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     ----------
     add   1 us
     """
-    shown = [i for i, _ in enumerate(titles) if any(row[i] for row in rows)]
-    widths = {i: max(len(row[i]) for row in (titles, *rows)) for i in shown}
-    lines = ["  ".join(row[i].ljust(widths[i]) for i in shown).rstrip() for row in (titles, *rows)]
+    titles, rows = filled(titles, rows)
+    widths = [max(map(len, column)) for column in zip(titles, *rows)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in (titles, *rows)]
     lines.insert(1, "-" * len(lines[0]))
     return "\n".join(lines)
 

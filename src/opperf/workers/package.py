@@ -1,4 +1,4 @@
-"""The cache folder, and in it the private folder that holds opperf alone.
+"""The cache folder, and in it the private folders that hold opperf alone.
 
 A worker runs in an interpreter that has never heard of opperf. It gets one folder on its path, and that folder must
 hold nothing but opperf: with the parent's whole site-packages there, MXNet would pick up the parent's NumPy 2 and die.
@@ -7,6 +7,8 @@ hold nothing but opperf: with the parent's whole site-packages there, MXNet woul
   and a checkout that is being edited gets a new folder with each change.
 * It appears whole or not at all: it is filled under another name and then renamed.
 * The whole package is copied, the parent's tower as well: choosing files would be one more list to keep right.
+
+A script that is profiled gets another one: beside the package lies the `sitecustomize` that starts the profiler.
 """
 
 from __future__ import annotations
@@ -53,13 +55,26 @@ def package_folder(source: Path | None = None) -> Path:
 
     `source` is the package to copy, by default the one that is running.
     """
-    source = source or Path(__file__).resolve().parents[1]
-    contents = _contents(source)
+    return _folder(_contents(source or _running()))
+
+
+def autostart_folder() -> Path:
+    """Return a folder for PYTHONPATH: `opperf`, and the `sitecustomize` that starts its profiler with Python."""
+    source = _running()
+    return _folder({**_contents(source), "sitecustomize.py": (source / "sitecustomize.py").read_bytes()})
+
+
+def _running() -> Path:
+    return Path(__file__).resolve().parents[1]
+
+
+def _folder(contents: dict[str, bytes]) -> Path:
+    """Return the folder that holds these files, made where it was missing."""
     home = made(cache_folder() / "package")
     folder = home / _digest(contents)
     try:
         if not folder.is_dir():
-            _write(contents, home, folder, source.name)
+            _write(contents, home, folder)
             _prune(home, keep=folder)
         os.utime(folder)
     except OSError as problem:
@@ -72,11 +87,11 @@ def package_folder(source: Path | None = None) -> Path:
 
 
 def _contents(source: Path) -> dict[str, bytes]:
-    """Read every Python file below the package, and the mark that says it is typed."""
+    """Read every Python file of the package, by its path beside it, and the mark that says it is typed."""
     files = sorted(path for path in source.rglob("*.py") if "__pycache__" not in path.parts)
     if (source / "py.typed").is_file():
         files.append(source / "py.typed")
-    return {path.relative_to(source).as_posix(): path.read_bytes() for path in files}
+    return {path.relative_to(source.parent).as_posix(): path.read_bytes() for path in files}
 
 
 def _digest(contents: dict[str, bytes]) -> str:
@@ -87,11 +102,11 @@ def _digest(contents: dict[str, bytes]) -> str:
     return digest.hexdigest()[:DIGEST]
 
 
-def _write(contents: dict[str, bytes], home: Path, folder: Path, package: str) -> None:
+def _write(contents: dict[str, bytes], home: Path, folder: Path) -> None:
     filling = Path(tempfile.mkdtemp(prefix="filling-", dir=home))
     try:
         for name, content in contents.items():
-            path = filling / package / name
+            path = filling / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         filling.rename(folder)

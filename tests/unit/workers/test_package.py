@@ -9,7 +9,7 @@ import pytest
 
 from opperf.errors import EnvironmentFailure
 from opperf.workers import package
-from opperf.workers.package import cache_folder, package_folder
+from opperf.workers.package import autostart_folder, cache_folder, package_folder
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_copy_that_another_process_finished_first_is_used(
     expected = package_folder(source)
     mine = (expected / "opperf/__init__.py").stat().st_ino
     monkeypatch.setattr(package, "_prune", lambda home, keep: None)
-    package._write(package._contents(source), expected.parent, expected, "opperf")
+    package._write(package._contents(source), expected.parent, expected)
     assert (expected / "opperf/__init__.py").stat().st_ino == mine
     assert [path.name for path in expected.parent.iterdir()] == [expected.name]
 
@@ -77,6 +77,14 @@ def test_copies_long_unused_are_removed_when_a_new_one_is_made(cache: Path, sour
 
 def test_the_running_package_can_be_copied(cache: Path) -> None:
     assert "opperf/errors.py" in _files(package_folder())
+
+
+def test_the_folder_that_starts_the_profiler_has_its_beginning_beside_the_package(cache: Path) -> None:
+    folder = autostart_folder()
+    beside = [name for name in _files(folder) if not name.startswith("opperf/")]
+    assert beside == ["sitecustomize.py"]
+    assert (folder / "sitecustomize.py").read_bytes() == (folder / "opperf/sitecustomize.py").read_bytes()
+    assert set(_files(folder)) - {"sitecustomize.py"} == set(_files(package_folder()))
 
 
 def test_a_cache_that_cannot_be_written_is_an_environment_failure(

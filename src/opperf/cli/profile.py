@@ -1,0 +1,187 @@
+"""`opperf profile`: run a script with the profiler on, and print which operators it spent its time in."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from opperf.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from opperf.profile.event import Profile
+    from opperf.profiled import Options
+
+Option = typer.Option
+#: The page that `--html` writes.
+PAGE = "profile.html"
+
+
+def profile(
+    context: typer.Context,
+    words: Annotated[
+        Optional[list[str]],
+        typer.Argument(metavar="SCRIPT ARGS", help="A Python script, and what it is given; with `--read`, more files."),
+    ] = None,
+    *,
+    module: Annotated[bool, Option("-m", help="Run a module, as `python -m` does.")] = False,
+    framework: Annotated[
+        Optional[str], Option(metavar="F", help="torch, mxnet, jax; default: all that the script imports.")
+    ] = None,
+    environment: Annotated[
+        Optional[str],
+        Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`; default: one that has the framework."),
+    ] = None,
+    memory: Annotated[bool, Option("--memory", help="What operators allocate.")] = False,
+    shapes: Annotated[bool, Option("--shapes", help="Shapes of what operators are given.")] = False,
+    stacks: Annotated[bool, Option("--stacks", help="Which lines of Python called them.")] = False,
+    modules: Annotated[bool, Option(help="Which modules or layers called them.")] = True,
+    api: Annotated[bool, Option("--api", help="Calls of the framework's own interface.")] = False,
+    granularity: Annotated[
+        str, Option(metavar="bulk|operator", help="operator runs those of MXNet's graphs one by one.")
+    ] = "bulk",
+    function: Annotated[
+        Optional[str], Option(metavar="MODULE:NAME", help="Only what runs within calls of this function.")
+    ] = None,
+    skip: Annotated[int, Option(metavar="N", min=0, help="Pass over its first calls.")] = 0,
+    calls: Annotated[Optional[int], Option(metavar="N", min=1, help="Then see so many; default: all.")] = None,
+    by: Annotated[str, Option(metavar="name|shape|module|kernel", help="What a row stands for.")] = "name",
+    sort: Annotated[str, Option(metavar="own|total|calls|mean", help="What comes first.")] = "own",
+    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Print so many rows.")] = None,
+    format: options.Format = None,
+    html: Annotated[bool, Option("--html", help="Write a page with the table and the timeline, too.")] = False,
+    tool: Annotated[
+        Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Run under a vendor's profiler, too.")
+    ] = None,
+    output: Annotated[Optional[Path], Option(metavar="DIR", help="Folder of the files; default: this one.")] = None,
+    read: Annotated[
+        Optional[list[Path]], Option(metavar="FILE", help="Print a profile that was written; may be given again.")
+    ] = None,
+    print_autostart: Annotated[
+        bool, Option("--print-autostart", help="Print the folder for PYTHONPATH that starts the profiler with Python.")
+    ] = False,
+) -> None:
+    """Run a script with the profiler on, and print which operators it spent its time in; its exit code is kept.
+
+    Options stand before the script; everything after it is the script's own. Each process leaves a file of Chrome
+    trace events, for Perfetto.
+    """
+    if print_autostart:
+        from opperf.workers.package import autostart_folder
+
+        typer.echo(autostart_folder())
+        return
+    from opperf.profile.watching import Watching
+    from opperf.profiled import Options
+
+    _check(format, by, sort, function, skip, calls)
+    page = (output or Path()) / PAGE if html else None
+    report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
+    if read:
+        _read([*read, *map(Path, words or ())], report)
+        return
+    watching = Watching(
+        memory=memory, shapes=shapes or by == "shape", stacks=stacks, modules=modules or by == "module", api=api
+    )
+    asked = Options(watching, framework, granularity, function, skip, calls)
+    own = {option for one in context.command.params for option in (*one.opts, *one.secondary_opts)}
+    command = _command(words or (), module, own)
+    _run(command, environment, asked, output or Path(), tool, format, report)
+
+
+def _check(format: str | None, by: str, sort: str, function: str | None, skip: int, calls: int | None) -> None:
+    """Raise `InputError` for what would only be found once the script has run."""
+    from opperf.cli.output import check_format
+    from opperf.errors import InputError, unknown
+    from opperf.profile.rows import GROUPINGS
+    from opperf.registry import is_code
+    from opperf.reports.profile import SORTS
+
+    check_format(format, None)
+    if by not in GROUPINGS:
+        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
+    if sort not in SORTS:
+        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
+    if function is None and (skip or calls is not None):
+        raise InputError("`--skip` and `--calls` are of a function", hint="name it with `--function MODULE:NAME`")
+    if function is not None and (not is_code(function) or ".py:" in function):
+        raise InputError(
+            f"`--function` is `{function}`, expected `module:function`",
+            hint="write `__main__:step` for one of the script itself",
+        )
+
+
+def _command(words: Sequence[str], module: bool, own: set[str]) -> tuple[str, ...]:
+    """Return what Python is given, and say which words of the script look like an option of opperf's `own`."""
+    from opperf.errors import InputError
+
+    if not words:
+        raise InputError("no script is named", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
+    if not module and not Path(words[0]).exists():
+        raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
+    for word in dict.fromkeys(words[1:]):
+        if word in own:
+            typer.echo(f"note: `{word}` is given to the script; options of opperf stand before it", err=True)
+    return ("-m", *words) if module else tuple(words)
+
+
+def _run(
+    command: tuple[str, ...],
+    environment: str | None,
+    asked: Options,
+    output: Path,
+    tool: str | None,
+    format: str | None,
+    report: Callable[[Profile], None],
+) -> None:
+    """Run the script, tell what it left, and leave with its exit code."""
+    from opperf import profiled
+    from opperf.cli.progress import Bar
+    from opperf.errors import InputError
+
+    python = profiled.python_for(command, environment, asked, Bar().note)
+    done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
+    for line in (*(f"wrote {file}" for file in done.files), *done.notes):
+        typer.echo(line, err=True)
+    if done.profile is None and tool is None:
+        typer.echo(
+            f"no profile: the script imported none of {', '.join(profiled.PROFILED)}, or was killed\n\n"
+            "hint: `--framework` or `--environment` says which Python it needs",
+            err=True,
+        )
+    elif done.profile is not None:
+        try:
+            report(done.profile)
+        except InputError as error:  # the script has run, and its exit code counts
+            typer.echo(f"error: {error}", err=True)
+    if done.code:
+        raise typer.Exit(done.code)
+
+
+def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
+    """Print profiles that were written."""
+    from opperf.errors import InputError
+    from opperf.profile.event import merge
+    from opperf.sources.profile_file import read_profile
+
+    late = next((file for file in files if str(file).startswith("-")), None)
+    if late is not None:
+        raise InputError(f"`{late}` stands behind a file", hint="options stand before `--read`")
+    report(merge(read_profile(file) for file in files))
+
+
+def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
+    """Print the table, and write the page that is asked for."""
+    from opperf.reports.profile import render
+    from opperf.store.run_file import write_text
+
+    typer.echo(render(profile, format or "console", by=by, sort=sort, top=top), nl=False)
+    if page is not None:
+        from opperf.reports.profile_page import render as whole_page  # type: ignore[import-not-found, unused-ignore]
+
+        write_text(page, whole_page(profile))
+        typer.echo(f"wrote {page}", err=True)

@@ -1,0 +1,201 @@
+"""Run a script with the profiler on: nothing in the script is changed, and its exit code is handed on.
+
+The profiler starts with Python, in every process of the script (`sitecustomize.py`), and leaves a file of each.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from opperf.environment import CURRENT, EnvironmentSpec
+from opperf.errors import InputError, unknown
+from opperf.profile.chrome import to_trace
+from opperf.profile.event import Profile, merge
+from opperf.profile.watching import Watching
+from opperf.registry import FRAMEWORKS, framework
+from opperf.sources.profile_file import read_profile
+from opperf.store.run_file import write_text
+from opperf.workers import script
+from opperf.workers.interpreters import interpreter
+from opperf.workers.package import autostart_folder
+from opperf.workers.process import child_variables
+
+#: The frameworks whose operators a profiler of opperf sees.
+PROFILED = ("torch", "mxnet", "jax")
+#: How MXNet runs the operators of a graph, and the variables that make it run them one by one.
+GRANULARITIES: Mapping[str, Mapping[str, str]] = {
+    "bulk": {},
+    "operator": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"},
+}
+#: The file of all processes together, where there are several.
+MERGED = "profile.json"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else."""
+
+    watching: Watching = field(default_factory=Watching)
+    framework: str | None = None
+    granularity: str = "bulk"
+    function: str | None = None
+    skip: int = 0
+    calls: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for what no profiler can do."""
+        if self.framework is not None and framework(self.framework).name not in (*PROFILED, "null"):
+            raise InputError(
+                f"the operators of {self.framework} cannot be profiled",
+                hint=f"known: {', '.join(PROFILED)}",
+                slug="no_profiler",
+            )
+        if self.granularity not in GRANULARITIES:
+            raise unknown("granularity", self.granularity, GRANULARITIES, hint=f"known: {', '.join(GRANULARITIES)}")
+
+    def variables(self, folder: Path, ranges: str | None = None) -> dict[str, str]:
+        """Return the environment variables that tell the profiler; `ranges` is what a vendor's tool reads."""
+        told = {
+            "framework": self.framework,
+            **{name: getattr(self.watching, name) for name in ("memory", "shapes", "stacks", "modules", "api")},
+            "granularity": self.granularity,
+            "function": self.function,
+            "skip": self.skip,
+            "calls": self.calls,
+            "ranges": ranges,
+        }
+        return {
+            "OPPERF_PROFILER_AUTOSTART": "1",
+            "OPPERF_PROFILER_OPTIONS": json.dumps(told),
+            "OPPERF_PROFILER_OUTPUT": str(folder),
+            "OPPERF_PROFILER_QUIET": "1",
+            **GRANULARITIES[self.granularity],
+        }
+
+    def notes(self, profile: Profile) -> tuple[str, ...]:
+        """Return what a reader of the profile must know of how the script was run."""
+        if self.granularity == "bulk":
+            return ()
+        changed = " ".join(f"{name}={value}" for name, value in GRANULARITIES[self.granularity].items())
+        if not any("mxnet" in str(facts.get("framework")) for facts in profile.processes.values()):
+            return (f"`--granularity {self.granularity}` changes what MXNet runs, and nothing here",)
+        return (f"run with {changed}: MXNet otherwise joins the operators of a graph, which takes less time",)
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """What became of a script: its exit code, what was seen, and the files; no profile where it left none."""
+
+    code: int
+    profile: Profile | None
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+def python_for(
+    words: Sequence[str], environment: str | None, options: Options, progress: Callable[[str], None]
+) -> Path:
+    """Return the Python to run a script in: of the environment that is named, or of one with the script's framework.
+
+    `words` are what Python is given. Raises what `interpreter` raises.
+    """
+    if environment is None:
+        return interpreter(CURRENT, framework=options.framework or imported_by(words) or "null", progress=progress)
+    spec = EnvironmentSpec.parse(environment)
+    return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
+
+
+def imported_by(words: Sequence[str]) -> str | None:
+    """Return the first framework that a script or module of the current folder imports by itself; None without one."""
+    try:
+        tree = ast.parse(_source(words).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None  # Python itself says what is wrong with it
+    owners = {FRAMEWORKS[name].module: name for name in PROFILED}
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            if (top := name.partition(".")[0]) in owners:
+                return owners[top]
+    return None
+
+
+def _source(words: Sequence[str]) -> Path:
+    if words[0] != "-m":
+        return Path(words[0])
+    place = Path(*words[1].split("."))
+    return place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
+
+
+def run(
+    words: Sequence[str],
+    python: Path,
+    options: Options,
+    output: Path,
+    *,
+    tool: str | None = None,
+    aside: bool = False,
+) -> Profiled:
+    """Run `python WORDS` with the profiler on; its files go to the folder `output`.
+
+    With `tool` it runs under a vendor's profiler, too; with `aside`, what it prints on stdout goes to stderr.
+    Raises `InputError` for a folder that cannot be written and a tool that is missing, `HarnessError` when it does not
+    start.
+    """
+    command: tuple[str, ...] = (str(python), *words)
+    vendor = None
+    folder = _folder(output)
+    try:
+        if tool is not None:
+            from opperf.workers.vendor_tools import wrapped  # type: ignore[import-not-found, unused-ignore]
+
+            vendor = wrapped(tool, command, output)
+            command = vendor.command
+        variables = child_variables(autostart_folder(), own_path=True, bytecode=False)
+        variables |= options.variables(folder, None if vendor is None else vendor.ranges)
+        code = script.run(command, variables, aside=aside)
+        files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    told = []
+    if vendor is not None:
+        told.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
+    profile, wrong = _read(files)
+    if profile is not None:
+        profile = replace(profile, notes=(*profile.notes, *options.notes(profile)))
+        if len(files) > 1:
+            files.append(output / MERGED)
+            write_text(files[-1], json.dumps(to_trace(profile)))
+    return Profiled(code, profile, tuple(files), (*told, *wrong))
+
+
+def _folder(output: Path) -> Path:
+    """Return a folder of this run alone: files of another run may lie in `output`, or come there meanwhile."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="opperf_profile_", dir=output.absolute()))
+    except OSError as error:
+        raise InputError(
+            f"cannot write to `{output}`: {error.strerror}", hint="give a folder with `--output`", slug="output"
+        ) from error
+
+
+def _read(files: Sequence[Path]) -> tuple[Profile | None, list[str]]:
+    """Return the profile of all processes, and what is wrong with files that hold none."""
+    profiles, wrong = [], []
+    for file in files:
+        try:
+            profiles.append(read_profile(file))
+        except InputError as error:
+            wrong.append(error.message)
+    return merge(profiles) if profiles else None, wrong

@@ -1,0 +1,143 @@
+"""The table of a profile, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from opperf.errors import unknown
+from opperf.profile.rows import Row, rows
+from opperf.reports import FORMATS, cells
+from opperf.reports.text import one_line
+from opperf.units import format_bytes, format_count, format_flops, format_percent, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from opperf.profile.event import Profile
+
+SCHEMA_VERSION = 1
+#: What rows can be sorted by, the largest first.
+SORTS = ("own", "total", "calls", "mean")
+#: What a row stands for, by what rows are grouped by.
+SUBJECTS = {"name": "operator", "shape": "operator", "module": "module", "kernel": "kernel"}
+TITLES = (
+    "calls", "total", "self", "mean", "p50", "min", "max", "share", "allocated", "peak", "device", "FLOPs", "shapes",
+    "module", "notes",
+)  # fmt: skip
+#: What a column says, where its title does not; of the columns that are shown.
+LEGEND = {
+    "total": "total, mean, p50, min, max: with the operators called inside",
+    "self": "self: without the operators called inside",
+    "share": "share: of the sum of self",
+    "allocated": "allocated: in all calls",
+    "peak": "peak: the most held at once in one call",
+    "device": "device: time on the device",
+}
+#: The units of a row's numbers, as they stand at the end of the names in CSV.
+UNITS = {
+    **dict.fromkeys(("total", "own", "mean", "p50", "min", "max", "device"), "s"),
+    **dict.fromkeys(("allocated", "peak"), "B"),
+    "flops": "FLOP",
+}
+#: No more processes are named.
+NAMED = 4
+
+
+def render(profile: Profile, format: str, *, by: str = "name", sort: str = "own", top: int | None = None) -> str:
+    """Return a profile in one of the formats, with a line break at the end; `top` bounds the rows for people.
+
+    Raises `InputError` for a grouping, an order or a format that is not known.
+    """
+    if sort not in SORTS:
+        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
+    found = sorted(rows(profile, by), key=lambda row: -getattr(row, sort))
+    if format == "json":
+        return json.dumps(_document(profile, by, found), indent=1, allow_nan=False) + "\n"
+    if format == "csv":
+        return _csv(found)
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+    titles, lines = cells.filled((SUBJECTS[by], *TITLES), [_cells(row, by) for row in found[:top]])
+    words = _caption(profile, SUBJECTS[by], found, len(lines))
+    words += [one_line(f"note: {note}") for note in profile.notes]
+    if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
+        words.append(legend)
+    if format == "md":
+        table = [cells.markdown(titles, lines), ""] if lines else []
+        return "\n".join([*table, *(f"* {word}" for word in words)]) + "\n"
+    table = [cells.console(titles, lines), ""] if lines else []
+    return "\n".join([*table, *words]) + "\n"
+
+
+def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -> list[str]:
+    """Say what was run, how much of it was seen, and how many rows are not shown."""
+    more = [f"{len(found) - shown} more rows: `--top` shows them"] if shown < len(found) else []
+    named = [_process(number, facts) for number, facts in profile.processes.items()]
+    if len(named) > NAMED:
+        named = [*named[:NAMED], f"{len(named) - NAMED} more processes"]
+    if not found:
+        return [*named, f"no {subject} was seen"]
+    calls = format_count(sum(row.calls for row in found))
+    spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
+    return [*more, *named, f"{calls} calls; {format_seconds(spanned / 1e9)} from the first span to the end of the last"]
+
+
+def _process(number: int, facts: Any) -> str:
+    command = facts.get("command") or ""
+    words = command if isinstance(command, str) else shlex.join(map(str, command))
+    framework = f"{facts.get('framework') or ''} {facts.get('version') or ''}".strip()
+    return one_line(f"process {number}: {': '.join(text for text in (framework, words) if text)}")
+
+
+def _cells(row: Row, by: str) -> tuple[str, ...]:
+    notes = [word for word, is_so in (("backward", row.backward), ("fused", row.fused)) if is_so]
+    return (
+        one_line(row.name),
+        str(row.calls),
+        # Of a module they are one: what it took together is what its operators took by themselves.
+        "" if by == "module" else format_seconds(row.total),
+        format_seconds(row.own),
+        format_seconds(row.mean),
+        format_seconds(row.p50),
+        format_seconds(row.min),
+        format_seconds(row.max),
+        format_percent(row.share),
+        format_bytes(row.allocated),
+        format_bytes(row.peak),
+        format_seconds(row.device),
+        format_flops(row.flops),
+        _shapes(row.shapes),
+        "" if by == "module" else one_line(row.module),
+        ", ".join(notes),
+    )
+
+
+def _shapes(shapes: Iterable[tuple[int, ...]]) -> str:
+    """Write the shapes of what an operator is given; what is no tensor is a dash."""
+    return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
+
+
+def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
+        "by": by,
+        "rows": [asdict(row) for row in found],
+        "notes": list(profile.notes),
+    }
+
+
+def _csv(found: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [field.name for field in fields(Row)]
+    writer.writerow(f"{name}_{UNITS[name]}" if name in UNITS else name for name in names)
+    for row in found:
+        values = {**{name: getattr(row, name) for name in names}, "shapes": _shapes(row.shapes)}
+        writer.writerow(one_line(value) if isinstance(value, str) else value for value in values.values())
+    return text.getvalue()

@@ -1,0 +1,381 @@
+"""`opperf profile`: the script is its own, what it left is read, and Python starts as it would without opperf.
+
+A stand-in for the profiler takes the place of the real one but where a framework is named: it "sees" one call of an
+operator in every process that imports `torch`, a file of one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+import opperf
+from opperf.workers.package import autostart_folder
+
+PACKAGE = Path(opperf.__file__).parent
+LENET = Path(__file__).parents[2] / "examples" / "models" / "lenet_torch.py"
+FACE = '''
+"""Stands in for the profiler."""
+import atexit, json, os, signal, sys
+from opperf.profile.chrome import to_trace
+from opperf.profile.event import Event, Profile
+
+def autostart():
+    folder, number = os.environ["OPPERF_PROFILER_OUTPUT"], os.getpid()
+    options = json.loads(os.environ["OPPERF_PROFILER_OPTIONS"])
+
+    def write():
+        if "torch" in sys.modules:
+            call = Event("add", "operator", 1000 + number, 500, number, "main")
+            facts = {"framework": "torch", "version": "1", "command": sys.argv, "options": options}
+            with open(f"{folder}/opperf_profile_{number}.json", "w") as file:
+                json.dump(to_trace(Profile((call,), (), {number: facts})), file)
+
+    def ended(number, frame):
+        write()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    atexit.register(write)
+    signal.signal(signal.SIGTERM, ended)
+'''
+#: Starts the command with the folder of the stand-in.
+COMMAND = """
+import sys
+from pathlib import Path
+import opperf.profiled
+from opperf.cli.main import main
+folder = Path(sys.argv.pop(1))
+opperf.profiled.autostart_folder = lambda: folder
+main()
+"""
+WAITS = "import torch, time\nopen('waits', 'w').close()\ntime.sleep(60)\n"
+
+Profile: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+Until: TypeAlias = Callable[[Callable[[], Any]], Any]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a module that is called like a framework."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    Path("torch.py").write_text("")
+    return tmp_path / "here"
+
+
+@pytest.fixture
+def folder(here: Path, tmp_path: Path) -> Path:
+    """The folder for PYTHONPATH, with the stand-in, and everything else of opperf as it is."""
+    package = tmp_path / "autostart" / "opperf"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(f"__path__.append({str(PACKAGE)!r})\n")
+    (package / "profiler.py").write_text(FACE)
+    (package.parent / "sitecustomize.py").write_text((PACKAGE / "sitecustomize.py").read_text())
+    return package.parent
+
+
+@pytest.fixture
+def profile(folder: Path) -> Profile:
+    """Run `opperf profile` to its end, in this Python."""
+
+    def run(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", COMMAND, str(folder), "profile", "--environment", "current", *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+    return run
+
+
+def rows(document: str) -> list[tuple[str, int]]:
+    """Return names and calls."""
+    return [(row["name"], row["calls"]) for row in json.loads(document)["rows"]]
+
+
+def test_the_script_has_its_arguments_its_input_its_output_and_its_exit_code(profile: Profile) -> None:
+    Path("train.py").write_text(
+        "import sys, torch\nprint(sys.argv, sys.stdin.read())\nprint('talk', file=sys.stderr)\nsys.exit(3)\n"
+    )
+    done = profile("train.py", "--lr", "0.1", "--help", "--", "-x", input="typed")
+    assert done.returncode == 3
+    first, table, *_ = done.stdout.splitlines()
+    assert first == "['train.py', '--lr', '0.1', '--help', '--', '-x'] typed"
+    assert table.split()[:3] == ["operator", "calls", "total"]
+    (file,) = Path().glob("opperf_profile_*.json")
+    assert done.stderr.splitlines() == [
+        "note: `--help` is given to the script; options of opperf stand before it",
+        "talk",
+        f"wrote {file}",
+    ]
+
+
+def test_a_module_runs_as_python_runs_it(profile: Profile, here: Path) -> None:
+    (here / "pack").mkdir()
+    (here / "pack" / "__main__.py").write_text("import sys, torch\nprint(__package__, sys.argv[1:])\n")
+    done = profile("--output", "out", "-m", "pack", "-m", "--memory")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "pack ['-m', '--memory']"
+    assert len(list((here / "out").iterdir())) == 1
+
+
+def test_an_exception_is_the_scripts_own_and_the_profile_is_kept(profile: Profile) -> None:
+    Path("broken.py").write_text("import torch\nraise ValueError('mine')\n")
+    done = profile("broken.py")
+    plain = subprocess.run([sys.executable, "broken.py"], capture_output=True, text=True)
+    assert (done.returncode, plain.returncode) == (1, 1)
+    assert done.stderr.startswith(plain.stderr)
+    assert done.stdout.splitlines()[2].startswith("add")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_reaches_the_script_and_what_was_seen_is_kept(
+    number: int, code: int, folder: Path, until: Until
+) -> None:
+    Path("waits.py").write_text(WAITS)
+    command = [sys.executable, "-c", COMMAND, str(folder), "profile", "--environment", "current", "waits.py"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        try:
+            until(Path("waits").exists)
+            run.send_signal(number)
+            out, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
+    assert run.returncode == code
+    assert out.splitlines()[2].startswith("add")
+    assert ("KeyboardInterrupt" in err) == (number == signal.SIGINT)
+    (file,) = Path().glob("opperf_profile_*.json")
+    assert f"wrote {file}" in err
+
+
+def test_a_script_that_is_killed_leaves_its_exit_code_and_a_message(profile: Profile) -> None:
+    Path("killed.py").write_text("import os, signal, torch\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    done = profile("killed.py")
+    assert (done.returncode, done.stdout) == (137, "")
+    assert done.stderr.startswith("no profile: the script imported none of torch, mxnet, jax, or was killed\n\nhint: ")
+
+
+def test_a_script_without_a_framework_runs_as_it_would(profile: Profile, here: Path) -> None:
+    Path("plain.py").write_text("import sys\nprint('done')\nsys.exit(4)\n")
+    done = profile("plain.py")
+    assert (done.returncode, done.stdout) == (4, "done\n")
+    assert done.stderr.startswith("no profile: ")
+    assert sorted(path.name for path in here.iterdir()) == ["plain.py", "torch.py"]
+
+
+def test_each_process_leaves_a_file_and_all_of_them_one_more(profile: Profile, here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "opperf_profile_1.json").write_text("of another run")
+    Path("starts.py").write_text(
+        "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', 'import torch'], check=True)\n"
+    )
+    done = profile("--output", "out", "--format", "json", "starts.py")
+    assert done.returncode == 0, done.stderr
+    assert rows(done.stdout) == [("add", 2)]
+    assert len(json.loads(done.stdout)["processes"]) == 2
+    names = sorted(path.name for path in (here / "out").iterdir())
+    assert (len(names), names[-1]) == (4, "profile.json")
+    again = profile("--format", "json", "--read", "out/profile.json")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    parts = [f"out/{name}" for name in names[:-1] if name != "opperf_profile_1.json"]
+    assert profile("--format", "json", "--read", *parts).stdout == done.stdout
+
+
+def test_a_table_for_programs_stands_alone_on_stdout(profile: Profile) -> None:
+    Path("talks.py").write_text("import torch\nprint('epoch 1')\n")
+    done = profile("--format", "csv", "talks.py")
+    assert done.stdout.splitlines()[0].startswith("name,calls,total_s")
+    assert len(done.stdout.splitlines()) == 2
+    assert done.stderr.startswith("epoch 1\n")
+
+
+def test_what_is_asked_for_reaches_the_profiler_of_every_process(profile: Profile) -> None:
+    Path("asks.py").write_text("import os, torch\nprint(os.environ['MXNET_EXEC_BULK_EXEC_TRAIN'])\n")
+    function = ("--function", "model:step", "--skip", 1, "--calls", 3)
+    asked = ("--framework", "torch", "--memory", "--no-modules", "--by", "shape", "--granularity", "operator")
+    done = profile("--format", "json", *asked, *function, "asks.py")
+    document = json.loads(done.stdout)
+    (facts,) = document["processes"].values()
+    assert facts["options"] == {
+        "framework": "torch",
+        "memory": True,
+        "shapes": True,
+        "stacks": False,
+        "modules": False,
+        "api": False,
+        "granularity": "operator",
+        "function": "model:step",
+        "skip": 1,
+        "calls": 3,
+        "ranges": None,
+    }
+    assert done.stderr.startswith("0\n")
+    assert document["notes"] == ["`--granularity operator` changes what MXNet runs, and nothing here"]
+
+
+def test_a_file_that_holds_no_profile_is_told_and_the_exit_code_stays(profile: Profile) -> None:
+    Path("torn.py").write_text(
+        "import atexit, glob, os, sys, torch\n"
+        "def tear():\n"
+        "    name = os.environ['OPPERF_PROFILER_OUTPUT'] + f'/opperf_profile_{os.getpid()}.json'\n"
+        "    open(name, 'w').write('{')\n"
+        "    os._exit(5)\n"
+        "atexit.register(tear)\n"
+    )
+    done = profile("torn.py")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert ".json: not JSON" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ((), "no script is named", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
+        (("-m",), "no script is named", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
+        (("none.py",), "no script `none.py`", "write `-m` before a module's name"),
+        (("--by", "line", "torch.py"), "no grouping `line`", "known: name, shape, module, kernel"),
+        (("--sort", "max", "torch.py"), "no order `max`", "known: own, total, calls, mean"),
+        (("--format", "xml", "torch.py"), "no format `xml`", "known: console, json, csv, md"),
+        (("--framework", "numpy", "torch.py"), "the operators of numpy cannot be profiled", "known: torch, mxnet, jax"),
+        (("--granularity", "fine", "torch.py"), "no granularity `fine`", "known: bulk, operator"),
+        (
+            ("--skip", 1, "torch.py"),
+            "`--skip` and `--calls` are of a function",
+            "name it with `--function",
+        ),
+        (("--function", "step", "torch.py"), "`--function` is `step`, expected", "write `__main__:step` for one"),
+        (("--output", "torch.py", "torch.py"), "cannot write to `torch.py`: File exists", "give a folder with"),
+        (("--read", "none.json"), "cannot read `none.json`: No such file or directory", ""),
+        (("--read", "none.json", "--by", "shape"), "cannot read `none.json`", ""),
+        (("--read", "a.json", "b.json", "--by"), "`--by` stands behind a file", "options stand before `--read`"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_understood_is_refused_before_the_script_runs(
+    words: tuple[object, ...], message: str, hint: str, profile: Profile
+) -> None:
+    Path("torch.py").write_text("print('ran')")
+    done = profile(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {message}")
+    assert f"hint: {hint}" in done.stderr if hint else "Traceback" not in done.stderr
+
+
+def python(code: str, *path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of Python with folders in PYTHONPATH."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **variables},
+    )
+
+
+def test_the_folder_is_printed_for_other_starts_of_python(command: Profile) -> None:
+    done = command("profile", "--print-autostart")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.name for path in Path(done.stdout.strip()).iterdir()} == {"opperf", "sitecustomize.py"}
+
+
+def test_without_the_variable_nothing_of_opperf_is_imported() -> None:
+    done = python("import sys; print([name for name in sys.modules if 'opperf' in name])", autostart_folder())
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize("text", ["print('theirs'); value = 5", "raise KeyError('theirs')", "import nothing_there"])
+def test_another_sitecustomize_runs_as_python_alone_runs_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(text)
+    code = "import sys, sitecustomize; print(sitecustomize.__file__, sitecustomize.value)"
+    alone, chained = python(code, tmp_path), python(code, autostart_folder(), tmp_path)
+    assert chained.stdout == alone.stdout
+    if "value" in text:
+        assert (alone.stdout.splitlines()[0], alone.stderr, chained.stderr) == ("theirs", "", "")
+    else:
+        said = alone.stderr.split("Traceback")[0]
+        assert said.startswith("Error in sitecustomize; set PYTHONVERBOSE for traceback:\n")
+        assert chained.stderr.startswith(said)
+
+
+def test_another_sitecustomize_that_raises_does_not_keep_the_profiler_from_starting(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("raise KeyError('theirs')")
+    variables = {"OPPERF_PROFILER_AUTOSTART": "1", "OPPERF_PROFILER_OPTIONS": "{}", "OPPERF_PROFILER_OUTPUT": "."}
+    assert python("import torch", folder, tmp_path, Path.cwd(), **variables).returncode == 0
+    assert len(list(Path().glob("opperf_profile_*.json"))) == 1
+
+
+def test_a_profiler_that_does_not_start_is_one_line_and_the_program_runs(folder: Path) -> None:
+    (folder / "opperf" / "profiler.py").write_text("def autostart():\n    raise RuntimeError('first\\nsecond')\n")
+    done = python("print('ran')", folder, OPPERF_PROFILER_AUTOSTART="1")
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert done.stderr == "opperf: the profiler did not start: RuntimeError: first\n"
+
+
+@pytest.mark.skipif(not (PACKAGE / "profiling" / "autostart.py").exists(), reason="the profiler starts with its script")
+def test_a_training_script_is_profiled_in_the_environment_of_its_framework(command: Profile, here: Path) -> None:
+    Path("torch.py").unlink()
+    done = command("profile", "--shapes", "--format", "json", LENET)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (facts,) = document["processes"].values()
+    assert facts["framework"] == "torch"
+    assert ("aten::addmm", 20) in rows(done.stdout)  # two dense layers in ten steps
+    (file,) = here.glob("opperf_profile_*.json")
+    shown = command("profile", "--by", "module", "--read", file)
+    assert "LeNet.conv1" in shown.stdout
+
+
+TOOL = """#!{python}
+import pathlib, subprocess, sys
+words = sys.argv[1:]
+first = next(i for i, word in enumerate(words) if i and not word.startswith("-"))
+(report,) = (word.partition("=")[2] for word in words[:first] if word.startswith("--output="))
+pathlib.Path(report + ".nsys-rep").touch()
+sys.exit(subprocess.call(words[first:]))
+"""
+vendors = pytest.mark.skipif(
+    not (PACKAGE / "workers" / "vendor_tools.py").exists(), reason="vendors' tools come with their module"
+)
+
+
+@vendors
+def test_a_vendors_tool_runs_the_script_with_ranges_that_it_reads(profile: Profile, tmp_path: Path) -> None:
+    (tmp_path / "nsys").write_text(TOOL.format(python=sys.executable))
+    (tmp_path / "nsys").chmod(0o755)
+    Path("train.py").write_text("import sys, torch\nsys.exit(3)\n")
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = profile("--with", "nsys", "--format", "json", "train.py", env=os.environ | {"PATH": path})
+    assert done.returncode == 3, done.stderr
+    (facts,) = json.loads(done.stdout)["processes"].values()
+    assert facts["options"]["ranges"] == "nvtx"
+    assert "nsys: `nsys stats " in done.stderr
+
+
+@vendors
+def test_a_vendors_tool_that_is_missing_is_told_before_the_script_runs(profile: Profile, here: Path) -> None:
+    Path("train.py").write_text("print('ran')")
+    done = profile("--with", "nsys", "train.py", env=os.environ | {"PATH": str(here)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: `--with nsys` needs ")
+    assert not list(here.glob("opperf*"))
+
+
+@pytest.mark.skipif(
+    not (PACKAGE / "reports" / "profile_page.py").exists(), reason="the page comes with the module that renders it"
+)
+def test_a_page_is_written_beside_the_profile(profile: Profile, here: Path) -> None:
+    Path("train.py").write_text("import torch\n")
+    done = profile("--html", "--output", "out", "train.py")
+    assert done.returncode == 0, done.stderr
+    assert "wrote out/profile.html" in done.stderr
+    assert "add" in (here / "out" / "profile.html").read_text()

@@ -1,0 +1,40 @@
+"""Profiles that are read from files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opperf.errors import InputError
+from opperf.profile.chrome import to_trace
+from opperf.profile.event import Event, Profile
+from opperf.sources.profile_file import read_profile
+
+
+def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
+    profile = Profile(
+        (Event("add", "operator", 5, 7, 1, "main", shapes=((2, 3), ())),), (), {1: {"framework": "torch"}}
+    )
+    (tmp_path / "profile.json").write_text(json.dumps(to_trace(profile)))
+    assert read_profile(tmp_path / "profile.json") == profile
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ('{"traceEvents": []}', "not a profile of opperf"),
+        ('{"opperf": {"schema_version": 1}}', "a damaged profile"),
+    ],
+)
+def test_a_file_that_holds_no_profile_is_refused_by_its_name(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text(text)
+    with pytest.raises(InputError, match=f"profile.json: {message}"):
+        read_profile(tmp_path / "profile.json")
+
+
+def test_a_file_that_is_not_there_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read `.*none\.json`: No such file"):
+        read_profile(tmp_path / "none.json")

@@ -1,0 +1,92 @@
+"""What a profiled script is told, and which Python it gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opperf.errors import InputError
+from opperf.profile.event import Profile
+from opperf.profile.watching import Watching
+from opperf.profiled import Options, imported_by
+
+
+def test_the_profiler_is_told_everything_by_its_variables() -> None:
+    asked = Options(Watching(memory=True, modules=True), "mxnet", "operator", "model:step", 1, 3)
+    told = asked.variables(Path("/out"), "nvtx")
+    assert json.loads(told.pop("OPPERF_PROFILER_OPTIONS")) == {
+        "framework": "mxnet",
+        "memory": True,
+        "shapes": False,
+        "stacks": False,
+        "modules": True,
+        "api": False,
+        "granularity": "operator",
+        "function": "model:step",
+        "skip": 1,
+        "calls": 3,
+        "ranges": "nvtx",
+    }
+    assert told == {
+        "OPPERF_PROFILER_AUTOSTART": "1",
+        "OPPERF_PROFILER_OUTPUT": "/out",
+        "OPPERF_PROFILER_QUIET": "1",
+        "MXNET_EXEC_BULK_EXEC_INFERENCE": "0",
+        "MXNET_EXEC_BULK_EXEC_TRAIN": "0",
+    }
+
+
+def test_graphs_run_as_they_always_do_unless_their_operators_are_asked_for() -> None:
+    assert not [name for name in Options().variables(Path()) if name.startswith("MXNET")]
+    assert Options().notes(Profile(processes={1: {"framework": "mxnet"}})) == ()
+
+
+def test_a_report_says_what_was_changed_for_the_sake_of_operators() -> None:
+    asked = Options(granularity="operator")
+    (note,) = asked.notes(Profile(processes={1: {"framework": "mxnet"}}))
+    assert "MXNET_EXEC_BULK_EXEC_INFERENCE=0 MXNET_EXEC_BULK_EXEC_TRAIN=0" in note
+    (note,) = asked.notes(Profile(processes={1: {"framework": "torch"}}))
+    assert note == "`--granularity operator` changes what MXNet runs, and nothing here"
+
+
+def test_a_framework_that_no_profiler_sees_is_refused() -> None:
+    with pytest.raises(InputError, match="the operators of numpy cannot be profiled") as refused:
+        Options(framework="numpy")
+    assert (refused.value.slug, refused.value.hint) == ("no_profiler", "known: torch, mxnet, jax")
+    with pytest.raises(InputError, match="no framework `torhc`"):
+        Options(framework="torhc")
+    with pytest.raises(InputError, match="no granularity `fine`"):
+        Options(granularity="fine")
+
+
+@pytest.mark.parametrize(
+    ("text", "framework"),
+    [
+        ("import os, torch.nn as nn", "torch"),
+        ("from mxnet import gluon", "mxnet"),
+        ("def step():\n    import jax.numpy as jnp", "jax"),
+        ("def late():\n    import torch\nimport mxnet", "mxnet"),
+        ("from .torch import x\nimport numpy", None),
+        ("torch = 1", None),
+        ("no python at all", None),
+    ],
+)
+def test_the_framework_that_a_script_imports_is_found_in_its_text(
+    text: str, framework: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(text)
+    assert imported_by([str(tmp_path / "train.py"), "--lr", "0.1"]) == framework
+
+
+def test_the_framework_of_a_module_is_found_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pack" / "train").mkdir(parents=True)
+    (tmp_path / "pack" / "train" / "__main__.py").write_text("import torch")
+    (tmp_path / "pack" / "other.py").write_text("import jax")
+    assert imported_by(["-m", "pack.train"]) == "torch"
+    assert imported_by(["-m", "pack.other"]) == "jax"
+    assert imported_by(["-m", "installed.elsewhere"]) is None
