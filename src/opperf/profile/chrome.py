@@ -2,17 +2,20 @@
 
 The format is Google's "Trace Event Format": complete events (`X`) with times in microseconds, counters (`C`), and names
 of processes and threads (`M`). A double cannot hold nanoseconds since 1970, so times count from the first span, and
-`opperf.epoch` says when that was.
+`opperf.epoch` says when that was. Perfetto drops a span that partly overlaps another of its thread, so those stand on
+threads of their own, `main (2)`; what thread they are of is in the name's arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from math import inf, nextafter
 from typing import Any
 
 from opperf.errors import InputError
 from opperf.profile.event import KINDS, Event, Profile, Reading
+from opperf.profile.nesting import in_time, lanes, track
 
 SCHEMA_VERSION = 1
 #: What a span says besides its name, kind, time and place.
@@ -22,19 +25,24 @@ DETAILS = tuple(
 
 
 def to_trace(profile: Profile) -> dict[str, Any]:
-    """Return the document."""
+    """Return the document; its spans are in the order of time, and come back so."""
     times = [event.begin for event in profile.events] + [reading.time for reading in profile.readings]
     epoch = min(times, default=0)
-    threads: dict[tuple[int, str], int] = {}
-    for event in profile.events:
-        threads.setdefault((event.process, event.thread), len(threads) + 1)
-    numbers = sorted({*profile.processes, *(process for process, _ in threads)})
+    # Of two that begin together, Perfetto takes the first for the outer one.
+    events = sorted(profile.events, key=in_time)
+    places = [(event.process, event.thread, lane) for event, (lane, _) in zip(events, lanes(events))]
+    # Threads are numbered: the system's own numbers may be beyond what a double holds, as MXNet's are.
+    threads = {place: number for number, place in enumerate(dict.fromkeys(places), 1)}
+    processes = {*profile.processes, *(event.process for event in events), *(one.process for one in profile.readings)}
     return {
         "displayTimeUnit": "ns",
         "traceEvents": [
-            *(_named("process_name", number, 0, _title(profile, number)) for number in numbers),
-            *(_named("thread_name", process, number, thread) for (process, thread), number in threads.items()),
-            *(_span(event, threads[event.process, event.thread], epoch) for event in profile.events),
+            *(_named("process_name", number, 0, name=_title(profile, number)) for number in sorted(processes)),
+            *(
+                _named("thread_name", process, number, name=track(thread, lane), thread=thread)
+                for (process, thread, lane), number in threads.items()
+            ),
+            *(_span(event, threads[place], epoch) for event, place in zip(events, places)),
             *(_counter(reading, epoch) for reading in profile.readings),
         ],
         "opperf": {
@@ -54,7 +62,7 @@ def from_trace(document: Any, where: str) -> Profile:
     try:
         entries = document["traceEvents"]
         threads = {
-            (entry["pid"], entry["tid"]): entry["args"]["name"]
+            (entry["pid"], entry["tid"]): entry["args"]["thread"]
             for entry in entries
             if entry["ph"] == "M" and entry["name"] == "thread_name"
         }
@@ -77,8 +85,8 @@ def _title(profile: Profile, number: int) -> str:
     return f"{framework} {number}".strip()
 
 
-def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+def _named(what: str, process: int, number: int, **names: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": number, "args": names}
 
 
 def _span(event: Event, thread: int, epoch: int) -> dict[str, Any]:
@@ -87,8 +95,8 @@ def _span(event: Event, thread: int, epoch: int) -> dict[str, Any]:
         "ph": "X",
         "name": event.name,
         "cat": event.kind,
-        "ts": (event.begin - epoch) / 1000,
-        "dur": event.duration / 1000,
+        "ts": _microseconds(event.begin - epoch),
+        "dur": _microseconds(event.duration),
         "pid": event.process,
         "tid": thread,
         "args": {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default},
@@ -96,7 +104,7 @@ def _span(event: Event, thread: int, epoch: int) -> dict[str, Any]:
 
 
 def _counter(reading: Reading, epoch: int) -> dict[str, Any]:
-    time = (reading.time - epoch) / 1000
+    time = _microseconds(reading.time - epoch)
     return {"ph": "C", "name": reading.device, "ts": time, "pid": reading.process, "args": {"bytes": reading.held}}
 
 
@@ -117,6 +125,12 @@ def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epo
         threads[entry["pid"], entry["tid"]],
         **details,
     )
+
+
+def _microseconds(nanoseconds: int) -> float:
+    """Return the double that is no less: viewers cut off parts of nanoseconds, and 1.001 * 1000 is below 1001."""
+    found = nanoseconds / 1000
+    return found if found * 1000 >= nanoseconds else nextafter(found, inf)
 
 
 def _nanoseconds(microseconds: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from opperf.profile.event import Event
 
@@ -16,13 +16,9 @@ def parents(events: Sequence[Event]) -> list[int | None]:
     [None, 0]
     """
     found: list[int | None] = [None] * len(events)
-    threads: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for place, event in enumerate(events):
-        threads[event.process, event.thread].append(place)
-    for places in threads.values():
+    for places in _threads(events):
         open_spans: list[int] = []
-        # Of two that begin together the longer one is outside.
-        for place in sorted(places, key=lambda place: (events[place].begin, -events[place].duration)):
+        for place in places:
             while open_spans and events[open_spans[-1]].end < events[place].end:
                 open_spans.pop()
             while open_spans and events[open_spans[-1]].end <= events[place].begin:
@@ -43,3 +39,53 @@ def own_times(events: Sequence[Event]) -> list[int]:
         if parent is not None:
             own[parent] -= events[place].duration
     return [max(0, time) for time in own]
+
+
+def lanes(events: Sequence[Event]) -> list[tuple[int, int]]:
+    """Return for each span its lane of its thread, and how many spans of that lane are around it.
+
+    Spans of one lane lie within each other or apart. A thread has one lane, 0, unless some of its spans partly overlap.
+
+    >>> lanes([Event(name, "task", begin, 10 - begin, 1, "main") for name, begin in (("a", 0), ("b", 2))])
+    [(0, 0), (0, 1)]
+    >>> lanes([Event(name, "task", begin, 10, 1, "main") for name, begin in (("a", 0), ("b", 2))])
+    [(0, 0), (1, 0)]
+    """
+    found = [(0, 0)] * len(events)
+    for places in _threads(events):
+        open_ends: list[list[int]] = []  # of the spans that are open in each lane, the innermost last
+        for place in places:
+            begin, end = events[place].begin, events[place].end
+            for ends in open_ends:
+                while ends and ends[-1] <= begin:
+                    ends.pop()
+            lane = next((lane for lane, ends in enumerate(open_ends) if not ends or end <= ends[-1]), len(open_ends))
+            if lane == len(open_ends):
+                open_ends.append([])
+            found[place] = lane, len(open_ends[lane])
+            open_ends[lane].append(end)
+    return found
+
+
+def track(thread: str, lane: int) -> str:
+    """Return what a lane of a thread is called.
+
+    >>> track("main", 0), track("main", 1)
+    ('main', 'main (2)')
+    """
+    return thread if lane == 0 else f"{thread} ({lane + 1})"
+
+
+def in_time(event: Event) -> tuple[int, int]:
+    """Return what spans are sorted by, so that each comes after those that it lies within."""
+    # Of two that begin together the longer one is outside.
+    return event.begin, -event.duration
+
+
+def _threads(events: Sequence[Event]) -> Iterator[list[int]]:
+    """Yield the places of each thread's spans, in time."""
+    threads: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for place, event in enumerate(events):
+        threads[event.process, event.thread].append(place)
+    for places in threads.values():
+        yield sorted(places, key=lambda place: in_time(events[place]))

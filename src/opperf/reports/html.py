@@ -66,18 +66,26 @@ TEMPLATE = """\
 """
 
 
+def engine() -> Environment:
+    """Return what fills a template: it escapes everything, and a name that is missing is an error."""
+    return Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+
+
 def render(run: Run) -> str:
     """Return the piece of HTML, with a line break at the end."""
     table = table_of(run.records)
     seen = table.for_people()
-    engine = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    text = engine.from_string(TEMPLATE).render(
-        caption=remarks.caption(table),
-        table=seen,
-        lines=[remarks.tally(run.records), *workload.lines(run), *remarks.legend(seen)],
-        sections=remarks.sections(run.records),
-        more=remarks.more(run.records),
+    text = (
+        engine()
+        .from_string(TEMPLATE)
+        .render(
+            caption=remarks.caption(table),
+            table=seen,
+            lines=[remarks.tally(run.records), *workload.lines(run), *remarks.legend(seen)],
+            sections=remarks.sections(run.records),
+            more=remarks.more(run.records),
+        )
     )
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii")

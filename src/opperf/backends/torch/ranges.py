@@ -1,9 +1,12 @@
-"""Ranges of NVTX, by which NVIDIA's tools know whose a kernel is.
+"""Ranges of NVTX, by which NVIDIA's tools know whose a kernel is, and of ITT, Intel's.
 
-They are ranges of the process, not of a thread: backward launches its kernels from a thread of PyTorch's own.
+Those that are started here are of the process, not of a thread: backward launches its kernels from a thread of
+PyTorch's own. Those that operators emit are of the thread that the operator runs in.
 """
 
 from __future__ import annotations
+
+from contextlib import AbstractContextManager
 
 import torch
 
@@ -29,3 +32,21 @@ def start(name: str) -> int:
 def end(begun: int) -> None:
     """End a range."""
     torch.cuda.nvtx.range_end(begun)
+
+
+def emitting(kind: str) -> AbstractContextManager[object]:
+    """Return what has every operator emit a range of its name, `nvtx` or `itt`, while it is entered.
+
+    It is a mode of PyTorch's profiler, which has one mode at a time. Raises `Unsupported` in a build without such
+    ranges.
+    """
+    there = torch.cuda.is_available() if kind == "nvtx" else torch.profiler.itt.is_available()
+    if not there:
+        raise Unsupported(
+            f"PyTorch has no {kind.upper()} here, so no tool could tell which operator is which",
+            slug="no_ranges",
+            hint="take a build for CUDA, on a machine with a GPU" if kind == "nvtx" else "take a build with USE_ITT",
+        )
+    profiler = torch.autograd.profiler
+    found: AbstractContextManager[object] = profiler.emit_nvtx() if kind == "nvtx" else profiler.emit_itt()
+    return found

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from opperf.compat.param.command.kernels import FILTER, Launches, from_ncu, from_nsys
 from opperf.errors import InputError
+from opperf.workers.vendor_tools import TOOLS, located
 
-#: Which of NVIDIA's packages a tool comes with.
-PACKAGES = {"ncu": "Nsight Compute", "nsys": "Nsight Systems"}
+#: The tools that PARAM starts.
+NAMES = ("ncu", "nsys")
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,20 @@ class Tool:
 
 def asked(given: argparse.Namespace) -> list[Tool]:
     """Return the tools that flags ask for; raises `InputError` for one that is not there."""
-    return [_tool(name, given) for name in PACKAGES if getattr(given, name)]
+    return [_tool(name, given) for name in NAMES if getattr(given, name)]
 
 
 def _tool(name: str, given: argparse.Namespace) -> Tool:
-    wanted = getattr(given, f"{name}_bin") or name
-    program = shutil.which(wanted)
-    if program is None:
-        raise InputError(
-            f"`--{name}` needs {PACKAGES[name]}, and there is no program `{wanted}`",
-            hint=f"it comes with NVIDIA's CUDA toolkit, and alone; say where it is with `--{name}-bin PATH`",
-            slug="no_tool",
-        )
+    program = located(
+        getattr(given, f"{name}_bin") or name,
+        option=f"--{name}",
+        package=TOOLS[name].package,
+        hint=f"it comes with NVIDIA's CUDA toolkit, and alone; say where it is with `--{name}-bin PATH`",
+    )
     file = getattr(given, f"{name}_args_file")
     arguments = () if file is None else _words(Path(file), f"--{name}-args-file")
     iterations, warmup = getattr(given, f"{name}_iteration"), getattr(given, f"{name}_warmup")
-    return Tool(name, str(Path(program).absolute()), arguments, warmup, iterations)
+    return Tool(name, program, arguments, warmup, iterations)
 
 
 def _words(file: Path, flag: str) -> tuple[str, ...]:

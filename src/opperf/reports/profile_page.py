@@ -1,0 +1,273 @@
+"""A profile as one web page that needs nothing else: its rows as a table, one step over time, operators by their share.
+
+The charts are plotly's, whose script is in the page, so that nothing is fetched; the page forbids itself to. Whatever
+comes from a program is escaped: by the template engine, and once more where plotly reads its own markup in a text.
+What is drawn is bounded, since a browser holds an element for each span, and the page says what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from opperf.errors import InputError
+from opperf.profile.event import KINDS, Event, Profile
+from opperf.profile.nesting import in_time, lanes, track
+from opperf.profile.rows import GROUPINGS, Row, rows
+from opperf.reports.html import engine
+from opperf.reports.text import one_line
+from opperf.units import format_bytes, format_count, format_flops, format_percent, format_seconds
+
+#: Spans that are drawn of one step, the longest. With more, a browser takes seconds to answer.
+MOST_SPANS = 2_000
+#: Steps that can be chosen, spread over all of them.
+MOST_STEPS = 8
+#: Rows of one table, those that took most by themselves.
+MOST_ROWS = 500
+#: Operators that have a bar of their own; the rest share one.
+MOST_BARS = 15
+#: Characters of a name in a chart. Names of kernels are longer than a screen is wide.
+LONGEST = 60
+
+#: A lane of a thread of a process.
+Lane: TypeAlias = tuple[int, str, int]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: what it is sorted by, and how that is printed; without `text`, it is sorted as text."""
+
+    title: str
+    value: Callable[[Row], Any]
+    text: Callable[[Any], str] | None = None
+    hint: str = ""
+
+
+COLUMNS = (
+    Column("calls", lambda row: row.calls, format_count),
+    Column("total", lambda row: row.total, format_seconds, "with the operators called inside"),
+    Column("self", lambda row: row.own, format_seconds, "without the operators called inside"),
+    Column("mean", lambda row: row.mean, format_seconds, "of one call"),
+    Column("p50", lambda row: row.p50, format_seconds, "half of the calls took no longer"),
+    Column("min", lambda row: row.min, format_seconds),
+    Column("max", lambda row: row.max, format_seconds),
+    Column("share", lambda row: row.share, format_percent, "of the sum of self"),
+    Column("allocated", lambda row: row.allocated, format_bytes, "in all calls"),
+    Column("peak", lambda row: row.peak, format_bytes, "the most held at once in one call"),
+    Column("device", lambda row: row.device, format_seconds, "time on the device"),
+    Column("FLOPs", lambda row: row.flops, format_flops, "in all calls"),
+    Column("shapes", lambda row: _shapes(row.shapes)),
+    Column("module", lambda row: one_line(row.module)),
+    Column("notes", lambda row: ", ".join(word for word in ("backward", "fused") if getattr(row, word))),
+)
+#: Of a module, what it took together is what its operators took by themselves.
+NOT_OF_MODULES = ("total", "module")
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of time that is drawn: a step, or the whole profile where there are none. Nanoseconds since 1970."""
+
+    title: str
+    begin: int
+    end: int
+
+
+def render(profile: Profile) -> str:
+    """Return the page; raises `InputError` where plotly is not installed."""
+    windows, left_out = _windows(profile)
+    drawn = [_drawing(profile, window) for window in windows]
+    shares = _shares(rows(profile))
+    template = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
+    return (
+        engine()
+        .from_string(template)
+        .render(
+            title=_title(profile),
+            processes=[_facts(number, facts) for number, facts in sorted(profile.processes.items())],
+            notes=[one_line(note) for note in profile.notes],
+            tables=[_table(profile, by) for by in GROUPINGS if _tells(profile, by)],
+            windows=windows,
+            typical=_typical(windows),
+            steps_left_out=left_out,
+            shares=shares,
+            data={"steps": drawn, "shares": shares, "kinds": KINDS},
+            plotly=_plotly(),
+        )
+    )
+
+
+def _plotly() -> str:
+    """Return the script that draws the charts."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as problem:
+        raise InputError(
+            "the page of a profile is drawn by plotly, which is not installed here",
+            hint='`pip install "opperf[html]"`, or take another format',
+            slug="no_package",
+        ) from problem
+    return str(get_plotlyjs())
+
+
+def _title(profile: Profile) -> str:
+    commands = dict.fromkeys(_said(facts["command"]) for facts in profile.processes.values() if facts.get("command"))
+    return f"Profile of {', '.join(commands)}" if commands else "Profile"
+
+
+def _facts(number: int, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of a process: its framework as its heading, and everything else that is known."""
+    known = {name: _said(value) for name, value in facts.items() if value not in (None, "")}
+    heading = " ".join(known.pop(name) for name in ("framework", "version") if name in known)
+    return {"heading": heading or "process", "facts": {"process": str(number), **known}}
+
+
+def _said(value: Any) -> str:
+    return one_line(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+
+
+def _tells(profile: Profile, by: str) -> bool:
+    """Whether rows of this kind say more than rows by name do."""
+    fact = {"shape": "shapes", "module": "module"}.get(by, "name")
+    return by == "name" or any(getattr(event, fact) for event in profile.of_kind(GROUPINGS[by]))
+
+
+def _table(profile: Profile, by: str) -> dict[str, Any]:
+    """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
+    found = rows(profile, by)
+    seen = found[:MOST_ROWS]
+    first = Column(by if by in ("module", "kernel") else "operator", lambda row: one_line(row.name))
+    others = [column for column in COLUMNS if by != "module" or column.title not in NOT_OF_MODULES]
+    columns = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in seen))]
+    return {
+        "by": by,
+        "columns": columns,
+        "rows": [[_cell(column, row) for column in columns] for row in seen],
+        "left_out": len(found) - len(seen),
+    }
+
+
+def _cell(column: Column, row: Row) -> dict[str, Any]:
+    value = column.value(row)
+    return {"key": "" if value is None else value, "text": value if column.text is None else column.text(value)}
+
+
+def _shapes(shapes: Sequence[Sequence[int]]) -> str:
+    """Write the shapes of a call's inputs; what is no tensor is a dash.
+
+    >>> _shapes(((64, 1, 28, 28), (20,), ()))
+    '64x1x28x28 20 -'
+    """
+    return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
+
+
+def _windows(profile: Profile) -> tuple[list[Window], int]:
+    """Return what can be drawn over time, and how many steps are left out of that."""
+    steps = sorted(profile.of_kind("step"), key=in_time)
+    if not steps:
+        begin = min((event.begin for event in profile.events), default=0)
+        end = max((event.end for event in profile.events), default=0)
+        return [Window("the whole profile", begin, end)] if end > begin else [], 0
+    chosen = steps[:: -(-len(steps) // MOST_STEPS)]
+    several = len({step.process for step in steps}) > 1
+    return [
+        Window(
+            f"{one_line(step.name)}{f' of process {step.process}' if several else ''}, "
+            f"{format_seconds(step.duration / 1e9)}",
+            step.begin,
+            step.end,
+        )
+        for step in chosen
+    ], len(steps) - len(chosen)
+
+
+def _typical(windows: Sequence[Window]) -> int:
+    """Return the place of the window of middling length: the first step is seldom like the others."""
+    by_length = sorted(range(len(windows)), key=lambda place: windows[place].end - windows[place].begin)
+    return by_length[len(windows) // 2] if windows else 0
+
+
+def _drawing(profile: Profile, window: Window) -> dict[str, Any]:
+    """Return what plotly needs to draw a window: a line for each depth of each thread, and bars by kind of span."""
+    seen = [event for event in profile.events if event.begin < window.end and event.end > window.begin]
+    longest = sorted(seen, key=lambda event: -event.duration)[:MOST_SPANS]
+    events = sorted(longest, key=in_time)
+    places = lanes(events)
+    tops, height = _lines(events, places)
+    several = len({process for process, _, _ in tops}) > 1
+    spans: dict[str, dict[str, list[Any]]] = {}
+    for event, (lane, depth) in zip(events, places):
+        bars = spans.setdefault(event.kind, {"begin": [], "length": [], "line": [], "name": [], "said": []})
+        bars["begin"].append((event.begin - window.begin) / 1e9)
+        bars["length"].append(event.duration / 1e9)
+        bars["line"].append(tops[event.process, event.thread, lane] + depth)
+        bars["name"].append(_marked(event.name))
+        bars["said"].append(_description(event, window))
+    names = [(track(thread, lane), process) for process, thread, lane in tops]
+    return {
+        "length": (window.end - window.begin) / 1e9,
+        "height": height,
+        "tops": list(tops.values()),
+        "threads": [_marked(f"{name} of {process}" if several else name) for name, process in names],
+        "spans": spans,
+        "said": _left_out(len(seen) - len(longest), longest),
+    }
+
+
+def _lines(events: Sequence[Event], places: Sequence[tuple[int, int]]) -> tuple[dict[Lane, int], int]:
+    """Return the line that each lane begins on, lanes of a thread together, and how many lines there are."""
+    heights: dict[Lane, int] = {}
+    for event, (lane, depth) in zip(events, places):
+        key = event.process, event.thread, lane
+        heights[key] = max(heights.get(key, 0), depth + 1)
+    threads = {thread: place for place, thread in enumerate(dict.fromkeys(key[:2] for key in heights))}
+    tops: dict[Lane, int] = {}
+    height = 0
+    for key in sorted(heights, key=lambda key: (key[0], threads[key[:2]], key[2])):
+        tops[key] = height
+        height += heights[key]
+    return tops, height
+
+
+def _left_out(count: int, drawn: Sequence[Event]) -> str:
+    if not count:
+        return ""
+    return f"{count} spans of at most {format_seconds(drawn[-1].duration / 1e9)} are not drawn."
+
+
+def _description(event: Event, window: Window) -> str:
+    """Return what is said of a span when it is pointed at."""
+    lines = [
+        f"<b>{_marked(event.name)}</b>",
+        f"{event.kind}{', backward' if event.backward else ''}{', fused' if event.fused else ''}",
+        f"{format_seconds(event.duration / 1e9)}, from {format_seconds((event.begin - window.begin) / 1e9)} on",
+        *([_marked(event.module)] if event.module else []),
+        *([_marked(_shapes(event.shapes))] if event.shapes else []),
+        *([f"allocated {format_bytes(event.allocated)}"] if event.allocated is not None else []),
+        *([f"on the device {format_seconds(event.device / 1e9)}"] if event.device is not None else []),
+    ]
+    return "<br>".join(lines)
+
+
+def _shares(found: Sequence[Row]) -> dict[str, list[Any]]:
+    """Return the bars of operators by their share, the largest first; small ones share the last."""
+    known = [row for row in found if row.share]
+    bars = [(_marked(row.name), row.share or 0.0, row.own) for row in known[:MOST_BARS]]
+    rest = known[MOST_BARS:]
+    if rest:
+        together = f"{len(rest)} others"
+        bars.append((together, sum(row.share or 0.0 for row in rest), sum(row.own for row in rest)))
+    return {
+        "names": [name for name, _, _ in bars],
+        "shares": [share for _, share, _ in bars],
+        "said": [f"{format_percent(share)}, {format_seconds(own)}" for _, share, own in bars],
+    }
+
+
+def _marked(text: str) -> str:
+    """Return a text that plotly shows as it is, though it reads some markup; long ones are cut."""
+    line = one_line(text)
+    return escape(line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…", quote=False)

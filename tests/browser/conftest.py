@@ -1,0 +1,32 @@
+"""A real browser without a window: Chromium of the system, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+#: It asks nobody for anything by itself, and needs neither a graphics card nor a user's namespace.
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium; where there is none the test is skipped, and fails where `OPPERF_BROWSER` says `required`."""
+    program = next((found for name in PROGRAMS if (found := shutil.which(name)) is not None), None)
+    if program is None:
+        reason = "there is no Chromium on this machine; Debian: `apt install chromium`"
+        if os.environ.get("OPPERF_BROWSER") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
