@@ -2,6 +2,7 @@
 
     OpperfError
     ├── InputError        bad usage or input                       exit code 2
+    │   └── ProfilerError        the profiler was started, stopped or asked when it cannot be
     └── HarnessError      opperf or its surroundings failed        exit code 3
         ├── EnvironmentFailure   an environment cannot be found or built
         └── WorkerFailure        a child died, hung or broke the protocol; becomes one failed record
@@ -37,6 +38,10 @@ class InputError(OpperfError):
     """The command line or a file holds something that opperf cannot take."""
 
     exit_code = 2
+
+
+class ProfilerError(InputError):
+    """The profiler is not in the state that a call needs."""
 
 
 class HarnessError(OpperfError):

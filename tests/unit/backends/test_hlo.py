@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.backends.jax.hlo import read
+from opperf.backends.jax.hlo import read, shapes
 
 PROGRAM = """\
 HloModule jit_f, is_scheduled=true, entry_computation_layout={(f32[8,8]{1,0})->f32[8,8]{1,0}}
@@ -60,3 +60,12 @@ def test_a_long_fusion_is_named_by_its_first_operations() -> None:
 @given(st.lists(st.sampled_from(PROGRAM.splitlines())), st.text())
 def test_no_text_makes_the_reader_raise(lines: list[str], more: str) -> None:
     assert all(event.name for event in read("\n".join([*lines, more])))
+
+
+def test_operands_have_the_shapes_of_what_defines_them() -> None:
+    found = shapes(PROGRAM)
+    assert found["ynn_fusion"] == ((8, 8), (8, 8))
+    assert found["dot.0"][0] == (8, 8)
+    assert found["reduce.1"] == ((8, 8), ())
+    assert found["tuple"] == ((8, 8), (8,))
+    assert found["x.1"] == ()

@@ -23,6 +23,11 @@ HEAD = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{$")
 #: An instruction: its name, its type (a tuple of types stands in brackets), its operation.
 INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = (?:\(.*?\)|\S+) ([\w\-]+)\(")
 CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.\-]+)")
+#: An instruction: its name, its type, its operands.
+DEFINITION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) [\w\-]+\((.*?)\)")
+#: The type of one tensor: its element type, its extents.
+TENSOR = re.compile(r"^\w+\[([\d,]*)\]")
+OPERAND = re.compile(r"%([\w.\-]+)")
 #: How an instruction is carried out, the most telling word first.
 WAYS = (re.compile(r'"kind":"([^"]+)"'), re.compile(r'custom_call_target="([^"]+)"'), re.compile(r"\bkind=(\w+)"))
 #: Instructions that compute nothing.
@@ -45,6 +50,19 @@ def read(text: str) -> list[Event]:
         name = _fused(bodies.get(called[1], []), operation) if operation in CALLERS and called else operation
         found.append(Event(name, "kernel", 1, None, _way(line)))
     return found
+
+
+def shapes(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """Return the shapes of the operands of each instruction, in all computations; empty for what is no tensor."""
+    results: dict[str, tuple[int, ...]] = {}
+    operands: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        defined = DEFINITION.match(line)
+        if defined is not None:
+            tensor = TENSOR.match(defined[2])
+            results[defined[1]] = tuple(map(int, filter(None, tensor[1].split(",")))) if tensor else ()
+            operands[defined[1]] = OPERAND.findall(defined[3])
+    return {name: tuple(results.get(operand, ()) for operand in given) for name, given in operands.items()}
 
 
 def _computations(text: str) -> tuple[dict[str, list[str]], str]:

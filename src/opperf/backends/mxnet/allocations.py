@@ -8,24 +8,49 @@ whichever file it was read from. A pattern finds the events, because from the se
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from operator import itemgetter
 
-#: Time stamp, device and value of one counter event.
-EVENT = re.compile(r'"ph": "C",\s*"ts": (\d+),\s*"args": \{ "Memory: ([^"]+)": (\d+) \}')
+#: Time stamp, device and value of one counter event, and the thread that it comes from.
+EVENT = re.compile(
+    r'"ph": "C",\s*"ts": (\d+),\s*"args": \{ "Memory: ([^"]+)": (\d+) \}(?:,\s*"pid": \d+,\s*"tid": (\d+))?'
+)
 
 #: Time stamp and value of the last event that was read, by device.
 _last: dict[str, tuple[int, int]] = {}
 
 
-def steps(text: str) -> dict[str, list[int]]:
-    """Return the allocations (above zero) and releases (below) since the last reading: bytes, by device (`cpu/0`)."""
-    found: dict[str, list[int]] = {}
-    events = [(int(time), device, int(value)) for time, device, value in EVENT.findall(text)]
-    for time, device, value in sorted(events, key=itemgetter(0)):
-        seen, before = _last.get(device, (0, 0))
-        if time > seen or device in found:  # the file still holds the events of earlier readings
-            found.setdefault(device, []).append(value - before)
+@dataclass(frozen=True)
+class Change:
+    """An allocation (bytes above zero) or a release (below) on a device (`cpu/0`).
+
+    `time` is in microseconds since 1970; `thread` is as MXNet numbers it.
+    """
+
+    time: int
+    device: str
+    thread: str
+    size: int
+
+
+def changes(text: str) -> list[Change]:
+    """Return the allocations and releases since the last reading, in the order of time."""
+    found: list[Change] = []
+    seen = {device: time for device, (time, _) in _last.items()}  # the file still holds the events of earlier readings
+    events = [(int(time), device, int(value), thread) for time, device, value, thread in EVENT.findall(text)]
+    for time, device, value, thread in sorted(events, key=itemgetter(0)):
+        if time > seen.get(device, 0):
+            _, before = _last.get(device, (0, 0))
+            found.append(Change(time, device, thread, value - before))
             _last[device] = time, value
+    return found
+
+
+def steps(text: str) -> dict[str, list[int]]:
+    """Return the bytes of each allocation and release since the last reading, by device."""
+    found: dict[str, list[int]] = {}
+    for change in changes(text):
+        found.setdefault(change.device, []).append(change.size)
     return found
 
 

@@ -6,18 +6,14 @@ MXNet keeps between calls is counted in the call that first needs it, which is n
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import mxnet as mx
 
 from opperf.backend import Work
 from opperf.backends.mxnet.allocations import allocated, peak, steps
-from opperf.backends.mxnet.profile import WATCHED, configure
+from opperf.backends.mxnet.profile import WATCHED, configure, scratch_file
 from opperf.measurement import Memory
 
 
@@ -25,9 +21,7 @@ class Counter:
     """The profiler's memory counters, written to a file that is gone with the process."""
 
     def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="opperf-mxnet-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        self._file = Path(folder) / "profile.json"
+        self._file = scratch_file()
 
     def steps(self, work: Work, arguments: tuple[Any, ...]) -> dict[str, list[int]]:
         """Return what each allocation and release of one call changed, by device."""

@@ -6,6 +6,8 @@ removed.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +21,13 @@ from opperf.explanation import Event
 
 #: What the profiler can watch, each switched on where it is needed.
 WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
+
+
+def scratch_file() -> Path:
+    """Return where the profiler can write its events: in a folder that is removed with the process."""
+    folder = tempfile.mkdtemp(prefix="opperf-mxnet-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder) / "profile.json"
 
 
 class Window:
