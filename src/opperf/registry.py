@@ -56,6 +56,9 @@ PRESETS = {
 }
 #: How an attribute is called that a layer is made with before it is called, by place or name (`build.0`, `build.bias`).
 BUILT = "build."
+#: The attributes of a case whose arguments a data generator of the user's own makes: who, and of what, as JSON. What
+#: else the case says of them is how they look, for whoever plans and reports.
+MADE_BY, MADE_OF = "made.by", "made.of"
 #: How an implementation begins that is the user's own code.
 CODE = "code:"
 _CODE = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -70,6 +73,15 @@ def framework(name: str) -> Framework:
     if name not in FRAMEWORKS:
         raise unknown("framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}")
     return FRAMEWORKS[name]
+
+
+def is_argument(name: str) -> bool:
+    """Whether an attribute of a case is given to the operator in a call.
+
+    >>> is_argument("axis"), is_argument("build.0"), is_argument("made.by")
+    (True, False, False)
+    """
+    return not name.startswith(BUILT) and name not in (MADE_BY, MADE_OF)
 
 
 def split_implementation(name: str) -> tuple[str | None, str]:

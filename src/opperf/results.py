@@ -12,7 +12,7 @@ from opperf.record import Record, Run
 from opperf.reports import render
 from opperf.session import Options, Session
 from opperf.sources.param.document import read_config
-from opperf.sources.plugin_file import with_plugins
+from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
 from opperf.store.run_file import write_text
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def run(
     """Measure operators and return their records.
 
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or your code
-    (`my_kernels:fast_softmax`); `plugin` is a file with operators of your own, and `config` a
-    PARAM benchmark config. Each entry of `inputs` makes one case:
+    (`my_kernels:fast_softmax`); `plugin` is a file or module with operators of your own, or with iterators and data
+    generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case:
     tensor arguments by shape, attributes by value. `values` are distributions of input values, as in `sorted`; `random`
     draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`,
     `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`, `check`; durations are seconds. Raises
@@ -116,7 +116,8 @@ def run(
     >>> print(run("null:steady", runs=5)[0].status)
     ok
     """
-    plugins, configs = _paths(plugin), _paths(config)
+    plugins, configs = [plugin_file(path) for path in _paths(plugin)], _paths(config)
+    own = workloads(plugins, installed=bool(configs))
     given = [inputs] if isinstance(inputs, Mapping) else list(inputs or ())
     selection = Selection(
         operators=with_plugins(_names(operators), plugins, others=bool(category or all or suite or configs)),
@@ -124,7 +125,8 @@ def run(
         every=all,
         skip=_names(skip),
         suite=None if suite is None else Path(suite),
-        configs=[read_config(path) for path in configs],
+        configs=[read_config(path, own) for path in configs],
+        plugins=own.plugins,
         frameworks=_names(framework),
         environments=_names(environment),
         devices=_names(device),

@@ -109,7 +109,7 @@ class Session:
         self._selection = selection
         self._settings = settings
         self._progress: Progress = progress or Silent()
-        self._pool = Pool(settings, self._progress.note)
+        self._pool = Pool(settings, self._progress.note, selection.plugins)
         self._floors: Mapping[tuple[object, ...], Floor] = {}
         self._rates: Sequence[Rate] = ()
 

@@ -18,19 +18,33 @@ ITEM_SIZES = {
     "int8": 1,
     "uint8": 1,
     "int16": 2,
+    "uint16": 2,
     "int32": 4,
+    "uint32": 4,
     "int64": 8,
+    "uint64": 8,
+    "float8_e4m3fn": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1,
+    "float8_e5m2fnuz": 1,
     "float16": 2,
     "bfloat16": 2,
     "float32": 4,
     "float64": 8,
+    "complex32": 4,
     "complex64": 8,
     "complex128": 16,
 }
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
+#: Of floating types of eight bits, those of the fraction, and what is added to an exponent. Two of PyTorch's are not
+#: here: one holds neither signs nor zeros (float8_e8m0fnu), the other two elements in one (float4_e2m1fn_x2).
+FLOAT8 = {"float8_e4m3fn": (3, 7), "float8_e4m3fnuz": (3, 8), "float8_e5m2": (2, 15), "float8_e5m2fnuz": (2, 16)}
+FLOATS = frozenset({*FLOAT8, "float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"})
 #: The largest finite numbers of those that are narrower than Python's own.
 MOST_FLOATS = {
-    "float16": 65504.0,
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz"), 57344.0),
+    **dict.fromkeys(("float16", "complex32"), 65504.0),
     **dict.fromkeys(("bfloat16", "float32", "complex64"), (2 - 2**-23) * 2.0**127),
 }
 DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")

@@ -36,11 +36,15 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Trace:
-    """The operators of one or several trace files, in the order in which each first ran."""
+    """The operators of one or several trace files, in the order in which each first ran.
+
+    Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it.
+    """
 
     source: str
     cases: tuple[TracedCase, ...]
     left_out: tuple[LeftOut, ...] = ()
+    clock: str = "host"
 
     def suite(self) -> Suite:
         """Return the cases as a suite, which can be kept in a file."""
@@ -101,6 +105,7 @@ class Replay:
             "recorded": recorded,
             "measured_recorded": again,
             "share_of_time": again / recorded if again is not None and recorded else None,
+            "clock": None if recorded is None else self.trace.clock,
             "standalone": self.total,
             "ratio": alone / again if alone is not None and again else None,
         }

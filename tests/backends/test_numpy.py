@@ -204,9 +204,10 @@ def test_complex_tensors_take_pairs_and_fills(backend: Any) -> None:
     assert backend.tensor(ones, (2,), "complex64", None).tolist() == [1, 1]
 
 
-def test_bfloat16_is_unsupported_with_a_reason(backend: Any) -> None:
-    with pytest.raises(Unsupported, match="NumPy has no bfloat16"):
-        backend.dtype("bfloat16")
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "complex32"])
+def test_an_element_type_that_it_lacks_is_unsupported_with_a_reason(name: str, backend: Any) -> None:
+    with pytest.raises(Unsupported, match=f"NumPy has no {name}"):
+        backend.dtype(name)
 
 
 def test_results_are_seen_as_tensors_scalars_too(backend: Any) -> None:
@@ -216,8 +217,8 @@ def test_results_are_seen_as_tensors_scalars_too(backend: Any) -> None:
 
 
 def test_a_result_of_a_dtype_without_a_name_is_unsupported(backend: Any) -> None:
-    with pytest.raises(Unsupported, match="uint64"):
-        backend.spec(np.uint64(1))
+    with pytest.raises(Unsupported, match="timedelta64"):
+        backend.spec(np.timedelta64(1))
 
 
 def test_values_are_the_same_within_rounding(backend: Any) -> None:

@@ -47,6 +47,33 @@ def test_bfloat16_is_rounded_to_the_nearest_and_to_the_even_one(bits: int, round
     assert struct.pack("<f", found[0]) == struct.pack("<I", rounded << 16)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "given", "rounded"),
+    [
+        # From 1 to 2 there are steps of 1/8 and of 1/4; of two equally near ones the even one is taken.
+        ("float8_e4m3fn", [1.0625, 1.07, -1.1875, 0.1], [1.0, 1.125, -1.25, 0.1015625]),
+        ("float8_e5m2", [1.125, 1.13, -1.375, 0.1], [1.0, 1.25, -1.5, 0.09375]),
+        # Below the smallest normal number the steps stay those above it: 2^-9, 2^-10, 2^-16, 2^-17.
+        ("float8_e4m3fn", [2**-9, 0.6 * 2**-9, 0.4 * 2**-9, 0.0], [2**-9, 2**-9, 0.0, 0.0]),
+        ("float8_e4m3fnuz", [2**-10, 0.6 * 2**-10, 0.4 * 2**-10, 0.0], [2**-10, 2**-10, 0.0, 0.0]),
+        ("float8_e5m2", [2**-16, 0.6 * 2**-16, 0.4 * 2**-16, 0.0], [2**-16, 2**-16, 0.0, 0.0]),
+        ("float8_e5m2fnuz", [2**-17, 0.6 * 2**-17, 0.4 * 2**-17, 0.0], [2**-17, 2**-17, 0.0, 0.0]),
+    ],
+)
+def test_eight_bits_are_rounded_to_the_nearest_and_to_the_even_one(
+    dtype: str, given: list[float], rounded: list[float], backend: Any
+) -> None:
+    found = backend.tensor(np.array(given, np.float32), (4,), dtype, None)
+    assert found.dtype == "float64"
+    assert found.tolist() == rounded
+
+
+def test_complex_numbers_of_two_halves_are_rounded_to_them(backend: Any) -> None:
+    found = backend.tensor(np.array([0.1, -0.7], np.float32), (1,), "complex32", None)
+    assert found.dtype == "complex128"
+    assert found.tolist() == [complex(np.float16(0.1), np.float16(-0.7))]
+
+
 def test_places_are_not_named_where_elements_are_equal() -> None:
     assert functions.distinct(np.array([[1.0, 2.0], [2.0, 1.0]])).shape == (2, 2)
     with pytest.raises(Unsupported, match="equal elements"):

@@ -11,7 +11,7 @@ from opperf.backend import Unsupported
 from opperf.case import Case
 from opperf.operators import FAMILIES, catalog, operator
 from opperf.plan import Settings, Trial
-from opperf.tensor import TensorSpec
+from opperf.tensor import ITEM_SIZES, TensorSpec
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
 
@@ -68,6 +68,21 @@ def test_inputs_are_the_same_bits_in_every_framework(dtype: str, benches: dict[s
     seen = {name: benches[name].evaluate(case)[0].raw for name in REAL}
     assert len(set(seen.values())) == 1
     assert len(set(seen["numpy"])) > 1  # not all alike
+
+
+@pytest.mark.parametrize("dtype", sorted(set(ITEM_SIZES) - set(DTYPES)))
+def test_an_element_type_that_some_lack_has_the_same_bits_where_it_is(dtype: str, benches: dict[str, Bench]) -> None:
+    case = Case("reshape", {"data": TensorSpec((40, 25), dtype)}, {"shape": (25, 40)})
+    seen, lacking = {}, {}
+    for name in REAL:
+        try:
+            seen[name] = benches[name].evaluate(case)[0].raw
+        except OperatorFailure as caught:
+            lacking[name] = caught.failure["slug"]
+    assert "torch" in seen
+    assert set(lacking.values()) <= {"no_such_dtype"}, lacking
+    assert len(set(seen.values())) == 1, {name: raw[:16] for name, raw in seen.items()}
+    assert len(set(seen["torch"])) > 1  # not all alike
 
 
 @pytest.mark.parametrize(

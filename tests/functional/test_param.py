@@ -77,6 +77,141 @@ def test_neutral_operators_are_measured_where_the_command_says(opperf: Opperf, h
     ]
 
 
+OWN = """
+from opperf.backends.null.runtime import NullTensor
+from opperf.compat.param import ConfigIterator, DataGenerator, register_config_iterator, register_data_generator
+from opperf.tensor import TensorSpec
+
+class Sizes(ConfigIterator):
+    def __init__(self, configs, key, device):
+        super().__init__(configs, key, device)
+        self.sizes = list(configs[key][0]["sizes"])
+
+    def __next__(self):
+        if not self.sizes:
+            raise StopIteration
+        size = self.sizes.pop(0)
+        return size, {"args": [{"type": "tensor", "dtype": "float", "shape": [size]}]}
+
+class Rows(DataGenerator):
+    def get_data(self, config, device):
+        return [NullTensor(TensorSpec((config["rows"], 2), "int64")), 3], {}
+
+register_config_iterator("Sizes", Sizes)
+register_data_generator("Rows", Rows)
+"""
+
+
+@pytest.fixture
+def own(here: Path) -> Path:
+    """A config that leaves entries to an iterator of the user's, and data to a generator; `own.py` has both."""
+    (here / "own.py").write_text(OWN)
+    swept = {**GENERATOR, "input_iterator": "Sizes", "config": [{"input": [{"sizes": [4, 8]}]}]}
+    made = {"input_data_generator": "Rows", "config": [{"input": [{"rows": 3}, {"rows": 5, "id": "five"}]}]}
+    path = here / "own.json"
+    path.write_text(json.dumps({"null:steady": swept, "null:noisy": made}))
+    return path
+
+
+def test_a_plugin_brings_iterators_and_data_generators(opperf: Opperf, own: Path) -> None:
+    checked = opperf("config", "check", own, "--plugin", "own.py")
+    assert (checked.code, checked.out) == (0, f"{own}: 2 operators, 4 cases\n"), checked.err
+    done = opperf("run", "--config", own, "--plugin", "own", "--runs", "3", "--format", "json")
+    assert done.code == 0, done.err
+    told = {record["origin"]: record["case"]["inputs"]["0"]["shape"] for record in done.records}
+    assert told == {
+        "config:null:steady|0|0|4": [4],
+        "config:null:steady|0|0|8": [8],
+        "config:null:noisy|0|0|0": [3, 2],
+        "config:null:noisy|0|0|five": [5, 2],
+    }
+    assert {record["status"] for record in done.records} == {"ok"}
+    made = [record["case"]["attributes"]["made.by"] for record in done.records if "noisy" in record["origin"]]
+    assert made == ["Rows", "Rows"]
+
+
+FUNCTIONS = """
+import opperf
+
+@opperf.operator()
+def mixed(left, right, share):
+    return left * share + right
+
+@opperf.operator(implements="add")
+def summed(x, y):
+    return x + y
+"""
+
+
+def test_a_config_names_operators_of_a_plugin(opperf: Opperf, here: Path) -> None:
+    (here / "functions.py").write_text(FUNCTIONS)
+    half = {"type": "float", "value": 0.5}
+    inputs = {"mixed": {"args": [TENSOR, TENSOR], "kwargs": {"share": half}}, "summed": {"args": [TENSOR, TENSOR]}}
+    config = {name: {**GENERATOR, "config": [{"input": [one]}]} for name, one in inputs.items()}
+    (here / "own.json").write_text(json.dumps(config))
+    words = ("--config", "own.json", "--framework", "numpy", "--plugin", "functions.py", "--direction", "forward")
+    done = opperf("run", *words, "--runs", "3", "--format", "json")
+    assert done.code == 0, done.err
+    assert [record["status"] for record in done.records] == ["ok", "ok"]
+    mixed, summed = done.records
+    assert (mixed["case"]["operator"], set(mixed["case"]["inputs"])) == ("functions.py:mixed", {"left", "right"})
+    assert mixed["case"]["attributes"] == {"share": 0.5}
+    assert (summed["case"]["operator"], set(summed["case"]["inputs"])) == ("add", {"lhs", "rhs"})
+    assert [record["side"]["implementation"] for record in done.records] == [
+        "code:functions.py:mixed", "code:functions.py:summed",
+    ]  # fmt: skip
+    assert [record["origin"] for record in done.records] == ["config:mixed|0|0|0", "config:summed|0|0|0"]
+
+
+def test_an_operator_of_a_plugin_is_called_with_what_it_takes(opperf: Opperf, here: Path) -> None:
+    (here / "functions.py").write_text(FUNCTIONS)
+    config = {"mixed": {**GENERATOR, "config": [{"input": [{"args": [TENSOR] * 4}]}]}}
+    (here / "own.json").write_text(json.dumps(config))
+    done = opperf("run", "--config", "own.json", "--framework", "null", "--plugin", "functions.py")
+    assert (done.code, done.out) == (2, "")
+    assert "found 4 arguments, and `mixed` takes 3 by position" in done.err
+
+
+def test_without_the_plugin_its_names_are_unknown(opperf: Opperf, own: Path) -> None:
+    checked = opperf("config", "check", own)
+    assert checked.code == 2
+    assert "no input iterator `Sizes`" in checked.err
+    assert "no input data generator `Rows`" in checked.err
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("self.sizes.pop(0)", "1 / 0"), "`Sizes` raised ZeroDivisionError: division by zero"),
+        (('"shape": [size]', '"shape": size'), "step 0 of `Sizes`.args[0].shape: found 4, expected a list"),
+        (('[NullTensor(TensorSpec((config["rows"], 2), "int64")), 3]', "[object()]"), "a value of type `object`"),
+        (("import TensorSpec", "import Tensor"), "cannot load `own.py`: ImportError"),
+    ],
+)
+def test_what_a_plugin_makes_wrong_is_told_before_anything_runs(
+    change: tuple[str, str], told: str, opperf: Opperf, own: Path, here: Path
+) -> None:
+    assert change[0] in OWN
+    (here / "own.py").write_text(OWN.replace(*change))
+    for words in (("config", "check", own), ("run", "--config", own)):
+        done = opperf(*words, "--plugin", "own.py")
+        assert (done.code, done.out) == (2, "")
+        assert told in done.err
+        assert "Traceback" not in done.err
+
+
+def test_a_file_names_no_data_generator_that_the_command_does_not(opperf: Opperf, own: Path, here: Path) -> None:
+    attributes = {"made.by": "Rows", "made.of": json.dumps({"entry": {"rows": 3}, "names": ["0"]})}
+    case = {"operator": "null:steady", "inputs": {"0": {"shape": [3, 2]}}, "attributes": attributes}
+    suite = {"schema_version": 1, "name": "s", "source": "t", "cases": [{"case": case, "count": 1, "origin": "o"}]}
+    (here / "suite.json").write_text(json.dumps(suite))
+    words = ("run", "--suite", "suite.json", "--framework", "null", "--direction", "forward", "--format", "json")
+    (record,) = opperf(*words).records
+    assert (record["status"], record["reason"]["message"]) == ("failed", "no data generator `Rows`")
+    (record,) = opperf(*words, "--plugin", "own.py").records
+    assert record["status"] == "ok"
+
+
 def test_a_wrong_config_is_refused_before_anything_runs(opperf: Opperf, here: Path) -> None:
     (here / "bad.json").write_text(json.dumps({"null:stedy": {"config": [{"input": [{"args": [{"type": "tensr"}]}]}]}}))
     checked, run = opperf("config", "check", "bad.json"), opperf("run", "--config", "bad.json", "--output", "r.json")

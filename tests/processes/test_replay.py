@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from opperf.environment import EnvironmentSpec
+from opperf.sources.execution_trace.reading import read_traces
 from opperf.workers.interpreters import interpreter, settled
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
@@ -44,6 +45,30 @@ def test_every_call_of_a_training_step_is_measured_and_the_rest_goes_on_from_the
 
     listed = command("run", "--suite", suite, "--framework", "torch", "--dry-run")
     assert f"trials: {len(found['calls'])}" in listed.stderr
+
+
+KEEPING = """
+import os
+os.environ["ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_DATA"] = "aten::embedding"
+import torch
+from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
+
+observer = ExecutionTraceObserver().register_callback("kept_et.json")
+observer.set_extra_resource_collection(True)
+table, rows = torch.randn(50, 4), torch.tensor([[3, 1, 4], [1, 5, 9]])
+with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observer):
+    for indices in (rows, rows.t(), rows[1:]):
+        torch.nn.functional.embedding(indices, table)
+"""
+
+
+def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    subprocess.run([str(python), "-c", KEEPING], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    found = read_traces([tmp_path / "kept_et.json"])
+    indices = [one.case.tensor("indices") for one in found.cases if "embedding" in one.case.operator]
+    assert [index.literal for index in indices] == [(3, 1, 4, 1, 5, 9), (3, 1, 1, 5, 4, 9), None]
+    assert indices[2].range == (0.0, 50.0)  # what it writes of a tensor that begins inside another is not it
 
 
 def test_an_expanded_tensor_comes_back_as_one(recorded: Path, command: Command) -> None:

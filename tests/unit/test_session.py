@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ class FakePool:
     events: list[Any]
     script: dict[tuple[str, int], Callable[[], Outcome | None]]
 
-    def __init__(self, settings: Settings, progress: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()) -> None:
         self.facts: Mapping[Any, Any] = {}
 
     def close(self) -> None:

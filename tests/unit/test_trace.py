@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -87,6 +88,19 @@ def test_the_table_says_what_was_not_measured_and_why() -> None:
     assert "measured: 11 of 20 calls (55.0 %), 90.0 % of the recorded time" in text
     assert "standalone: 400 us in all, 0.44 of the 900 us that were recorded" in text
     assert "left out: 6 x c10d::allreduce_: communication between processes" in text
+
+
+@pytest.mark.parametrize(("clock", "told"), [("host", "with what its profiler cost"), ("device", "made the device do")])
+def test_a_recorded_time_says_whose_clock_it_is_of(clock: str, told: str) -> None:
+    found = replay()
+    found = replace(found, trace=replace(found.trace, clock=clock))
+    text = render(found, "md")
+    assert f"| recorded ({clock}) |" in text
+    assert told in text
+    assert found.coverage()["clock"] == clock
+    titles, first, *_, last = render(found, "csv").splitlines()
+    place = titles.split(",").index("clock") - len(titles.split(","))
+    assert [line.split(",")[place] for line in (first, last)] == [clock, ""]
 
 
 def test_top_bounds_the_rows_for_people_and_says_so() -> None:

@@ -60,7 +60,9 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side_json: str, limits: dict[s
     gc.freeze()
     hello = Reply(0, {"protocol": PROTOCOL, "pid": os.getpid(), "facts": facts, "devices": devices})
     _send(replies, hello)
-    jobs = Jobs(backend, NoCounters() if backend.name == "null" else ProcessCounters(), Path(str(limits["code"])))
+    counters = NoCounters() if backend.name == "null" else ProcessCounters()
+    plugins = limits.get("plugins")
+    jobs = Jobs(backend, counters, Path(str(limits["code"])), plugins if isinstance(plugins, list) else ())
     for line in requests:
         request = read_request(line)
         if request.verb == "quit":

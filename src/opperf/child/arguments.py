@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from opperf.backends.call import Call, Parameter
 from opperf.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.child import inputs
 from opperf.operators import Operator
-from opperf.registry import BUILT
+from opperf.registry import BUILT, is_argument
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -41,15 +41,24 @@ class Maker:
         return argument
 
 
-def bind(case: Case, call: Call, operator: Operator | None, backend: Backend, seed: int) -> Bound:
+def bind(
+    case: Case,
+    call: Call,
+    operator: Operator | None,
+    backend: Backend,
+    seed: int,
+    known: Mapping[str, Any] | None = None,
+) -> Bound:
     """Make every argument of a case and bind the framework's function to it.
 
-    `operator` is the neutral definition, None for a function that opperf does not know. Raises what the framework
-    raises for values that it does not take.
+    `operator` is the neutral definition, None for a function that opperf does not know; `known` has arguments that are
+    made already. Raises what the framework raises for values that it does not take.
     """
     maker = Maker(backend, f"{seed}/{case.id}")
-    made = {name: maker.make(value, name) for name, value in case.inputs.items()}
-    made |= {name: maker.make(value, name) for name, value in case.attributes.items()}
+    made = dict(known or {})
+    for name, argument in (*case.inputs.items(), *case.attributes.items()):
+        if name not in made:
+            made[name] = maker.make(argument, name)
     for name, adapt in call.adapt.items():
         if name in made:
             made[name] = adapt(made[name])
@@ -84,7 +93,7 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     return Call(
         path,
         tuple(Parameter(name, neutral=name) for name in placed),
-        tuple(Parameter(name, neutral=name) for name in named if not name.startswith(BUILT)),
+        tuple(Parameter(name, neutral=name) for name in named if is_argument(name)),
     )
 
 
@@ -110,7 +119,7 @@ def _value(parameter: Parameter, made: dict[str, Any]) -> Any:
 
 def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> list[Any]:
     """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
-    own = {**case.inputs, **{name: value for name, value in case.attributes.items() if not name.startswith(BUILT)}}
+    own = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
     names = own if operator is None else operator.differentiable
     found = []
     for name in names:

@@ -18,7 +18,7 @@ from opperf.case import Argument, Case
 from opperf.custom import Declaration, declared
 from opperf.errors import InputError
 from opperf.operators import Operator, catalog
-from opperf.registry import CODE
+from opperf.registry import CODE, is_argument
 from opperf.tensor import TensorSpec
 
 
@@ -42,6 +42,14 @@ def load(path: str, folder: Path) -> Callable[..., Any]:
     if not callable(found):
         raise CodeError(f"`{place}:{name}` is {type(found).__name__}, expected a function")
     return found  # type: ignore[no-any-return]
+
+
+def load_file(path: str, folder: Path) -> None:
+    """Load a file of the user's, which registers what is in it; raises `CodeError`."""
+    try:
+        _file(folder / path)
+    except Exception as error:  # as above
+        raise CodeError(f"cannot load `{path}`: {type(error).__name__}: {error}") from error
 
 
 def _module(name: str, folder: Path) -> Any:
@@ -136,7 +144,8 @@ def call(path: str, function: Callable[..., Any], case: Case, framework: str) ->
             f"`{path.removeprefix(CODE)}` is declared for {', '.join(said.frameworks)}, not {framework}",
             slug="other_framework",
         )
-    names = neutral_names(function, said) or {name: name for name in (*case.inputs, *case.attributes)}
+    own = filter(is_argument, (*case.inputs, *case.attributes))
+    names = neutral_names(function, said) or {name: name for name in own}
     definition = _definition(said)
     if definition is not None:
         usual = definition.case("common")

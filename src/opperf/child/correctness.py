@@ -6,24 +6,29 @@ import math
 import operator
 import struct
 from collections.abc import Sequence
+from functools import cache
 
 from opperf.backend import HostValue
 from opperf.operators import catalog
 from opperf.plan import Trial
+from opperf.tensor import FLOAT8
 
 #: How far results may differ, as a share of the largest element; whole numbers must be equal. A sum of n products in
 #: arithmetic of unit roundoff u is off by up to n u / (1 - n u) of the sum of their sizes (Higham, Accuracy and
 #: Stability of Numerical Algorithms, section 3.1), which leaves room for n of 1600 in float32, 20 in float16 and 5 in
 #: bfloat16, whose kernels add in float32. In float64, parts are single precision: of gelu in MXNet, attention in JAX.
+#: Of eight bits it is what rounding twice takes: two halves of a step.
 TOLERANCES = {
-    "float16": 1e-2, "bfloat16": 2e-2, "float32": 1e-4, "float64": 1e-6, "complex64": 1e-4, "complex128": 1e-6,
+    "float16": 1e-2, "bfloat16": 2e-2, "float32": 1e-4, "float64": 1e-6, "complex32": 1e-2, "complex64": 1e-4,
+    "complex128": 1e-6, **{name: 2.0**-fraction for name, (fraction, _) in FLOAT8.items()},
 }  # fmt: skip
 #: By how many times the tolerance an operator may be off in which rounding piles up or decides (`rough`).
 ROUGH = 4
 #: How `struct` reads an element; complex ones are read as two, bfloat16 as the upper half of a float32.
 LETTERS = {
-    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "int64": "q", "float16": "e", "float32": "f",
-    "float64": "d", "complex64": "f", "complex128": "d",
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q",
+    "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "complex32": "e", "complex64": "f",
+    "complex128": "d",
 }  # fmt: skip
 
 
@@ -67,7 +72,28 @@ def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: fl
 
 def _values(tensor: HostValue) -> Sequence[float]:
     raw, _, dtype = tensor
+    if dtype in FLOAT8:
+        table = _float8(dtype)
+        return [table[byte] for byte in raw]
     if dtype == "bfloat16":
         raw, dtype = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "float32"
     letter = LETTERS[dtype]
     return struct.unpack(f"<{len(raw) // struct.calcsize(letter)}{letter}", raw)
+
+
+@cache
+def _float8(dtype: str) -> Sequence[float]:
+    """Return what each of the 256 bytes means; the types differ in what stands for infinity and not-a-number."""
+    bits, bias = FLOAT8[dtype]
+    table = []
+    for byte in range(256):
+        exponent, fraction = (byte & 0x7F) >> bits, (byte & ((1 << bits) - 1)) / (1 << bits)
+        size = math.ldexp(1 + fraction, exponent - bias) if exponent else math.ldexp(fraction, 1 - bias)
+        if dtype.endswith("fnuz"):
+            size = math.nan if byte == 0x80 else size
+        elif dtype == "float8_e5m2" and exponent == 0x1F:
+            size = math.nan if fraction else math.inf
+        elif dtype == "float8_e4m3fn" and byte & 0x7F == 0x7F:
+            size = math.nan
+        table.append(-size if byte & 0x80 else size)
+    return table

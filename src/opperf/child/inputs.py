@@ -64,7 +64,8 @@ def making_bytes(spec: TensorSpec) -> int:
     """Return the bytes that are needed beside a tensor while it is made."""
     if spec.elements > MOST_DRAWN:
         return COPIES_OF_WHOLE * spec.nbytes
-    return COPIES * spec.elements * (max(4, ITEM_SIZES[spec.dtype]) if spec.is_float else 8)
+    least = 8 if spec.dtype.startswith("complex") else 4
+    return COPIES * spec.elements * (max(least, ITEM_SIZES[spec.dtype]) if spec.is_float else 8)
 
 
 def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
@@ -82,7 +83,7 @@ def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     piece = tensor(backend, replace(spec, shape=(PIECE_ELEMENTS,), strides=None), seed)
     raw = bytearray(backend.to_host(piece)[0]) * -(-spec.elements // PIECE_ELEMENTS)
     del raw[spec.nbytes :]
-    part = {"complex64": "float32", "complex128": "float64"}.get(spec.dtype, spec.dtype)
+    part = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}.get(spec.dtype, spec.dtype)
     return backend.tensor(backend.host(raw, part), spec.shape, spec.dtype, spec.strides)
 
 

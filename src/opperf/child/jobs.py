@@ -20,6 +20,7 @@ from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
 from opperf.child.names import Names, Peers
 from opperf.child.room import check_room
+from opperf.child.workload import Workload
 from opperf.explanation import typical
 from opperf.measure.block import Block
 from opperf.measure.doubts import thread_doubts
@@ -54,11 +55,12 @@ class Prepared:
 class Jobs:
     """Answers requests with one backend."""
 
-    def __init__(self, backend: Backend, counters: Counters, folder: Path) -> None:
-        """Start; the user's own code is looked for in `folder`."""
+    def __init__(self, backend: Backend, counters: Counters, folder: Path, plugins: Sequence[str] = ()) -> None:
+        """Start; the user's own code and `plugins` are looked for in `folder`."""
         self._backend = backend
         self._folder = folder
         self._names = Names(backend, folder)
+        self._workload = Workload(backend, folder, plugins)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, Prepared] = {}
         self._compared: list[Peers] = []
@@ -98,6 +100,10 @@ class Jobs:
             share = leeway(Trial.from_json(given["trial"]))
             check(_read(given["found"]), _read(given["expected"]), given["against"], share)
             return {}
+        if request.verb == "iterate":
+            return self._workload.entries(given["iterator"], given["config"], given["part"])
+        if request.verb == "generate":
+            return self._workload.described(given["generator"], given["entries"])
         if request.verb == "capture":
             return capture(self._backend, given["code"], self._folder)
         raise ValueError(f"no verb {request.verb!r}")
@@ -171,7 +177,8 @@ class Jobs:
         return {"checked": f"against {peers.against}"}
 
     def _bound(self, case: Case, call: Call, seed: int) -> Bound:
-        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed)
+        known = self._workload.made(case)
+        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed, known)
 
     def _backward_cost(self) -> float | None:
         """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""

@@ -36,8 +36,9 @@ def filled(spec: TensorSpec, value: float) -> bytearray:
 
 def given(backend: Backend, spec: TensorSpec, literal: Sequence[float]) -> Any:
     """Return the values that stand in the case; complex ones get no imaginary part."""
-    if not spec.is_float:
-        return backend.host(bytearray(array("q", map(int, literal)).tobytes()), "int64")
+    if not spec.is_float:  # the upper half of 64 bits without a sign are those of negative numbers
+        signed = ((int(value) + (1 << 63)) % (1 << 64) - (1 << 63) for value in literal)
+        return backend.host(bytearray(array("q", signed).tobytes()), "int64")
     parts = [part for value in literal for part in (value, 0.0)] if spec.dtype.startswith("complex") else literal
     kind = "d" if spec.dtype in ("float64", "complex128") else "f"
     return backend.host(bytearray(array(kind, parts).tobytes()), "float64" if kind == "d" else "float32")

@@ -9,27 +9,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from opperf.cli import options
+
 if TYPE_CHECKING:
+    from opperf.sources.param.config import ConfiguredOperator, Workloads
+    from opperf.sources.param.problems import Problems
     from opperf.workers.pool import Pool
 
 app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema.", no_args_is_help=True)
 
 
 @app.command("check")
-def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Configs.")]) -> None:
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Configs.")], plugin: options.Plugin = None
+) -> None:
     """Check configs whole: every mistake with its place, what was found and what was expected.
 
-    A framework is asked for its own names, where there are others than PARAM's.
+    A framework is asked for its own names, where there are others than PARAM's, and for what iterators and data
+    generators of plugins make.
     """
     from opperf.errors import InputError
     from opperf.plan import Settings
+    from opperf.sources.plugin_file import plugin_file, workloads
     from opperf.workers.pool import Pool
 
     wrong = 0
-    with Pool(Settings(), lambda text: typer.echo(text, err=True)) as pool:
+    note = partial(typer.echo, err=True)
+    own = workloads([plugin_file(path) for path in plugin or ()], installed=True, note=note)
+    with Pool(Settings(), note, own.plugins) as pool:
         for file in files:
             try:
-                typer.echo(_checked(file, pool))
+                typer.echo(_checked(file, pool, own))
             except InputError as error:
                 wrong += 1
                 typer.echo(f"error: {error}", err=True)
@@ -37,17 +47,16 @@ def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="C
         raise typer.Exit(2)
 
 
-def _checked(file: Path, pool: Pool) -> str:
+def _checked(file: Path, pool: Pool, own: Workloads) -> str:
     """Return what to say of a sound config; raises `InputError` for another."""
     from opperf.plan import Side
     from opperf.planning.configured import unknown_operators
     from opperf.session import settled_side
-    from opperf.sources.param.cases import cases
     from opperf.sources.param.config import notes
     from opperf.sources.param.document import examined
     from opperf.sources.param.problems import refuse
 
-    config, problems = examined(file)
+    config, problems = examined(file, own)
     for note in notes([config]):
         typer.echo(f"note: {note}", err=True)
     asked = (known.meaning.framework for known in config.operators if not known.meaning.certain)
@@ -55,7 +64,28 @@ def _checked(file: Path, pool: Pool) -> str:
         side = settled_side(Side(framework))
         problems.found += unknown_operators(config, framework, partial(pool.describe, side)).found
     refuse(str(file), problems.found)
-    return f"{file}: {len(config.operators)} operators, {sum(1 for _ in cases(config, 0))} cases"
+    count = sum(_count(known, pool, problems) for known in config.operators)
+    refuse(str(file), problems.found)
+    return f"{file}: {len(config.operators)} operators, {count} cases"
+
+
+def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
+    """Return how many cases an operator has; what the user's own code makes of it may be wrong."""
+    from opperf.plan import Side
+    from opperf.planning.configured import USUAL
+    from opperf.planning.own_code import as_implemented, own_meaning
+    from opperf.planning.workloads import settled
+    from opperf.session import settled_side
+    from opperf.sources.param.cases import operator_cases
+
+    side = Side(known.meaning.framework or USUAL)
+    if known.meaning.is_own or not known.is_settled:
+        side = settled_side(side)  # where nobody is asked, none need be there
+    own = own_meaning(known.meaning.path, side, pool) if known.meaning.is_own else {}
+    whole = settled(known, partial(pool.workload, side), problems)
+    if problems.found:
+        return 0
+    return len([as_implemented(made.case, own) for made in operator_cases(whole, 0)])
 
 
 @app.command("schema")

@@ -13,7 +13,8 @@ Option = typer.Option
 # What ----------------------------------------------------------------------------------------------------------------
 Operators = Annotated[Words, typer.Argument(metavar="OPERATOR", help="`add`, or `mxnet:nd.broadcast_add`.")]
 Plugin = Annotated[
-    Optional[list[Path]], Option(metavar="FILE", help="A Python file with operators of your own; its code is run.")
+    Optional[list[Path]],
+    Option(metavar="FILE", help="A Python file or module with operators of your own; its code is run."),
 ]
 Category = Annotated[Words, Option(metavar="C", help="All operators of a category, or of a group of another tool.")]
 Every = Annotated[bool, Option("--all", help="All operators.")]

@@ -39,22 +39,21 @@ def selection(
 
     from opperf.planning.selection import Selection
     from opperf.sources.param.document import read_config
-    from opperf.sources.plugin_file import with_plugins
+    from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
     from opperf.sources.user_inputs import pairs
 
     given = pairs(inputs or (), "--input")
+    note = partial(typer.echo, err=True)
+    plugins = [plugin_file(path) for path in plugin or ()]
+    own = workloads(plugins, installed=bool(config), note=note)
     return Selection(
-        operators=with_plugins(
-            operators or (),
-            plugin or (),
-            others=bool(category or every or suite or config),
-            note=partial(typer.echo, err=True),
-        ),
+        operators=with_plugins(operators or (), plugins, others=bool(category or every or suite or config), note=note),
         categories=category or (),
         every=every,
         skip=skip or (),
         suite=suite,
-        configs=[read_config(path) for path in config or ()],
+        configs=[read_config(path, own) for path in config or ()],
+        plugins=own.plugins,
         dtypes=dtype or (),
         values=values or (),
         random=random,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from opperf.planning.workloads import Ask, settled
 from opperf.sources.param.cases import ConfigCase, cases
 from opperf.sources.param.config import ParamConfig
 from opperf.sources.param.names import Meaning
@@ -39,17 +40,21 @@ def unknown_operators(config: ParamConfig, framework: str, known: Callable[[str]
 
 
 def configured(
-    configs: Sequence[ParamConfig], framework: str, seed: int, known: Callable[[str], Mapping[str, Any]]
+    configs: Sequence[ParamConfig], framework: str, seed: int, known: Callable[[str], Mapping[str, Any]], ask: Ask
 ) -> Iterator[ConfigCase]:
     """Yield the cases of configs that one framework measures, each once, with all of its run ids.
 
-    Raises `InputError` with every operator that the framework does not have.
+    `ask` has the framework's child do what is left to the user's own code. Raises `InputError` with every operator that
+    the framework does not have, and with everything that is wrong in what that code made.
     """
     found: dict[tuple[str, Meaning], list[ConfigCase]] = {}
     for config in configs:
         refuse(str(config.path), unknown_operators(config, framework, known).found)
-        for made in cases(config, seed):
-            if made.meaning.framework in (None, framework):
-                found.setdefault((made.case.id, made.meaning), []).append(made)
+        problems = Problems()
+        mine = [one for one in config.operators if one.meaning.framework in (None, framework)]
+        whole = replace(config, operators=tuple(settled(one, ask, problems) for one in mine))
+        refuse(str(config.path), problems.found)
+        for made in cases(whole, seed):
+            found.setdefault((made.case.id, made.meaning), []).append(made)
     for several in found.values():
         yield replace(several[0], run_id=", ".join(made.run_id for made in several))

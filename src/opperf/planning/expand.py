@@ -19,8 +19,9 @@ from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, catego
 from opperf.operators.groups import GROUPS
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.configured import ORIGIN, configured
+from opperf.planning.own_code import as_implemented, own_meaning
 from opperf.planning.selection import Selection
-from opperf.registry import CODE, is_code, split_implementation
+from opperf.registry import CODE, MADE_BY, is_code, split_implementation
 from opperf.sources.large_cases import large_case
 from opperf.sources.random_cases import random_cases
 from opperf.sources.user_inputs import case_with, foreign_case
@@ -36,6 +37,9 @@ class Asked(Protocol):
 
     def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
         """Return `{paths}` of registered operators, or of one path example `{cases}`."""
+
+    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the user's own iterator or data generator made: `{entries}`, `{described}`, or `{wrong}`."""
 
 
 #: The directions of a command that names none.
@@ -149,9 +153,7 @@ def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
 
 def _code(name: str, side: Side, asked: Asked) -> Wanted:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
-    meaning = asked.describe(side, CODE + name)
-    if meaning.get("wrong") is not None:
-        raise InputError(f"`{name}`: {meaning['wrong']}", hint=meaning.get("hint"), slug="user_code")
+    meaning = own_meaning(name, side, asked)
     neutral = meaning["operator"]
     definition = None if neutral is None else operator(neutral)
     return Wanted(name if definition is None else definition.name, definition, side.framework, meaning["path"])
@@ -289,10 +291,14 @@ def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
 
 def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
-    for made in configured(selection.configs, side.framework, seed, partial(asked.describe, side)):
-        neutral = made.meaning.framework is None
-        definition = catalog()[made.case.operator] if neutral else None
-        here = side if neutral else replace(side, implementation=made.meaning.path)
-        for case in _varied(selection, made.case):
+    questions = partial(asked.describe, side), partial(asked.workload, side)
+    for made in configured(selection.configs, side.framework, seed, *questions):
+        own = own_meaning(made.case.operator, side, asked) if made.meaning.is_own else {}
+        whole = as_implemented(made.case, own)
+        definition = catalog().get(whole.operator)
+        path = own.get("path") if made.meaning.framework is None else made.meaning.path
+        here = side if path is None else replace(side, implementation=path)
+        # What a data generator of the user's own makes is of its own element type.
+        for case in [whole] if MADE_BY in whole.attributes else _varied(selection, whole):
             for direction in _directions(selection, definition, case, tried=False):
                 yield Trial(case, here, direction, f"{ORIGIN}{made.run_id}")

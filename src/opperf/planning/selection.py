@@ -17,8 +17,9 @@ from opperf.suite import Suite, SuiteCase
 class Selection:
     """Operators by name, category or all; where to measure them; with which inputs.
 
-    Each entry of `inputs` makes one case of every operator; names are neutral ones or the framework's own. Empty
-    fields mean the defaults that `sides` and `expand` choose.
+    Each entry of `inputs` makes one case of every operator; names are neutral ones or the framework's own. `plugins`
+    are files with iterators and data generators of the user's own, for `configs`. Empty fields mean the defaults that
+    `sides` and `expand` choose.
     """
 
     operators: Sequence[str] = ()
@@ -27,6 +28,7 @@ class Selection:
     skip: Sequence[str] = ()
     suite: Path | Suite | None = None
     configs: Sequence[ParamConfig] = ()
+    plugins: Sequence[Path] = ()
     frameworks: Sequence[str] = ()
     environments: Sequence[str] = ()
     devices: Sequence[str] = ()

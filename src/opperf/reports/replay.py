@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 FORMATS = ("console", "json", "csv", "md")
 TITLES = (
-    "operator", "calls", "time", "spread", "total", "share", "cumulative", "recorded", "alone/recorded", "notes",
-    "inputs",
+    "operator", "calls", "time", "spread", "total", "share", "cumulative", "recorded ({clock})", "alone/recorded",
+    "notes", "inputs",
 )  # fmt: skip
-LEGEND = (
-    "time: one call by itself, hot; total: calls times time; share: of the sum of totals; recorded: all calls inside "
-    "the program, with what its profiler cost"
-)
+LEGEND = "time: one call by itself, hot; total: calls times time; share: of the sum of totals; recorded: "
+#: What a recorded time is, by the clock that it was taken with.
+RECORDED = {
+    "host": "all calls inside the program, with what its profiler cost",
+    "device": "what all calls inside the program made the device do",
+}
 
 
 def render(replay: Replay, format: str, top: int | None = None) -> str:
@@ -40,10 +42,12 @@ def render(replay: Replay, format: str, top: int | None = None) -> str:
     rows = [_cells(entry, row) for entry, row in zip(replay.calls, replay.rows())]
     shown = rows[:top]
     more = [f"{len(rows) - len(shown)} more rows: `--top` shows them."] if len(shown) < len(rows) else []
-    words = [*more, *summary(replay), LEGEND]
+    clock = replay.trace.clock
+    words = [*more, *summary(replay), LEGEND + RECORDED[clock]]
+    titles = tuple(title.format(clock=clock) for title in TITLES)
     if format == "md":
-        return cells.markdown(TITLES, shown) + "\n\n" + "\n".join(f"* {word}" for word in words) + "\n"
-    return cells.console(TITLES, shown) + "\n\n" + "\n".join(words) + "\n"
+        return cells.markdown(titles, shown) + "\n\n" + "\n".join(f"* {word}" for word in words) + "\n"
+    return cells.console(titles, shown) + "\n\n" + "\n".join(words) + "\n"
 
 
 def summary(replay: Replay) -> list[str]:
@@ -95,11 +99,12 @@ def _csv(replay: Replay) -> str:
     writer = csv.writer(text, lineterminator="\n")
     names = ("count", "time", "total", "share", "cumulative", "recorded", "ratio")
     seconds = ("time", "total", "recorded")
-    writer.writerow(
-        ("case_id", "operator", "inputs", *(f"{name}_s" if name in seconds else name for name in names), "status")
-    )
+    titles = (f"{name}_s" if name in seconds else name for name in names)
+    writer.writerow(("case_id", "operator", "inputs", *titles, "clock", "status"))
     for entry, row in zip(replay.calls, replay.rows()):
         case = entry.traced.case
         status = "not measured" if entry.record is None else entry.record.status
-        writer.writerow((case.id, one_line(case.operator), case_text(case), *(row[name] for name in names), status))
+        clock = "" if row["recorded"] is None else replay.trace.clock
+        told = (case.id, one_line(case.operator), case_text(case))
+        writer.writerow((*told, *(row[name] for name in names), clock, status))
     return text.getvalue()

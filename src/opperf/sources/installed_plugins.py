@@ -6,7 +6,7 @@ A module is found, never imported: what is in it runs in the children that measu
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -27,12 +27,12 @@ def installed_plugins(note: Callable[[str], None]) -> dict[str, Path]:
     return found
 
 
-def module_file(name: str) -> Path:
+def module_file(name: str, places: Sequence[str] | None = None) -> Path:
     """Return the file that a module would be loaded from; neither it nor a package around it is run.
 
-    Raises `InputError` for a module that is not there, or not a file of Python.
+    It is looked for in `places`, by default where Python does. Raises `InputError` for a module that is not there, or
+    not a file of Python.
     """
-    places = None
     spec: ModuleSpec | None = None
     words = name.split(".")
     for i in range(len(words)):

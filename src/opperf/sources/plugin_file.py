@@ -1,4 +1,4 @@
-"""A file of the user's own operators: which functions it declares, read without running it.
+"""A file of the user's own operators, iterators and data generators: what it declares, read without running it.
 
 Packages that are installed beside opperf may name such a file as an entry point of the group `opperf.plugins`; those
 are looked at when an operator is asked for that nothing else has.
@@ -7,14 +7,21 @@ are looked at when an operator is asked for that nothing else has.
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opperf.errors import InputError
 from opperf.operators import is_known
-from opperf.sources.installed_plugins import installed_plugins
+from opperf.sources.installed_plugins import installed_plugins, module_file
+from opperf.sources.param.config import Workloads
+from opperf.sources.param.grammar import GENERATORS, ITERATORS
+from opperf.sources.param.names import Meaning
+
+#: The functions that register something for PARAM's configs.
+ITERATOR, GENERATOR = "register_config_iterator", "register_data_generator"
 
 
 @dataclass(frozen=True)
@@ -26,18 +33,24 @@ class Declared:
     summary: str
 
 
+def plugin_file(given: Path) -> Path:
+    """Return the file of a plugin, which may be named as a module here or where Python looks; raises `InputError`.
+
+    >>> plugin_file(Path("mine.py")).name
+    'mine.py'
+    """
+    name = str(given)
+    if given.suffix == ".py" or not all(word.isidentifier() for word in name.split(".")):
+        return given
+    return module_file(name, [str(Path.cwd()), *sys.path])
+
+
 def declared_operators(path: Path) -> dict[str, Declared]:
     """Return the functions of a Python file that `@opperf.operator(...)` stands above, by name; raises `InputError`.
 
     Nothing in the file is run: that happens in the children that measure it.
     """
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not Python ({error})", slug="user_code") from error
-    functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = [node for node in _tree(path).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return {
         function.name: Declared(
             code=f"{path}:{function.name}",
@@ -49,11 +62,76 @@ def declared_operators(path: Path) -> dict[str, Declared]:
     }
 
 
+def _tree(path: Path) -> ast.Module:
+    """Return what a file of Python says; raises `InputError`."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not Python ({error})", slug="user_code") from error
+
+
 def _declares(decorator: ast.expr) -> bool:
-    called = decorator.func if isinstance(decorator, ast.Call) else None
-    return (isinstance(called, ast.Attribute) and called.attr == "operator") or (
-        isinstance(called, ast.Name) and called.id == "operator"
+    return isinstance(decorator, ast.Call) and _called(decorator) == "operator"
+
+
+def _called(call: ast.Call) -> str:
+    """Return the name of what is called, without the module before it."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def workloads(
+    plugins: Sequence[Path], *, installed: bool = False, note: Callable[[str], None] = warnings.warn
+) -> Workloads:
+    """Return the iterators and data generators that plugins register, by the names that their calls give.
+
+    With them, the functions that plugins declare as operators. `installed` says that installed plugins count too;
+    `note` takes a line on each of these that cannot be used. Raises `InputError` for a name that is taken.
+    """
+    found = Workloads()
+    for path in plugins:
+        found = _more(found, path)
+    for plugin, path in installed_plugins(note).items() if installed else ():
+        try:
+            found = _more(found, path)
+        except InputError as error:
+            note(f"plugin `{plugin}` is left out: {error.message}")
+    return found
+
+
+def _more(known: Workloads, path: Path) -> Workloads:
+    """Return what is known with what another plugin registers and declares; what is declared twice stays the first."""
+    if path in known.plugins:
+        return known
+    declared = declared_operators(path).items()
+    own = {name: Meaning(None, one.code, one.arguments) for name, one in declared if not is_known(name)}
+    known = replace(known, operators={**own, **known.operators})
+    names = _registered(path)
+    for name in (*names[ITERATOR], *names[GENERATOR]):
+        if name in (*ITERATORS, *GENERATORS, *known.iterators, *known.generators):
+            raise InputError(f"{path} registers `{name}`, and there is one already", slug="user_code")
+    if not any(names.values()):
+        return known
+    return replace(
+        known,
+        iterators=(*known.iterators, *names[ITERATOR]),
+        generators=(*known.generators, *names[GENERATOR]),
+        plugins=(*known.plugins, path),
     )
+
+
+def _registered(path: Path) -> dict[str, list[str]]:
+    """Return the names that a file registers, by the function that it calls."""
+    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call) and node.args]
+    found: dict[str, list[str]] = {ITERATOR: [], GENERATOR: []}
+    for call in calls:
+        name = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+        if _called(call) in found and isinstance(name, str):
+            found[_called(call)].append(name)
+    return found
 
 
 def with_plugins(
@@ -103,9 +181,9 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
 
 
 def _some(path: Path) -> dict[str, Declared]:
-    """Return what a file declares; raises `InputError` when that is nothing."""
+    """Return the operators that a file declares; raises `InputError` when it declares nothing at all."""
     found = declared_operators(path)
-    if not found:
+    if not found and not any(_registered(path).values()):
         raise InputError(
             f"{path} declares no operator", hint="put `@opperf.operator(...)` above a function", slug="user_code"
         )

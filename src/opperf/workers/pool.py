@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -36,9 +37,11 @@ class Facts:
 class Pool:
     """Holds the child that is in use; another side's trial ends it and starts its own."""
 
-    def __init__(self, settings: Settings, progress: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()) -> None:
+        """Start none yet; `plugins` have the user's own iterators and generators."""
         self._settings = settings
         self._progress = progress
+        self._plugins = plugins
         self._worker: Worker | None = None
         self._reference = Reference(settings, progress)
         self._broken: dict[tuple[object, ...], Reason] = {}
@@ -70,7 +73,7 @@ class Pool:
             if self._worker.side.process == side.process:
                 return self._worker
             self.close()
-        worker, python = start(side, cpus=self._settings.cpus, progress=self._progress)
+        worker, python = start(side, cpus=self._settings.cpus, progress=self._progress, plugins=self._plugins)
         self._worker = worker
         self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker
@@ -82,6 +85,10 @@ class Pool:
     def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
         return self._told(side, "discover", {"path": path, "size": size}, DISCOVER_TIMEOUT)
+
+    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Have the user's own iterators `iterate`, or data generators `generate`; what is `wrong` is in the answer."""
+        return self._told(side, verb, arguments, DISCOVER_TIMEOUT)
 
     def _told(
         self, side: Side, verb: str, arguments: Mapping[str, Any], timeout: float = DESCRIBE_TIMEOUT

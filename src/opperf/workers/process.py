@@ -14,7 +14,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -77,14 +77,25 @@ class Worker:
         memory: int | None = None,
         own_path: bool = False,
         bytecode: bool = False,
+        plugins: Sequence[Path] = (),
     ) -> None:
-        """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources."""
+        """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
+
+        `plugins` are files that the child loads when the user's own iterators or generators are asked for.
+        """
         self.side = side
         self._python = python
         self._replies = 0
         self._buffer = bytearray()
+        # The user's own code, where it is named, is looked for where the command was given.
+        limits = {
+            "cpus": None if cpus is None else list(cpus),
+            "memory": memory,
+            "code": str(Path.cwd()),
+            "plugins": [str(path) for path in plugins],
+        }
         self._process, self._requests, self._answers = self._spawn(
-            package, cpus, memory, child_variables(package, own_path=own_path, bytecode=bytecode)
+            package, limits, child_variables(package, own_path=own_path, bytecode=bytecode)
         )
         if self._process.stderr is None:
             raise AssertionError("the child was started with a pipe for its output")
@@ -93,12 +104,10 @@ class Worker:
         self.devices: tuple[str, ...] = ()
 
     def _spawn(
-        self, package: Path, cpus: tuple[int, ...] | None, memory: int | None, variables: Mapping[str, str]
+        self, package: Path, limits: Mapping[str, Any], variables: Mapping[str, str]
     ) -> tuple[subprocess.Popen[bytes], int, int]:
         child_reads, requests = os.pipe()
         answers, child_writes = os.pipe()
-        # The user's own code, where it is named, is looked for where the command was given.
-        limits = json.dumps({"cpus": None if cpus is None else list(cpus), "memory": memory, "code": str(Path.cwd())})
         try:
             process = subprocess.Popen(
                 [
@@ -109,7 +118,7 @@ class Worker:
                     str(child_writes),
                     str(os.getpid()),
                     json.dumps(self.side.to_json()),
-                    limits,
+                    json.dumps(limits),
                 ],
                 cwd=package,
                 env={**variables, **self.side.variables},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +19,17 @@ MEMORY_SHARE = 0.8
 
 
 def start(
-    side: Side, *, cpus: tuple[int, ...] | None, progress: Callable[[str], None], sharing: int = 1
+    side: Side,
+    *,
+    cpus: tuple[int, ...] | None,
+    progress: Callable[[str], None],
+    sharing: int = 1,
+    plugins: Sequence[Path] = (),
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
-    that its trials name, so its own side names none.
+    that its trials name, so its own side names none. `plugins` have the user's own iterators and generators.
     """
     side = replace(side, implementation=None)
     spec = EnvironmentSpec.parse(side.environment)
@@ -37,6 +42,7 @@ def start(
         memory=int(psutil.virtual_memory().available * MEMORY_SHARE / sharing),
         own_path=spec.kind == "current",
         bytecode=spec.kind in ("preset", "requirement"),
+        plugins=plugins,
     )
     try:
         worker.greet()

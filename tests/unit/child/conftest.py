@@ -12,7 +12,10 @@ import pytest
 from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.backends.null.runtime import NullBackend
 from opperf.plan import Side
-from opperf.tensor import TensorSpec
+from opperf.tensor import FLOAT8, TensorSpec
+
+#: What stands for the element types that NumPy lacks.
+STANDING_IN = {**dict.fromkeys((*FLOAT8, "bfloat16"), "float32"), "complex32": "complex64"}
 
 
 class Arrays(NullBackend):
@@ -31,7 +34,7 @@ class Arrays(NullBackend):
     def dtype(self, name: str) -> Any:
         if name == self.lacking:
             raise Unsupported(f"no {name} here")
-        return np.dtype("float32" if name == "bfloat16" else name)
+        return np.dtype(STANDING_IN.get(name, name))
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         self.events.append("host")

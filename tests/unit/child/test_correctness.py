@@ -78,7 +78,34 @@ def test_bfloat16_is_the_upper_half_of_a_float() -> None:
     assert list(_values((b"\x80\x3f\x00\xc0", (2,), "bfloat16"))) == [1.0, -2.0]
 
 
-@pytest.mark.parametrize("dtype", sorted(set(LETTERS) - {"bool"}))
+@pytest.mark.parametrize(
+    ("dtype", "raw", "values"),
+    [
+        ("float8_e4m3fn", "00 01 08 38 7e b8", [0.0, 2**-9, 2**-6, 1.0, 448.0, -1.0]),
+        ("float8_e4m3fnuz", "00 01 08 40 7f c0", [0.0, 2**-10, 2**-7, 1.0, 240.0, -1.0]),
+        ("float8_e5m2", "00 01 04 3c 7b 7c bc", [0.0, 2**-16, 2**-14, 1.0, 57344.0, np.inf, -1.0]),
+        ("float8_e5m2fnuz", "00 01 04 40 7f c0", [0.0, 2**-17, 2**-15, 1.0, 57344.0, -1.0]),
+    ],
+)
+def test_eight_bits_are_read_as_their_type_has_them(dtype: str, raw: str, values: list[float]) -> None:
+    assert list(_values((bytes.fromhex(raw), (len(values),), dtype))) == values
+
+
+@pytest.mark.parametrize(
+    ("dtype", "raw"),
+    [("float8_e4m3fn", "7f ff"), ("float8_e4m3fnuz", "80"), ("float8_e5m2", "7d fe"), ("float8_e5m2fnuz", "80")],
+)
+def test_not_a_number_is_read_as_one(dtype: str, raw: str) -> None:
+    found = _values((bytes.fromhex(raw), (1,), dtype))
+    assert all(value != value for value in found)
+
+
+def test_complex_numbers_of_two_halves_are_read_as_two() -> None:
+    raw = np.array([1, 0, 2, -1], "float16").tobytes()
+    assert list(_values((raw, (2,), "complex32"))) == [1.0, 0.0, 2.0, -1.0]
+
+
+@pytest.mark.parametrize("dtype", sorted(set(LETTERS) - {"bool", "complex32"}))
 def test_every_element_type_is_read_as_it_was_written(dtype: str) -> None:
     raw = np.array([1, 0, 2], dtype).tobytes()
     expected = [1.0, 0.0, 0.0, 0.0, 2.0, 0.0] if dtype.startswith("complex") else [1.0, 0.0, 2.0]

@@ -109,6 +109,11 @@ def test_an_empty_range_of_whole_numbers_is_its_lower_bound(backend: Arrays) -> 
     assert set(tensor(backend, TensorSpec((50,), "int32", range=(3, 3)), "s").tolist()) == {3}
 
 
+def test_whole_numbers_without_a_sign_are_given_whole(backend: Arrays) -> None:
+    given = (2**64 - 1, 2**63, 3)
+    assert tuple(tensor(backend, TensorSpec((3,), "uint64", literal=given), "s").tolist()) == given
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_both_parts_of_complex_numbers_are_drawn(dtype: str, backend: Arrays) -> None:
     made = tensor(backend, TensorSpec((1000,), dtype), "s")

@@ -43,6 +43,9 @@ class Answers:
         known = path == "np.kron" and size == "common"
         return {"cases": [KRON.to_json()] if known else []}
 
+    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise AssertionError("nothing is left to the user's own code")
+
 
 class Silent:
     """A fake child that must not be asked."""
@@ -52,6 +55,9 @@ class Silent:
 
     def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
         raise AssertionError(f"no child need be asked, and one was for `{path}`")
+
+    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise AssertionError(f"no child need be asked, and one was to {verb}")
 
 
 KRON = Case("numpy:np.kron", {"a": TensorSpec((256, 256)), "b": TensorSpec((2,))})

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from opperf.sources.installed_plugins import installed_plugins
-from opperf.sources.plugin_file import installed_operators, with_plugins
+from opperf.sources.param.config import Workloads
+from opperf.sources.plugin_file import installed_operators, with_plugins, workloads
 
 OPERATORS = '''
 import opperf
@@ -78,6 +79,15 @@ def test_a_broken_one_is_one_line_and_the_others_are_there(install: Install, tex
     (line,) = lines
     assert line.startswith("plugin `broken` is left out: ")
     assert told in line
+
+
+def test_its_iterators_and_data_generators_are_there_where_they_are_looked_for(install: Install) -> None:
+    lines: list[str] = []
+    install("broken", "broken_workload", "def f(:\n")
+    file = install("swift", "swift_workload", "register_config_iterator('Swift', None)\n")
+    assert workloads([], installed=True, note=lines.append) == Workloads(("Swift",), (), (file,))
+    assert [line.partition(": ")[0] for line in lines] == ["plugin `broken` is left out"]
+    assert workloads([]) == Workloads()
 
 
 def test_a_name_of_the_catalog_keeps_its_meaning_and_the_plugin_is_told(install: Install) -> None:

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opperf.errors import InputError
-from opperf.sources.plugin_file import declared_operators, with_plugins
+from opperf.sources.param.config import Workloads
+from opperf.sources.param.names import Meaning
+from opperf.sources.plugin_file import declared_operators, plugin_file, with_plugins, workloads
 
 PLUGIN = """
 import opperf
@@ -23,6 +25,19 @@ def helper(x): ...
 @other.thing
 @opperf.operator()
 def slow(x): ...
+"""
+
+
+WORKLOAD = """
+import opperf.compat.param as param
+raise SystemExit("this file must not be run here")
+
+class Mine(param.ConfigIterator): ...
+for name in ("not", "read"):
+    param.register_config_iterator(name, Mine)
+param.register_config_iterator("Mine", Mine)
+if True:
+    register_data_generator("Data", object)
 """
 
 
@@ -45,6 +60,32 @@ def test_a_name_stands_for_the_code_and_other_names_for_themselves(plugin: Path)
 def test_without_a_name_all_are_meant_unless_others_are(plugin: Path) -> None:
     assert with_plugins([], [plugin], others=False) == (f"{plugin}:fast", f"{plugin}:slow")
     assert with_plugins([], [plugin], others=True) == ()
+
+
+def test_what_a_file_registers_is_found_without_running_it(plugin: Path, tmp_path: Path) -> None:
+    path = tmp_path / "workload.py"
+    path.write_text(WORKLOAD)
+    own = {name: Meaning(None, f"{plugin}:{name}", ("x",)) for name in ("fast", "slow")}
+    assert workloads([plugin, path, path]) == Workloads(("Mine",), ("Data",), (path,), own)
+    assert with_plugins([], [path], others=False) == ()
+
+
+def test_a_registered_name_that_is_taken_is_told(tmp_path: Path) -> None:
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(WORKLOAD)
+    with pytest.raises(InputError, match=r"two\.py registers `Mine`, and there is one already"):
+        workloads([tmp_path / "one.py", tmp_path / "two.py"])
+    (tmp_path / "one.py").write_text("register_config_iterator('RangeConfigIterator', None)\n")
+    with pytest.raises(InputError, match="registers `RangeConfigIterator`"):
+        workloads([tmp_path / "one.py"])
+
+
+def test_a_plugin_may_be_named_as_a_module(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(plugin.parent)
+    assert plugin_file(Path("mine")) == plugin
+    assert plugin_file(Path("other.py")) == Path("other.py")
+    with pytest.raises(InputError, match="there is no module `their_own`"):
+        plugin_file(Path("their_own"))
 
 
 def test_a_file_that_declares_nothing_is_told(tmp_path: Path) -> None:

@@ -20,10 +20,12 @@ from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
-from opperf.tensor import ITEM_SIZES, TensorSpec
+from opperf.tensor import FLOAT8, ITEM_SIZES, TensorSpec
 
-#: Element types as users write them; NumPy has all that opperf knows but bfloat16.
-DTYPES = {name: np.dtype(name).type for name in ITEM_SIZES if name != "bfloat16"}
+#: What NumPy has not of the element types that opperf knows.
+LACKING = frozenset({*FLOAT8, "bfloat16", "complex32"})
+#: Element types as users write them.
+DTYPES = {name: np.dtype(name).type for name in ITEM_SIZES if name not in LACKING}
 
 
 def start(side: Side) -> NumpyBackend:
@@ -73,9 +75,7 @@ class NumpyBackend:
     def dtype(self, name: str) -> Any:
         """Return `numpy.float32` and the like."""
         if name not in DTYPES:
-            raise Unsupported(
-                f"NumPy has no {name}", slug="no_such_dtype", hint="torch, mxnet and jax have it; NumPy has float16"
-            )
+            raise Unsupported(f"NumPy has no {name}", slug="no_such_dtype", hint="torch has it; NumPy has float16")
         return DTYPES[name]
 
     def to_host(self, tensor: Any) -> HostValue:

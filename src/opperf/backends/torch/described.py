@@ -16,16 +16,20 @@ from typing import Any
 import torch
 
 from opperf.case import Argument, Case, Device, DType, ListOf, tensors_of
-from opperf.tensor import TensorSpec
+from opperf.tensor import FLOAT8, ITEM_SIZES, TensorSpec
 
-DTYPES = {
-    name: getattr(torch, name)
-    for name in (
-        "bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
-        "complex128",
-    )
-}  # fmt: skip
+#: What this PyTorch has of the element types that opperf knows; older ones lack those of eight bits, and unsigned ones.
+DTYPES = {name: getattr(torch, name) for name in ITEM_SIZES if hasattr(torch, name)}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+#: What holds the elements of types that PyTorch stores and hardly computes in.
+COMPUTED = {
+    DTYPES[name]: wide
+    for name, wide in (
+        *((name, torch.float32) for name in FLOAT8), ("complex32", torch.complex64), ("uint16", torch.int32),
+        ("uint32", torch.int64), ("uint64", torch.int64),
+    )
+    if name in DTYPES
+}  # fmt: skip
 #: Bounds are kept to so many decimals, inward: enough for any domain, and the same on every machine.
 DECIMALS = 1000
 #: Keywords that say what is so without them.
@@ -130,13 +134,13 @@ def spec(tensor: torch.Tensor) -> TensorSpec:
         raise Undescribed(f"a tensor that is {tensor.layout}".replace("torch.", ""))
     if tensor.dtype not in NAMES:
         raise Undescribed(f"a tensor of {tensor.dtype}")
-    plain = tensor.detach()
+    plain = computed(tensor.detach())
     low_high = None if tensor.is_complex() else _bounds(plain)
     fixed = (tensor.is_floating_point() or tensor.is_complex()) and not tensor.requires_grad
     return TensorSpec(
         tuple(tensor.shape),
         NAMES[tensor.dtype],
-        strides=_strides(plain),
+        strides=_strides(tensor),
         values="sorted" if _rises(plain) else "uniform",
         range=low_high,
         requires_grad=False if fixed else None,
@@ -159,6 +163,11 @@ def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[li
         return described.name if isinstance(described, Device) else described
 
     return [made(value) for value in case.inputs.values()], {name: made(v) for name, v in case.attributes.items()}
+
+
+def computed(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor of the same elements in a type that PyTorch compares and adds."""
+    return tensor.to(COMPUTED.get(tensor.dtype, tensor.dtype))
 
 
 def tensors(value: Any) -> list[torch.Tensor]:
@@ -216,7 +225,7 @@ def _tensor(described: TensorSpec, device: str) -> torch.Tensor:
     if described.values == "sorted":
         drawn = torch.arange(described.elements, device=device) * ((high - low) / described.elements) + low
     elif described.is_float:
-        wide = dtype if dtype.is_complex else torch.float32
+        wide = COMPUTED.get(dtype, dtype) if dtype.is_complex else torch.float32
         drawn = torch.rand(described.shape, dtype=wide, device=device) * (high - low) + low
     else:
         drawn = torch.randint(int(low), max(int(low) + 1, int(high)), described.shape, device=device)

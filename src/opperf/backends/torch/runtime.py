@@ -14,7 +14,7 @@ from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
 from opperf.backends.torch import capture, discovery, explain, functions, gradients, layers, memory, opinfo
-from opperf.backends.torch.described import DTYPES, NAMES, tensors
+from opperf.backends.torch.described import DTYPES, NAMES, computed, tensors
 from opperf.backends.torch.device import EventTimer
 from opperf.case import Case
 from opperf.explanation import Explanation
@@ -92,6 +92,8 @@ class TorchBackend:
 
     def dtype(self, name: str) -> Any:
         """Return `torch.float32` and the like."""
+        if name not in DTYPES:
+            raise Unsupported(f"PyTorch {torch.__version__} has no {name}", slug="no_such_dtype")
         return DTYPES[name]
 
     def to_host(self, tensor: Any) -> HostValue:
@@ -224,11 +226,6 @@ def _close(left: HostValue, right: HostValue) -> bool:
     if left[1:] != right[1:]:
         return False
     dtype = DTYPES[left[2]]
-    close: bool = torch.allclose(
-        torch.frombuffer(bytearray(left[0]), dtype=dtype),
-        torch.frombuffer(bytearray(right[0]), dtype=dtype),
-        rtol=1e-3,
-        atol=1e-5,
-        equal_nan=True,
-    )
+    one, other = (computed(torch.frombuffer(bytearray(value[0]), dtype=dtype)) for value in (left, right))
+    close: bool = torch.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True)
     return close

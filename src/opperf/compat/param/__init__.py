@@ -10,27 +10,27 @@ from __future__ import annotations
 from typing import Any
 
 _HOMES = {
-    "BenchmarkConfig": "configs",
-    "OperatorConfig": "configs",
-    "make_op_config": "configs",
-    "ConfigIterator": "iterators",
-    "DefaultConfigIterator": "iterators",
-    "RangeConfigIterator": "iterators",
-    "register_config_iterator": "iterators",
-    "DataGenerator": "generators",
-    "DefaultDataGenerator": "generators",
-    "register_data_generator": "generators",
-    "OperatorInterface": "operators",
-    "register_operator": "operators",
-    "register_operators": "operators",
-    "OpExecutor": "executor",
-    "ExecutionPass": "options",
-    "OpExecutionMode": "options",
-    "create_bench_config": "options",
-    "create_op_args": "options",
-    "create_op_info": "options",
-    "create_type": "options",
-    "get_benchmark_options": "options",
+    "BenchmarkConfig": "opperf.compat.param.configs",
+    "OperatorConfig": "opperf.compat.param.configs",
+    "make_op_config": "opperf.compat.param.configs",
+    "ConfigIterator": "opperf.workload",
+    "DefaultConfigIterator": "opperf.compat.param.iterators",
+    "RangeConfigIterator": "opperf.compat.param.iterators",
+    "register_config_iterator": "opperf.workload",
+    "DataGenerator": "opperf.workload",
+    "DefaultDataGenerator": "opperf.compat.param.generators",
+    "register_data_generator": "opperf.workload",
+    "OperatorInterface": "opperf.compat.param.operators",
+    "register_operator": "opperf.compat.param.operators",
+    "register_operators": "opperf.compat.param.operators",
+    "OpExecutor": "opperf.compat.param.executor",
+    "ExecutionPass": "opperf.compat.param.options",
+    "OpExecutionMode": "opperf.compat.param.options",
+    "create_bench_config": "opperf.compat.param.options",
+    "create_op_args": "opperf.compat.param.options",
+    "create_op_info": "opperf.compat.param.options",
+    "create_type": "opperf.compat.param.options",
+    "get_benchmark_options": "opperf.compat.param.options",
 }
 __all__ = sorted(_HOMES)
 
@@ -39,5 +39,5 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         from importlib import import_module
 
-        return getattr(import_module(f"opperf.compat.param.{_HOMES[name]}"), name)
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'opperf.compat.param' has no attribute {name!r}")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opperf.compat.param.generators import GENERATORS, DataGenerator
-from opperf.compat.param.iterators import ITERATORS, ConfigIterator
+from opperf.compat.param import generators, iterators  # noqa: F401  # they register opperf's own
 from opperf.compat.param.operators import OperatorInterface, operator
 from opperf.errors import InputError
 from opperf.sources.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES
+from opperf.workload import GENERATORS, ITERATORS, ConfigIterator, DataGenerator
 
 
 @dataclass

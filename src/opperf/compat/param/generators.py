@@ -1,23 +1,14 @@
-"""How the arguments of an entry are made, by name."""
+"""How the arguments of an entry are made, by name: opperf's own generator."""
 
 from __future__ import annotations
 
-import abc
 from typing import Any
 
 from opperf.compat.param.engine import here
-from opperf.compat.param.registry import Registry
 from opperf.sources.param.arguments import Checker
 from opperf.sources.param.grammar import DEFAULT_GENERATOR
 from opperf.sources.param.problems import Problems, refuse
-
-
-class DataGenerator(abc.ABC):
-    """Makes the arguments of an entry of `build` or `input`."""
-
-    @abc.abstractmethod
-    def get_data(self, config: dict[str, Any], device: str) -> tuple[list[Any], dict[str, Any]]:
-        """Return positional arguments, and those by name."""
+from opperf.workload import DataGenerator, register_data_generator
 
 
 class DefaultDataGenerator(DataGenerator):
@@ -37,10 +28,4 @@ class DefaultDataGenerator(DataGenerator):
         return positional, {name: place.value(given, f"kwargs/{name}") for name, given in kwargs.items()}
 
 
-GENERATORS: Registry[type[DataGenerator]] = Registry("data generator")
-GENERATORS.add(DEFAULT_GENERATOR, DefaultDataGenerator)
-
-
-def register_data_generator(name: str, data_gen_class: type[DataGenerator]) -> None:
-    """Make a generator known by a name; raises `ValueError` for one that is taken."""
-    GENERATORS.add(name, data_gen_class)
+register_data_generator(DEFAULT_GENERATOR, DefaultDataGenerator)

@@ -1,31 +1,14 @@
-"""How the entries of a config are gone through, by name."""
+"""How the entries of a config are gone through, by name: opperf's own iterators."""
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Iterator
 from typing import Any
 
-from opperf.compat.param.registry import Registry
 from opperf.sources.param.config import Spec
 from opperf.sources.param.grammar import DEFAULT_ITERATOR, RANGE_ITERATOR
 from opperf.sources.param.sweeps import combinations, plain
-
-
-class ConfigIterator(abc.ABC):
-    """Goes through `configs[key]`; each step is an id and an entry."""
-
-    def __init__(self, configs: dict[str, Any], key: str, device: str) -> None:
-        self.configs = configs
-        self.key = key
-        self.device = device
-
-    def __iter__(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        return self
-
-    @abc.abstractmethod
-    def __next__(self) -> tuple[Any, dict[str, Any]]:
-        """Return the next id and entry."""
+from opperf.workload import ConfigIterator, register_config_iterator
 
 
 class DefaultConfigIterator(ConfigIterator):
@@ -56,11 +39,5 @@ class RangeConfigIterator(ConfigIterator):
         return next(self._entries)
 
 
-ITERATORS: Registry[type[ConfigIterator]] = Registry("iterator")
-ITERATORS.add(DEFAULT_ITERATOR, DefaultConfigIterator)
-ITERATORS.add(RANGE_ITERATOR, RangeConfigIterator)
-
-
-def register_config_iterator(name: str, iterator_class: type[ConfigIterator]) -> None:
-    """Make an iterator known by a name; raises `ValueError` for one that is taken."""
-    ITERATORS.add(name, iterator_class)
+register_config_iterator(DEFAULT_ITERATOR, DefaultConfigIterator)
+register_config_iterator(RANGE_ITERATOR, RangeConfigIterator)

@@ -8,9 +8,9 @@ from typing import Any
 
 from opperf.backend import Unsupported
 from opperf.compat.param.engine import here
-from opperf.compat.param.registry import Registry
 from opperf.errors import InputError
 from opperf.sources.param.names import meaning
+from opperf.workload import Registry
 
 
 class OperatorInterface(abc.ABC):

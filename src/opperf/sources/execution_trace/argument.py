@@ -1,22 +1,24 @@
 """Arguments of what was recorded: types, shapes and strides as they were, whole numbers where they are valid.
 
 A trace has no elements of tensors. Random ones do for floating types; a whole number may be an index, and one out of
-range fails or ends the process. So tensors of indices have a range: the recorded one, or what the operator's other
-inputs allow.
+range fails or ends the process. So tensors of indices have the elements that were kept beside the trace, or a range:
+the recorded one, or what the operator's other inputs allow.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opperf.case import Argument, Device, DType, ListOf
+from opperf.sources.execution_trace.elements import Elements
 from opperf.sources.execution_trace.node import Node
 from opperf.sources.execution_trace.schema import Parameter
-from opperf.tensor import TensorSpec, row_major
+from opperf.tensor import FLOAT8, TensorSpec, row_major
 
 DTYPES = {
     "bool": "bool",
@@ -24,23 +26,34 @@ DTYPES = {
     "unsigned char": "uint8",
     "short": "int16",
     "short int": "int16",
+    "unsigned short": "uint16",
+    "short unsigned int": "uint16",
     "int": "int32",
+    "unsigned int": "uint32",
     "long": "int64",
     "long int": "int64",
+    "unsigned long": "uint64",
+    "long unsigned int": "uint64",
+    **{f"c10::{name.capitalize()}": name for name in FLOAT8},
     "c10::Half": "float16",
     "c10::BFloat16": "bfloat16",
     "float": "float32",
     "double": "float64",
+    "c10::complex<c10::Half>": "complex32",
     "c10::complex<float>": "complex64",
     "c10::complex<double>": "complex128",
 }
 #: PyTorch's numbers of element types (c10/core/ScalarType.h), in arguments such as `dtype`.
 NUMBERED = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
-    9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16",
+    8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
+    24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32", 29: "uint64",
 }  # fmt: skip
-NOTHING = ("None", "Tensor(nullptr (uninitialized))")
+UNDEFINED = "Tensor(nullptr (uninitialized))"
+NOTHING = ("None", UNDEFINED)
 SCALARS = ("Int", "Double", "Bool", "String")
+#: A list in a list in a list: more than any operator takes.
+DEEPEST = 16
 _TENSOR = re.compile(r"Tensor\((?P<dtype>.+)\)")
 _LIST = re.compile(r"(?:GenericList|Tuple)\[(?P<items>.*)\]")
 
@@ -49,33 +62,55 @@ class Unknown(ValueError):
     """Something was recorded that a case cannot hold; the message says what."""
 
 
-def arguments(node: Node, parameters: Sequence[Parameter]) -> dict[str, Argument]:
-    """Return the arguments of a call by name; raises `Unknown`."""
+@dataclass
+class Numbered:
+    """What is recorded of the elements of one node's tensors, by their numbers: they are counted in order."""
+
+    node: int
+    ranges: Mapping[int, Sequence[float]]
+    elements: Elements
+    count: int = 0
+
+    def tensor(self, dtype: str, value: Any, shape: Any, strides: Any) -> TensorSpec:
+        """Return the next tensor."""
+        number, self.count = self.count, self.count + 1
+        made = _tensor(dtype, shape, strides)
+        if made.is_float or made.dtype == "bool":
+            return made
+        return self.elements.of(self.node, number, _within(made, self.ranges.get(number)), value)
+
+
+def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -> dict[str, Argument]:
+    """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for what is damaged."""
     if len(node.values) != len(parameters):
         raise Unknown(f"{len(node.values)} inputs are recorded, and the operator takes {len(parameters)}")
-    recorded = _ranges(node.ranges)
+    numbered = Numbered(node.id, _ranges(node.ranges), elements)
     found: dict[str, Argument] = {}
     for place, parameter in enumerate(parameters):
         strides = node.strides[place] if place < len(node.strides) else ()
-        made = _argument(node.types[place], node.values[place], node.shapes[place], strides)
-        found[parameter.name] = _typed(parameter.type, _within(made, recorded.get(place)))
-    return _indexed(node.name, found)
+        made = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
+        found[parameter.name] = _typed(parameter.type, made)
+    return found if numbered.ranges else _indexed(node.name, found)  # they are recorded of all tensors or of none
 
 
-def _argument(kind: str, value: Any, shape: Any, strides: Any) -> Argument:
+def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Numbered, depth: int = 0) -> Argument:
     if kind in NOTHING:
+        numbered.count += kind == UNDEFINED
         return None
     if kind == "Device":
         return Device("default")  # what was recorded on another device runs on the one that is measured
     if kind in SCALARS and isinstance(value, (bool, int, float, str)):
         return float(value) if kind == "Double" else value
     if tensor := _TENSOR.fullmatch(kind):
-        return _tensor(tensor["dtype"], shape, strides)
+        return numbered.tensor(tensor["dtype"], value, shape, strides)
     if listed := _LIST.fullmatch(kind):
+        if depth == DEEPEST:
+            raise Unknown(f"lists in lists, over {DEEPEST} deep")
         kinds = _kinds(listed["items"])
         if len(kinds) != len(value):
             raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
-        return ListOf(tuple(map(_argument, kinds, value, _each(shape, kinds), _each(strides, kinds))))
+        each = zip(kinds, value, _each(shape, kinds), _each(strides, kinds))
+        return ListOf(tuple(_argument(*recorded, numbered, depth + 1) for recorded in each))
     raise Unknown(f"an argument of type {kind}")
 
 
@@ -112,17 +147,18 @@ def _typed(kind: str, made: Argument) -> Argument:
 
 
 def _ranges(text: str) -> Mapping[int, Sequence[float]]:
-    """Read the smallest and largest element of the inputs of which they are recorded, by place."""
+    """Read the smallest and largest element of the tensors of which they are recorded, by number."""
     try:
-        return {int(place): bounds for place, bounds in json.loads(text).items()} if text else {}
-    except (ValueError, AttributeError):
-        raise Unknown(f"the ranges {text[:80]!r}") from None
+        found = {int(number): list(map(float, bounds)) for number, bounds in json.loads(text or "{}").items()}
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        found = {0: []}
+    if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in found.values()):
+        raise Unknown(f"the ranges {text[:80]!r}")
+    return found
 
 
-def _within(made: Argument, bounds: Sequence[float] | None) -> Argument:
-    if bounds is None or not isinstance(made, TensorSpec) or made.is_float or made.dtype == "bool":
-        return made
-    return replace(made, range=(float(bounds[0]), float(bounds[1]) + 1))
+def _within(made: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
+    return made if bounds is None else replace(made, range=(bounds[0], bounds[1] + 1))
 
 
 def _rows(data: TensorSpec, dim: int) -> int:
@@ -157,9 +193,13 @@ def _indexed(name: str, found: dict[str, Argument]) -> dict[str, Argument]:
         return found
     place, count = INDEXED[operator]
     index = found.get(place)
-    if not isinstance(index, TensorSpec) or index.is_float or index.range is not None:
+    if not isinstance(index, TensorSpec) or index.is_float or _is_known(index):
         return found
     return {**found, place: replace(index, range=(0.0, float(max(1, count(found)))))}
+
+
+def _is_known(index: TensorSpec) -> bool:
+    return index.range is not None or index.literal is not None
 
 
 def _advanced(data: Argument, indices: Argument) -> Argument:
@@ -170,7 +210,7 @@ def _advanced(data: Argument, indices: Argument) -> Argument:
     return ListOf(
         tuple(
             replace(item, range=(0.0, float(max(1, size))))
-            if isinstance(item, TensorSpec) and item.dtype != "bool" and item.range is None
+            if isinstance(item, TensorSpec) and item.dtype != "bool" and not _is_known(item)
             else item
             for item, size in zip(indices.items, sizes)
         )

@@ -17,6 +17,7 @@ from typing import IO, Any
 import ijson
 
 from opperf.errors import InputError
+from opperf.sources.param.problems import quoted
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
 GZIP = b"\x1f\x8b"
@@ -62,7 +63,7 @@ def nodes(path: Path) -> Iterator[Node]:
             raise InputError(
                 f"{path}: damaged after {read} nodes: {told(error)}", hint=EXPECTED, slug="bad_trace"
             ) from error
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise InputError(
                 f"{path}: nodes[{read}] is no node of a trace ({type(error).__name__}: {error})",
                 hint=EXPECTED,
@@ -86,7 +87,7 @@ def check(path: Path) -> None:
                     raise InputError(f"{path}: a Kineto (Chrome) trace", hint=hint, slug="bad_trace")
         except DAMAGED as error:
             raise InputError(f"{path}: not JSON: {told(error)}", hint=EXPECTED, slug="bad_trace") from error
-    found = f"its keys are {', '.join(f'`{key}`' for key in keys[:6])}" if keys else "it is no JSON object"
+    found = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else "it is no JSON object"
     raise InputError(f"{path}: not an execution trace: {found}", hint=EXPECTED, slug="bad_trace")
 
 
@@ -96,8 +97,9 @@ def _known(schema: Any, path: Path) -> None:
 
 
 def told(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+    """Return the first line of what an error says, with nothing that a terminal would act on."""
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return first if first.isprintable() else first.encode("unicode_escape").decode()
 
 
 @contextmanager

@@ -13,9 +13,11 @@ from pathlib import Path
 from opperf.case import Argument, Case, tensors_of
 from opperf.errors import InputError, near
 from opperf.sources.execution_trace.argument import Unknown, arguments
+from opperf.sources.execution_trace.elements import Elements
 from opperf.sources.execution_trace.kineto import Durations
 from opperf.sources.execution_trace.node import Node, check, nodes
 from opperf.sources.execution_trace.schema import Parameter, signature
+from opperf.sources.param.problems import quoted
 from opperf.trace import LeftOut, Trace, TracedCase
 
 STEP = "ProfilerStep#"
@@ -27,16 +29,20 @@ BOOKKEEPING = ("aten::record_stream",)
 
 @dataclass
 class Tree:
-    """Who called whom in one file: the parent of each node, which nodes compute, and where steps begin."""
+    """Who called whom in one file: the parent of each node, which nodes compute, and where steps begin.
+
+    `launched` has the seconds on a device of the work that a node launched itself.
+    """
 
     parents: dict[int, int] = field(default_factory=dict)
     operators: set[int] = field(default_factory=set)
     inside: set[int] = field(default_factory=set)
     labels: dict[str, None] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
+    launched: dict[int, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, path: Path, subgraph: str | None) -> Tree:
+    def of(cls, path: Path, subgraph: str | None, durations: Durations | None) -> Tree:
         """Read a file; nodes called `subgraph` are remembered."""
         tree = cls()
         for node in nodes(path):
@@ -49,6 +55,9 @@ class Tree:
                 tree.steps.append(node.id)
             if subgraph is not None and node.name == subgraph:
                 tree.inside.add(node.id)
+            launched = None if durations is None else durations.launched(node.record_function, node.name)
+            if launched is not None:
+                tree.launched[node.id] = launched
         tree.steps.sort()
         return tree
 
@@ -58,6 +67,15 @@ class Tree:
         while (node := self.parents.get(node, node)) not in seen:
             seen.add(node)
             yield node
+
+    def on_device(self) -> Mapping[int, float]:
+        """Return the seconds on a device of each operator that no other one called, with what was called inside."""
+        found: dict[int, float] = {}
+        for node, seconds in self.launched.items():
+            callers = [caller for caller in (node, *self.above(node)) if caller in self.operators]
+            if callers:
+                found[callers[-1]] = found.get(callers[-1], 0.0) + seconds
+        return found
 
     def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
         """Whether a node computes, no operator called it, and it is in the part that is asked for."""
@@ -106,25 +124,36 @@ def read_traces(
     labels: dict[str, None] = {}
     counts = []
     for path in paths:
-        tree = Tree.of(path, subgraph)
+        tree = Tree.of(path, subgraph, durations)
         labels |= tree.labels
         counts.append(len(tree.steps))
+        elements, on_device = Elements.beside(path), tree.on_device()
         for node in nodes(path):
             if tree.is_wanted(node, subgraph, steps):
-                made = _case(node)
+                made = _case(node, elements)
                 kept = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
                 counted = left_out.setdefault((node.name, str(made)), Counted()) if kept is None else kept
-                counted.add(None if durations is None else durations.of(node.record_function, node.name))
+                counted.add(_recorded(node, durations, on_device))
     if not cases and not left_out:
         _refuse_nothing(subgraph, steps, labels, max(counts))
     return Trace(
         source=", ".join(path.name for path in paths),
         cases=tuple(TracedCase(case, found.count, found.recorded) for case, found in cases.items()),
         left_out=tuple(LeftOut(name, found.count, why, found.recorded) for (name, why), found in left_out.items()),
+        clock="host" if durations is None else durations.clock,
     )
 
 
-def _case(node: Node) -> Case | str:
+def _recorded(node: Node, durations: Durations | None, on_device: Mapping[int, float]) -> float | None:
+    """Return what a call took by the clock of its trace, in seconds; None where that is not known."""
+    if durations is None:
+        return None
+    if durations.clock == "device":
+        return on_device.get(node.id)
+    return durations.of(node.record_function, node.name)
+
+
+def _case(node: Node, elements: Elements) -> Case | str:
     """Return the case of a call, or why there is none."""
     if node.name.startswith(COMMUNICATION):
         return "communication between processes"
@@ -134,10 +163,10 @@ def _case(node: Node) -> Case | str:
         return f"a fused kernel of {node.kernel_backend or 'a compiler'}, of which no source is in the trace"
     try:
         called = signature(node.schema)
-        found = arguments(node, called.parameters)
+        found = arguments(node, called.parameters, elements)
     except (Unknown, InputError) as error:
         return str(error)
-    except (ValueError, TypeError, LookupError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
         return f"its record cannot be read ({error})"
     inputs, attributes = _parted(called.parameters, found)
     return Case(f"torch:{called.name}", inputs, attributes)
@@ -156,7 +185,8 @@ def _parted(
 def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:
     if subgraph is not None:
         close = near(subgraph, labels)
-        hint = f"did you mean {', '.join(f'`{label}`' for label in close)}?" if close else "see the labels in the file"
+        names = ", ".join(map(quoted, close))
+        hint = f"did you mean {names}?" if close else "see the labels in the file"
         raise InputError(f"no operator below a label `{subgraph}`", hint=hint, slug="empty_trace")
     if steps is not None:
         raise InputError(

@@ -6,19 +6,21 @@ number of the combination (`torch.add|0|0|1_3`).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from opperf.case import Argument, Case
+from opperf.case import Argument, Case, tensors_of
 from opperf.errors import InputError
 from opperf.operators import catalog
-from opperf.registry import BUILT
+from opperf.registry import BUILT, MADE_BY, MADE_OF
 from opperf.sources.param import embeddings
 from opperf.sources.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
 from opperf.sources.param.names import EMBEDDINGS, Meaning, Schema, read_schema
 from opperf.sources.param.problems import Problems, quoted
-from opperf.sources.param.sweeps import TooMany, axes, combinations, size, uneven
+from opperf.sources.param.sweeps import TooMany, axes, combinations, plain, size, uneven
 from opperf.sources.param.values import argument
 
 #: Cases of one config: more than anyone waits for.
@@ -64,7 +66,11 @@ def operator_cases(known: ConfiguredOperator, seed: int) -> Iterator[ConfigCase]
     for number, entry in enumerate(known.entries):
         for build, given in _pairs(entry, f"{seed}/{known.name}/{number}"):
             place = f"{number}|{build.id if build else 0}" if known.batch is None else known.batch
-            case, meaning = _case(known, build, given)
+            case, meaning, names = _case(known, build, given)
+            described = given.spec.described
+            if described is not None:
+                of = json.dumps({"entry": entry_of(given.spec), "names": list(names)}, sort_keys=True)
+                case = replace(case, attributes={**case.attributes, MADE_BY: described.generator, MADE_OF: of})
             run_id = f"{known.name}|{place}|{given.id}"
             yield ConfigCase(run_id, case, meaning, build.spec if build else None, given.spec)
 
@@ -98,6 +104,8 @@ def check(known: ConfiguredOperator, problems: Problems) -> None:
 
 def _count(spec: Spec, place: str, problems: Problems) -> int:
     """Return how many combinations a spec has."""
+    if spec.described is not None:
+        return 1
     try:
         swept = axes(spec)
     except TooMany:
@@ -118,20 +126,43 @@ def _pairs(entry: Entry, seed: str) -> Iterator[tuple[Made | None, Made]]:
 
 
 def _made(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[Made]:
+    for named, one in named_specs(specs, swept=swept):
+        if one.described is not None:
+            yield Made(named, one, one.described.args, one.described.kwargs)
+            continue
+        args = tuple(argument(given, f"{seed}/{named}/{place}") for place, given in enumerate(one.args))
+        kwargs = {name: argument(given, f"{seed}/{named}/{name}") for name, given in (one.kwargs or {}).items()}
+        yield Made(named, one, args, kwargs)
+
+
+def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Spec]]:
+    """Yield each spec without ranges, with its part of the run id."""
     for i, spec in enumerate(specs):
+        if spec.described is not None:
+            yield spec.id or str(i), spec
+            continue
         several = swept and not (spec.id is not None and not axes(spec))
-        for n, plain in enumerate(combinations(spec)):
-            named = f"{spec.id or i}_{n}" if several else spec.id or str(i)
-            args = tuple(argument(one, f"{seed}/{named}/{place}") for place, one in enumerate(plain.args))
-            kwargs = {name: argument(one, f"{seed}/{named}/{name}") for name, one in (plain.kwargs or {}).items()}
-            yield Made(named, plain, args, kwargs)
+        for n, one in enumerate(combinations(spec)):
+            yield f"{spec.id or i}_{n}" if several else spec.id or str(i), one
 
 
-def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning]:
-    """Return the case of a build and an input, and what it is a case of; raises `Mistake`."""
+def entry_of(spec: Spec) -> dict[str, Any]:
+    """Return a spec as a data generator gets it: an entry of `build` or `input`."""
+    return {**spec.more, **(plain(spec) or {})}
+
+
+def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
+    """Return the case of a build and an input, what it is a case of, and the names of the positional arguments.
+
+    Raises `Mistake`.
+    """
     meaning = known.meaning
+    if meaning.is_own:
+        case, names = _own(meaning, build, given)
+        return case, meaning, names
     if meaning.framework is None:
-        return _neutral(meaning.path, build, given), meaning
+        case, names = _neutral(meaning.path, build, given)
+        return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"
     built = {} if build is None else _built(build)
     if known.name == EMBEDDINGS:
@@ -139,10 +170,11 @@ def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[C
         wrong = embeddings.mistake(args, given.args)
         if wrong is not None:
             raise Mistake(wrong)
-        return embeddings.case(name, args, given.args, built), meaning
+        return embeddings.case(name, args, given.args, built), meaning, ()
     if known.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
         return _with_schema(known.name, build, given)
-    return Case(name, _by_place(given.args), {**built, **(given.kwargs or {})}), meaning
+    inputs = _by_place(given.args)
+    return Case(name, inputs, {**built, **(given.kwargs or {})}), meaning, list(inputs)
 
 
 def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
@@ -154,8 +186,11 @@ def _built(build: Made) -> dict[str, Argument]:
     return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
 
 
-def _neutral(name: str, build: Made | None, given: Made) -> Case:
-    """Return the case of an operator of the catalog: positional arguments in the order of its inputs and attributes."""
+def _neutral(name: str, build: Made | None, given: Made) -> tuple[Case, Sequence[str]]:
+    """Return the case of an operator of the catalog: positional arguments in the order of its inputs and attributes.
+
+    Beside it, the names of these.
+    """
     definition = catalog()[name]
     if build is not None:
         raise Mistake(f"`{name}` of the catalog takes no `build`")
@@ -172,20 +207,37 @@ def _neutral(name: str, build: Made | None, given: Made) -> Case:
     missing = [word for word in default.inputs if word not in arguments]
     if missing:
         raise Mistake(f"`{name}` without `{missing[0]}`; it takes {', '.join(words)}")
-    return definition.case_of({**default.attributes, **arguments})
+    return definition.case_of({**default.attributes, **arguments}), words[: len(given.args)]
 
 
-def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning]:
+def _own(meaning: Meaning, build: Made | None, given: Made) -> tuple[Case, Sequence[str]]:
+    """Return the case of a function of the user's own, by the names of its parameters; and those by position."""
+    name = meaning.path.rpartition(":")[2]
+    if build is not None:
+        raise Mistake(f"`{name}`, an operator of your own, takes no `build`")
+    if len(given.args) > len(meaning.arguments):
+        raise Mistake(f"found {len(given.args)} arguments, and `{name}` takes {len(meaning.arguments)} by position")
+    twice = [word for word in given.kwargs or {} if word in meaning.arguments[: len(given.args)]]
+    if twice:
+        raise Mistake(f"`{twice[0]}` stands among `args` too")
+    arguments = {**dict(zip(meaning.arguments, given.args)), **(given.kwargs or {})}
+    inputs = {word: value for word, value in arguments.items() if any(True for _ in tensors_of(value))}
+    others = {word: value for word, value in arguments.items() if word not in inputs}
+    return Case(meaning.path, inputs, others), meaning.arguments[: len(given.args)]
+
+
+def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
     """Return the case of a registered operator whose build is its schema string, and the overload that it names."""
     text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
     schema = read_schema(text) if isinstance(text, str) else None
     if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
         shown = quoted(text) if isinstance(text, str) else "other arguments"
         raise Mistake(f"found {shown} in `build`, expected the schema string of `{name}` alone")
-    return _called(schema, given), Meaning("torch", schema.path)
+    case, names = _called(schema, given)
+    return case, Meaning("torch", schema.path), names
 
 
-def _called(schema: Schema, given: Made) -> Case:
+def _called(schema: Schema, given: Made) -> tuple[Case, Sequence[str]]:
     if len(given.args) > len(schema.names):
         raise Mistake(f"found {len(given.args)} arguments, expected {len(schema.names)} at most, as the schema says")
     named = dict(zip(schema.names[schema.positional :], given.args[schema.positional :]))
@@ -193,4 +245,4 @@ def _called(schema: Schema, given: Made) -> Case:
     if twice:
         raise Mistake(f"`{twice[0]}` stands among `args` too")
     inputs = _by_place(given.args[: schema.positional])
-    return Case(f"torch:{schema.path}", inputs, {**named, **(given.kwargs or {})})
+    return Case(f"torch:{schema.path}", inputs, {**named, **(given.kwargs or {})}), [*inputs, *named]

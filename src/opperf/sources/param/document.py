@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,26 @@ from opperf.errors import InputError
 from opperf.sources.param import grammar, names
 from opperf.sources.param.arguments import Checker
 from opperf.sources.param.cases import check
-from opperf.sources.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
+from opperf.sources.param.config import ConfiguredOperator, Entry, ParamConfig, Spec, Way, Workloads
 from opperf.sources.param.problems import Problems, did_you_mean, key, quoted, refuse
 
+#: Without plugins nothing is the user's own.
+NONE = Workloads()
+#: Levels of a whole file: its own, and those of the deepest argument twice over.
+DEEPEST_FILE = 64
 
-def read_config(path: Path) -> ParamConfig:
-    """Read a config; raises `InputError` that lists everything that is wrong with it."""
-    found, problems = examined(path)
+
+def read_config(path: Path, own: Workloads = NONE) -> ParamConfig:
+    """Read a config, which may name the user's own iterators and generators.
+
+    Raises `InputError` that lists everything that is wrong with it.
+    """
+    found, problems = examined(path, own)
     refuse(str(path), problems.found)
     return found
 
 
-def examined(path: Path) -> tuple[ParamConfig, Problems]:
+def examined(path: Path, own: Workloads = NONE) -> tuple[ParamConfig, Problems]:
     """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -33,12 +41,27 @@ def examined(path: Path) -> tuple[ParamConfig, Problems]:
         data = json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error})", slug="input") from error
-    reading = _Reading()
+    if _is_deep(data):
+        raise InputError(f"{path}: lists in lists, over {DEEPEST_FILE} deep; expected fewer", slug="param_config")
+    reading = _Reading(own)
     operators = reading.document(data)
     if not reading.problems.found:
         for known in operators:
-            check(known, reading.problems)
+            if known.is_settled:
+                check(known, reading.problems)
     return ParamConfig(path, operators, tuple(dict.fromkeys(reading.notes))), reading.problems
+
+
+def _is_deep(data: Any) -> bool:
+    """Whether a document is nested deeper than whoever goes through it may go."""
+    level = [data]
+    for _ in range(DEEPEST_FILE):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 class _Object(dict[str, Any]):
@@ -58,9 +81,10 @@ def _object(pairs: list[tuple[str, Any]]) -> _Object:
 class _Reading:
     """Goes through a document from the outside in."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: Workloads) -> None:
         self.problems = Problems()
         self.notes: list[str] = []
+        self._own = own
 
     def document(self, data: Any) -> tuple[ConfiguredOperator, ...]:
         """Return the operators of a document."""
@@ -92,9 +116,9 @@ class _Reading:
         return () if found is None else (found,)
 
     def _operator(self, name: str, info: Any, place: str, batch: str | None = None) -> ConfiguredOperator | None:
-        meaning = names.meaning(name)
+        meaning = names.meaning(name) or self._own.operators.get(name)
         if meaning is None:
-            hint = did_you_mean(self.problems.near(name, names.known_names()))
+            hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
             known = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
             self.problems.add(place, f"no operator {quoted(name)}", hint or known)
         if not isinstance(info, dict):
@@ -109,17 +133,29 @@ class _Reading:
         for word in info:
             if word not in grammar.OPERATOR_KEYS:
                 self.problems.no_such(place, "key of an operator", word, grammar.OPERATOR_KEYS)
-        self._named(info, "input_data_generator", grammar.GENERATORS, place, required=True)
-        self._named(info, "build_data_generator", grammar.GENERATORS, place)
-        iterators = [self._named(info, f"{part}_iterator", grammar.ITERATORS, place) for part in grammar.CONFIG_KEYS]
+        known = (*grammar.GENERATORS, *self._own.generators)
+        inputs = self._named(info, "input_data_generator", known, place, required=True)
+        builds = self._named(info, "build_data_generator", known, place)
+        known = (*grammar.ITERATORS, *self._own.iterators)
+        iterators = [self._named(info, f"{part}_iterator", known, place) for part in grammar.CONFIG_KEYS]
         if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:
             self.problems.add(key(place, "input_iterator"), f"it is made for `{names.EMBEDDINGS}` alone")
+        if name == names.EMBEDDINGS and not {inputs, builds} <= set(grammar.GENERATORS):
+            self.problems.add(place, f"`{names.EMBEDDINGS}` takes no data generator of your own")
         entries = info.get("config")
         if not isinstance(entries, list) or not entries:
             self.problems.unexpected(key(place, "config"), entries, "a list of what to build and call it with")
             return ()
         inside = key(place, "config")
-        return tuple(self._entry(entry, f"{inside}[{i}]", iterators) for i, entry in enumerate(entries))
+        ways = [self._way(*both) for both in zip(iterators, (builds, inputs))]
+        return tuple(self._entry(entry, f"{inside}[{i}]", iterators, ways) for i, entry in enumerate(entries))
+
+    def _way(self, iterator: str, generator: str) -> Way:
+        """Return what of two names is the user's own."""
+        return Way(
+            iterator if iterator in self._own.iterators else None,
+            generator if generator in self._own.generators else None,
+        )
 
     def _current(self, info: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Return what stands beside an operator's name with old words in new ones; each is noted."""
@@ -154,7 +190,7 @@ class _Reading:
             return name
         return known[0]
 
-    def _entry(self, given: Any, place: str, iterators: Sequence[str]) -> Entry:
+    def _entry(self, given: Any, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
         if not isinstance(given, dict):
             self.problems.unexpected(place, given, "an object with `input`, and `build` where something is built")
             return Entry(None, ())
@@ -164,36 +200,47 @@ class _Reading:
                 self.problems.no_such(place, "key of a config", word, grammar.CONFIG_KEYS)
         if "input" not in given and "build" not in given:
             self.problems.add(place, "neither `input` nor `build`", "expected what to call the operator with")
-        builds = self._specs(given, "build", place, iterators[0]) if "build" in given else ()
-        inputs = self._specs(given, "input", place, iterators[1]) if "input" in given else (Spec(),)
+        builds = self._specs(given, "build", place, iterators[0], ways[0]) if "build" in given else ()
+        inputs = self._specs(given, "input", place, iterators[1], ways[1]) if "input" in given else (Spec(),)
         swept = [iterator != grammar.DEFAULT_ITERATOR for iterator in iterators]
-        return Entry(builds or None, inputs, (swept[0], swept[1]))
+        return Entry(builds or None, inputs, (swept[0], swept[1]), (ways[0], ways[1]), given)
 
-    def _specs(self, given: Mapping[str, Any], part: str, place: str, iterator: str) -> tuple[Spec, ...]:
-        """Return the entries of `build` or `input`."""
+    def _specs(self, given: Mapping[str, Any], part: str, place: str, iterator: str, way: Way) -> tuple[Spec, ...]:
+        """Return the entries of `build` or `input`; none where an iterator of the user's own makes them of these."""
+        if way.iterator is not None:
+            return ()
         inside = key(place, part)
         specs = given[part]
         # `"build": []` is how PARAM writes that nothing is said of it; an empty `input` would measure nothing.
         if not isinstance(specs, list) or (part == "input" and not specs):
             self.problems.unexpected(inside, specs, "a list of `args` and `kwargs`, not empty")
             return ()
-        checker = Checker(self.problems, sweeps=iterator != grammar.DEFAULT_ITERATOR)
-        return tuple(self._spec(spec, f"{inside}[{i}]", checker) for i, spec in enumerate(specs))
+        sweeps = iterator != grammar.DEFAULT_ITERATOR
+        found = enumerate(specs)
+        return tuple(read_spec(spec, f"{inside}[{i}]", self.problems, sweeps=sweeps, way=way) for i, spec in found)
 
-    def _spec(self, given: Any, place: str, checker: Checker) -> Spec:
-        if not isinstance(given, dict):
-            self.problems.unexpected(place, given, "an object with `args`, `kwargs` or both")
-            return Spec()
-        self.problems.repeated(given, place)
-        for word in given:
-            if word not in grammar.SPEC_KEYS:
-                self.problems.no_such(place, "key", word, grammar.SPEC_KEYS)
-        named = given.get("id")
-        if named is not None and not _is_id(named):
-            self.problems.unexpected(key(place, "id"), named, "a short name without `|`")
-        args, kwargs = given.get("args", []), given.get("kwargs", {})
-        checker.spec(args, kwargs, place)
-        return Spec(args, kwargs, named) if isinstance(args, list) else Spec()
+
+def read_spec(given: Any, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:
+    """Return one entry of `build` or `input`, after checking it.
+
+    What a data generator of the user's own takes is its own affair, but for what is swept before.
+    """
+    if not isinstance(given, dict):
+        problems.unexpected(place, given, "an object with `args`, `kwargs` or both")
+        return Spec()
+    problems.repeated(given, place)
+    more = {word: value for word, value in given.items() if word not in grammar.SPEC_KEYS}
+    for word in more if way.generator is None else ():
+        problems.no_such(place, "key", word, grammar.SPEC_KEYS)
+    named = given.get("id")
+    if named is not None and not _is_id(named):
+        problems.unexpected(key(place, "id"), named, "a short name without `|`")
+    args, kwargs = given.get("args", []), given.get("kwargs", {})
+    if sweeps or way.generator is None:
+        Checker(problems, sweeps).spec(args, kwargs, place)
+    elif not isinstance(args, list) or not isinstance(kwargs, dict):
+        problems.unexpected(place, given, "a list of `args` and an object of `kwargs`")
+    return Spec(args, kwargs, named, more) if isinstance(args, list) else Spec()
 
 
 def _is_id(named: Any) -> bool:

@@ -7,10 +7,10 @@ PARAM's names are PyTorch's, some of them short for something else. A name with 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opperf.operators import catalog
-from opperf.registry import split_implementation
+from opperf.registry import is_code, split_implementation
 
 EMBEDDINGS = "SplitTableBatchedEmbeddingBagsCodegen"
 #: The operators that PARAM registers, and the paths at which opperf's backend of PyTorch finds them.
@@ -34,10 +34,19 @@ _SCHEMA = re.compile(r"\s*(?P<path>[A-Za-z_]\w*::[\w.]+)\s*\((?P<arguments>.*)\)
 
 @dataclass(frozen=True)
 class Meaning:
-    """A framework and a path in it; without a framework, `path` is a neutral name of the catalog."""
+    """A framework and a path in it; without a framework, `path` is a neutral name of the catalog.
+
+    Or it is a function of the user's own, as code, whose `arguments` have these names by position.
+    """
 
     framework: str | None
     path: str
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a function of the user's own."""
+        return self.framework is None and is_code(self.path)
 
     @property
     def certain(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias, Union
 
@@ -88,7 +88,7 @@ def combinations(spec: Spec) -> Iterator[Spec]:
         for group, place in zip(groups, places):
             for axis in group:
                 made = _with(made, axis.path, axis.values[place])
-        yield Spec(_copied(made["args"]), made["kwargs"], spec.id)
+        yield replace(spec, args=_copied(made["args"]), kwargs=made["kwargs"])
 
 
 def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterator[Axis]:

@@ -15,9 +15,13 @@ from opperf.backends.numpy.reference.functions import BINDINGS
 from opperf.backends.numpy.runtime import NumpyBackend
 from opperf.measure.clock import ProcessClock
 from opperf.plan import Side
+from opperf.tensor import FLOAT8
 
 #: What each element type is computed in.
-WIDE = dict.fromkeys(("float16", "bfloat16", "float32"), "float64") | {"complex64": "complex128"}
+WIDE = {
+    **dict.fromkeys((*FLOAT8, "float16", "bfloat16", "float32"), "float64"),
+    **dict.fromkeys(("complex32", "complex64"), "complex128"),
+}
 
 
 def start(side: Side) -> ReferenceBackend:
@@ -45,8 +49,12 @@ class ReferenceBackend(NumpyBackend):
         """Return an array of what the values are when they are rounded to `dtype`."""
         if dtype == "bfloat16":
             host = _bfloat16(host)
+        elif dtype in FLOAT8:
+            host = _float8(host, dtype)
         elif dtype in ("float16", "float32"):  # complex ones are drawn as pairs of float32
             host = host.astype(dtype)
+        elif dtype == "complex32":
+            host = host.astype(np.float16).astype(np.float32)
         return super().tensor(host, shape, dtype, strides)
 
     def bindings(self) -> Mapping[str, Binding]:
@@ -63,3 +71,11 @@ def _bfloat16(host: Any) -> Any:
     """Round to the nearest number whose lower sixteen bits of a float32 are zero, of two equally near the even one."""
     bits = host.astype(np.float32).view(np.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).view(np.float32)
+
+
+def _float8(host: Any, dtype: str) -> Any:
+    """Round to the nearest number that eight bits hold, of two equally near the even one."""
+    fraction, bias = FLOAT8[dtype]
+    _, exponent = np.frexp(host)  # of numbers from 1 to 2 it is 1
+    step = np.exp2(np.maximum(exponent - 1, 1 - bias) - fraction)
+    return np.rint(host / step) * step
