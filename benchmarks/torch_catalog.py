@@ -60,10 +60,11 @@ def stages(worker: Worker, trial: Trial) -> Mapping[str, float]:
     spent = measured.spent
     sampling = spent["samples"] + spent["latency"]
     kept, discarded = (_seconds(measured, clean=clean) for clean in (True, False))
+    inputs, calls = prepared["spent"]["inputs"], prepared["spent"]["calls"]
     found = {
-        "inputs": prepared["spent"]["inputs"],
-        "prepare": ready - start - prepared["spent"]["inputs"],
-        "warm-up": spent["warmup"],
+        "inputs": inputs,
+        "prepare": ready - start - inputs - calls,
+        "warm-up": calls + spent["warmup"],
         "kept samples": kept,
         "discarded samples": discarded,
         "between samples": sampling - kept - discarded,

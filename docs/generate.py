@@ -44,7 +44,7 @@ RULES = {
     "measure.loop": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
     "measure.warmup": ("FALLING", "WINDOW", "MOST_BLOCKS", "MOST_OF_BUDGET"),
     "measure.stopping": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),
-    "measure.engine": ("LATENCY_CALLS",),
+    "measure.engine": ("LATENCY_CALLS", "CALLS_BEFORE_MEMORY"),
     "measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
     "measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "measure.host": ("MOST_STOLEN",),
@@ -54,13 +54,13 @@ RULES = {
     "analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "analysis.verdict": ("LOOKS", "SPENDING", "FIRST_PAIRS", "DISCOVERY_RATE"),
     "analysis.recorded": ("FLOOR",),
-    "child.directions": ("CHECKED_CALLS", "MOST_COTANGENT"),
+    "child.directions": ("CHECKED_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS"),
     "child.process": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "backends.threads": ("WATCHED_NS",),
     "workers.duel": ("ROUNDS", "OFFSET_BYTES", "TURN_SAMPLES", "PAIR_SECONDS", "LEAST_ROUNDS", "HELD_BYTES"),
     "workers.starting": ("MEMORY_SHARE",),
-    "workers.pool": ("DESCRIBE_TIMEOUT",),
+    "workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
     "workers.process": ("START_TIMEOUT", "GRACE"),
 }
 
@@ -255,6 +255,11 @@ def figures(name: str) -> str:
     return "\n".join(parts)
 
 
+def dependents(_: str) -> str:
+    """Return which operators take another time for other values; nothing before that was measured."""
+    return figures("values") if (ROOT / "benchmarks" / "results" / "values.json").exists() else ""
+
+
 def _figure(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
@@ -277,6 +282,21 @@ def runners(_: str) -> str:
 
     rows = [(f"`{name}`", str(len(members(category))), f"`{category}`") for name, category in RUNNERS.items()]
     return table(("function", "operators", "category of opperf's own commands"), rows)
+
+
+def unmeasured(framework: str) -> str:
+    """Return what a framework has registered and opperf does not measure, by the reasons that the tests hold to it."""
+    listed = ROOT / "tests" / "backends" / "known_failures" / f"{framework}.txt"
+    found: dict[str, list[str]] = {}
+    reason = ""
+    for line in listed.read_text(encoding="utf-8").splitlines()[1:]:
+        if line.startswith("#"):
+            reason = line.removeprefix("# ")
+        elif line:
+            path, direction = line.split()
+            name = path.removeprefix("nd.").removeprefix("_internal.")
+            found.setdefault(reason, []).append(f"`{name}`" + (" backward" if direction == "backward" else ""))
+    return table(("reason", "operators"), [(reason, ", ".join(names)) for reason, names in found.items()])
 
 
 def grammar(rest: str) -> str:
@@ -317,6 +337,7 @@ def param_help(_: str) -> str:
 PARTS: dict[str, Callable[[str], str]] = {
     "example": example,
     "runners": runners,
+    "unmeasured": unmeasured,
     "help": help_of,
     "compat_help": compat_help,
     "metrics": metrics,
@@ -333,6 +354,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "layers": layers,
     "rules": rules,
     "figures": figures,
+    "dependents": dependents,
 }
 
 

@@ -17,6 +17,9 @@ ALLOCATORS = ("fixed", "default")
 ENGINES = ("naive", "threaded")
 MODES = ("eager", "compiled")
 CACHES = ("hot", "cold")
+#: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
+NATIVE = "native"
+CLOCKS = ("wall", NATIVE)
 #: The settings of a side that nothing is measured on: it computes what others should.
 REFERENCE = {"role": "reference"}
 #: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
@@ -130,7 +133,8 @@ class Settings:
     `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
     `measure/`. `precision` is the relative half-width of the interval of the median at which sampling may stop.
     `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
-    `check` compares what operators compute with what they should before they are timed.
+    `check` compares what operators compute with what they should before they are timed. With the clock `native` the
+    framework's own profiler says what its operators took.
     """
 
     warmup: int | None = None
@@ -141,6 +145,7 @@ class Settings:
     budget: float | None = None
     processes: int = 1
     cache: str = "hot"
+    clock: str = "wall"
     seed: int = 0
     cpus: tuple[int, ...] | None = None
     memory: bool = True
@@ -156,11 +161,14 @@ class Settings:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
-        if self.cache not in CACHES:
-            raise InputError(f"`--cache` is `{self.cache}`, expected {' or '.join(CACHES)}")
+        for name, known in (("cache", CACHES), ("clock", CLOCKS)):
+            if getattr(self, name) not in known:
+                raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(known)}")
+        if self.clock == NATIVE and self.cache == "cold":
+            raise InputError("`--clock native` empties no cache", hint="leave `--cache cold` out")
 
     #: The settings that change what is measured; the others only bound it.
-    MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "seed", "cpus")
+    MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "seed", "cpus")
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -110,8 +110,8 @@ def run(
     generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case:
     tensor arguments by shape, attributes by value. `values` are distributions of input values, as in `sorted`; `random`
     draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`,
-    `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `seed`, `cpus`, `check`; durations are seconds. Raises
-    `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
+    `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `clock`, `seed`, `cpus`, `check`; durations are
+    seconds. Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok

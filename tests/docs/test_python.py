@@ -23,7 +23,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 ABSENT = [name for name in REAL_FRAMEWORKS if importlib.util.find_spec(name) is None]
 #: What else imports a framework: the faces for scripts that have it.
 FACES = {
-    "mxnet": r"|profiler$|profiling\.native|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
+    "mxnet": r"|profiler$|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
     r"|compat\.dl_operator_benchmark\.(?!benchmark_driver)"
 }
 WITHOUT = "|".join(rf"backends\.{name}\b{FACES.get(name, '')}" for name in ABSENT)

@@ -207,6 +207,12 @@ def test_runs_count_the_samples(measure: Measure) -> None:
     assert record["metrics"]["time"]["samples"] == 7
 
 
+def test_the_frameworks_own_clock_is_asked_for_and_where_there_is_none_the_trial_is_skipped(opperf: Opperf) -> None:
+    done = opperf("run", "null:steady", "--clock", "native", "--format", "json")
+    assert done.code == 0
+    assert [record["reason"]["slug"] for record in done.records] == ["no_native_clock"]
+
+
 def test_warmup_counts_the_calls_before(measure: Measure) -> None:
     (record,) = measure("null:steady", "--runs", "3", "--warmup", "50")
     assert record["facts"]["warmup_calls"] == 50

@@ -13,7 +13,7 @@ import pytest
 from opperf.errors import WorkerFailure
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
-from opperf.workers.pool import Pool
+from opperf.workers.pool import MOST_HELD, Pool
 from opperf.workers.process import OperatorFailure, Worker
 
 Make: TypeAlias = Callable[..., Trial]
@@ -89,6 +89,21 @@ def test_a_child_that_is_lost_is_replaced(script: str, pool: Pool, trial: Make) 
     assert not psutil.pid_exists(first)
     assert pool.measure(trial("add"), 0).status == "ok"
     assert _pid(pool) != first
+
+
+@pytest.mark.parametrize(("held", "replaced"), [(MOST_HELD, False), (MOST_HELD + 1, True)])
+def test_a_child_that_keeps_too_much_memory_is_replaced(
+    held: int, replaced: bool, pool: Pool, trial: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Worker.ask
+
+    def keeping(worker: Worker, verb: str, *more: Any) -> Any:
+        return {**ask(worker, verb, *more), **({"held": held} if verb == "release" else {})}
+
+    first = _pid(pool)
+    monkeypatch.setattr(Worker, "ask", keeping)
+    assert [pool.measure(trial(name), 0).status for name in ("add", "subtract")] == ["ok", "ok"]
+    assert (_pid(pool) != first) == (not psutil.pid_exists(first)) == replaced
 
 
 def test_every_lost_child_is_replaced_by_one(pool: Pool, trial: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,11 +94,17 @@ def test_case_side_and_direction_make_another_trial(other: Trial) -> None:
         ("timeout", 0.0),
         ("budget", 0.0),
         ("cache", "warm"),
+        ("clock", "cpu"),
     ],
 )
 def test_a_bad_setting_is_refused_by_the_name_of_its_option(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"`--{name.replace('_', '-')}`"):
         Settings(**{name: value})
+
+
+def test_a_frameworks_own_clock_has_no_cold_cache() -> None:
+    with pytest.raises(InputError, match="`--clock native` empties no cache"):
+        Settings(clock="native", cache="cold")
 
 
 def test_no_warmup_is_a_setting() -> None:
@@ -114,6 +120,7 @@ CHANGED: dict[str, Any] = {
     "budget": 9.0,
     "processes": 9,
     "cache": "cold",
+    "clock": "native",
     "seed": 9,
     "cpus": (0, 1),
     "memory": False,

@@ -7,6 +7,7 @@ the unit of repetition: between processes times differ several times more than s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -15,7 +16,7 @@ from opperf.kept import Kept
 from opperf.measurement import Measurement
 from opperf.operators import catalog
 from opperf.outcome import Outcome
-from opperf.plan import Settings, Trial
+from opperf.plan import NATIVE, Settings, Trial
 from opperf.reason import Reason, Warning
 from opperf.record import Quantity, Record, Statistics, Value
 from opperf.stats.order import median, quantile, relative_precision
@@ -39,11 +40,15 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
     time = Kept.of([found.time for found in measured], trial.side.threads)
+    native = measured[0].facts.get("clock") == NATIVE
+    if native:
+        time = replace(time, clock=NATIVE)
     metrics: dict[str, Value] = {"time": _statistics(time, measured[0], settings)}
     latencies = [found.latency for found in measured if found.latency is not None]
     if latencies:
         metrics["latency"] = _statistics(Kept.of(latencies, trial.side.threads), None, settings)
-    metrics["cpu_time"] = _statistics(Kept.of_cpu([found.time for found in measured]), measured[0], settings)
+    if not native:  # which is one clock, and tells nothing of the CPU's
+        metrics["cpu_time"] = _statistics(Kept.of_cpu([found.time for found in measured]), measured[0], settings)
     metrics |= _memory(measured) | _compile_time(measured)
     rates, doubts = _rates(trial, measured[0].facts.get("flops"), median(time.pooled))
     metrics |= rates

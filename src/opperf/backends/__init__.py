@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from opperf.backend import Backend
     from opperf.plan import Side
 
-__all__ = ["ranges", "start"]
+__all__ = ["native_clock", "ranges", "start"]
 
 
 def start(side: Side) -> Backend:
@@ -28,6 +29,15 @@ def start(side: Side) -> Backend:
     runtime = "reference.runtime" if side.is_reference else "runtime"
     backend: Backend = import_module(f"opperf.backends.{side.framework}.{runtime}").start(side)
     return backend
+
+
+def native_clock(framework: str) -> Any:
+    """Return the module that measures by a framework's own profiler; raises `Unsupported` where there is none."""
+    name = f"opperf.backends.{framework}.native"
+    if find_spec(name) is None:
+        message = f"opperf reads no time of an operator from the profiler of {framework}"
+        raise Unsupported(message, slug="no_native_clock", hint="leave `--clock native` out")
+    return import_module(name)
 
 
 def ranges(framework: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from opperf.backends.call import Binding, Derive, composed
+from opperf.operators.color import GRAY, turned
 
 
 def image_to_gray(data: Any, weights: Any) -> Any:
@@ -28,6 +29,11 @@ def image_adjust_saturation(data: Any, weights: Any, factor: float) -> Any:
     return data * factor + (1 - factor) * (data @ weights)[..., None]
 
 
+def image_adjust_hue(data: Any, turn: Any) -> Any:
+    """Turn the two differences of color around the gray."""
+    return data @ turn
+
+
 def image_color_jitter(data: Any, weights: Any, brightness: float, contrast: float, saturation: float) -> Any:
     """Adjust one after the other."""
     adjusted = image_adjust_contrast(image_adjust_brightness(data, brightness), weights, contrast)
@@ -40,6 +46,7 @@ CHANGES: Mapping[str, tuple[Callable[..., Any], str, str]] = {
     "image_adjust_brightness": (image_adjust_brightness, "data, factor", "`data * factor`"),
     "image_adjust_contrast": (image_adjust_contrast, "data, weights, factor", "products, a mean and a sum"),
     "image_adjust_saturation": (image_adjust_saturation, "data, weights, factor", "products and a sum"),
+    "image_adjust_hue": (image_adjust_hue, "data, turn", "a product with nine numbers made before"),
     "image_color_jitter": (
         image_color_jitter,
         "data, weights, brightness, contrast, saturation",
@@ -48,8 +55,20 @@ CHANGES: Mapping[str, tuple[Callable[..., Any], str, str]] = {
 }
 
 
-def change(name: str, weights: Derive) -> Binding:
-    """Return the binding of one; `weights` makes the three weights of gray, before anything is timed."""
-    function, arguments, note = CHANGES[name]
-    derive = {"weights": weights} if "weights" in arguments else {}
-    return composed(function, arguments, derive=derive, note=note)
+def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
+    """Return how what changes need is made before anything is timed; `like` makes an array like another, of numbers."""
+    return {
+        "weights": lambda made: like(made["data"], GRAY),
+        "turn": lambda made: like(made["data"], turned(made["angle"])),
+    }
+
+
+def changes(like: Callable[[Any, Any], Any]) -> dict[str, Binding]:
+    """Return the binding of each; `like` makes an array like another, of numbers."""
+    needed = derived(like)
+    return {
+        name: composed(
+            function, arguments, derive={own: make for own, make in needed.items() if own in arguments}, note=note
+        )
+        for name, (function, arguments, note) in CHANGES.items()
+    }

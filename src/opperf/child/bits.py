@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Hashable
 
 #: Bytes that are drawn at once: the generator gives at most 2^31 bits, and a piece is copied a few times.
 PIECE = 32 * 1024 * 1024
@@ -11,7 +12,8 @@ PIECE = 32 * 1024 * 1024
 def drawn(generator: random.Random, count: int, size: int, mask: int, pattern: int = 0) -> bytearray:
     """Return little-endian elements of `size` bytes each, through a mask and with a pattern of bits set.
 
-    The bits do not depend on the pieces: they are those of one draw.
+    The bits do not depend on the pieces: they are those of one draw. Nor do they depend on `count` where `size` is a
+    multiple of four: fewer elements are the first of more.
 
     >>> drawn(random.Random(0), 3, 1, 0x0F, 0x40).hex()
     '474c48'
@@ -29,3 +31,24 @@ def drawn(generator: random.Random, count: int, size: int, mask: int, pattern: i
                 piece[place::size] = piece[place::size].translate(bytes(byte & mine | other for byte in range(256)))
         found += piece
     return found
+
+
+class KeptBits:
+    """Bits that were drawn lately, by what they were drawn from."""
+
+    def __init__(self, most: int) -> None:
+        """Keep `most` bytes in all."""
+        self._most, self._held = most, 0
+        self._drawn: dict[Hashable, bytearray] = {}
+
+    def first(self, size: int, key: Hashable, draw: Callable[[], bytearray]) -> bytearray:
+        """Return the first `size` bytes for a key, from `draw` where fewer are kept; nobody may write into them."""
+        found = self._drawn.pop(key, bytearray())
+        self._held -= len(found)
+        if len(found) < size:
+            found = draw()
+        self._drawn[key] = found  # behind those that were asked for before
+        self._held += len(found)
+        while self._held > self._most:
+            self._held -= len(self._drawn.pop(next(iter(self._drawn))))
+        return found if len(found) == size else found[:size]

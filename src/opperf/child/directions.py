@@ -2,7 +2,7 @@
 
 A backward pass on a graph that is kept must give the same gradients at every call. Some operators silently do not
 (MXNet's Dropout loses its mask after the first), so the gradients of the first three calls are compared. Where they
-differ, each call gets a forward of its own, untimed.
+differ, each call gets a forward of its own, untimed. All calls made here count as warm-up.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from opperf.backend import Bound, Unsupported, Work
+from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.child import inputs
 from opperf.operators import Operator
+from opperf.tensor import ITEM_SIZES
 from opperf.units import format_bytes
 
 if TYPE_CHECKING:
@@ -21,16 +22,19 @@ if TYPE_CHECKING:
 
 #: Calls of a backward whose gradients must agree.
 CHECKED_CALLS = 3
+#: Of a gradient of more bytes the first so many are compared: they are held beside what the next call needs.
+MOST_COMPARED = 1 << 25
 #: An output of more bytes is its own cotangent: another would take as much memory again, and twice that to be made.
 MOST_COTANGENT = 1 << 30
 
 
 @dataclass(frozen=True)
 class Ready:
-    """Work that has run and was found sound, and the bytes that one call of it returns."""
+    """Work that has run and was found sound, the bytes that one call returns, and the nanoseconds of each call made."""
 
     work: Work
     output_bytes: int
+    took: tuple[int, ...] = ()
 
 
 def ready(
@@ -41,8 +45,7 @@ def ready(
     `random` says that results may differ from call to call, as the operator's definition can say too.
     """
     if direction == "forward":
-        work = _restoring(backend, bound, backend.forward(bound), operator)
-        return Ready(work, _bytes(backend, call_once(backend, work)))
+        return _after_a_call(backend, _restoring(backend, bound, backend.forward(bound), operator))
     if not bound.differentiable:
         raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
 
@@ -56,7 +59,7 @@ def ready(
 
     if direction == "forward_backward":
         work = _restoring(backend, bound, backend.forward_backward(bound, cotangents), operator)
-        found = Ready(work, _bytes(backend, call_once(backend, work)))
+        found = _after_a_call(backend, work)
     else:
         found = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
     return replace(found, work=replace(found.work, notes={**found.work.notes, **notes}))
@@ -64,37 +67,61 @@ def ready(
 
 def call_once(backend: Backend, work: Work) -> Any:
     """Make one call, wait for it, and return its result."""
+    return _timed(backend, work)[0]
+
+
+def _timed(backend: Backend, work: Work) -> tuple[Any, int]:
+    """Make one call, wait for it, and return its result and the nanoseconds that it took."""
     with work.scope():
         arguments = work.arguments if work.before is None else work.before()
+        start = backend.clock.wall()
         result = work.function(*arguments, **work.keywords)
         backend.wait([result])
-    return result
+        return result, backend.clock.wall() - start
+
+
+def _after_a_call(backend: Backend, work: Work) -> Ready:
+    result, took = _timed(backend, work)
+    return Ready(work, _bytes(backend, result), (took,))
 
 
 def _backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any], *, random: bool) -> Ready:
-    work = backend.backward(bound, cotangents, fresh=False)
-    gradients = _agreeing(backend, work)
-    if gradients is None:
+    found = _agreeing(backend, backend.backward(bound, cotangents, fresh=False))
+    if found is None:
         work = backend.backward(bound, cotangents, fresh=True)
-        gradients = _agreeing(backend, work) if not random else call_once(backend, work)
-    if gradients is None:
+        found = _after_a_call(backend, work) if random else _agreeing(backend, work)
+    if found is None:
         raise Unsupported(
             "the gradients of the first three calls differ, with a graph that is kept and with a fresh one",
             slug="unsteady_gradients",
             hint="measure `--direction forward_backward` instead",
         )
-    return Ready(work, _bytes(backend, gradients))
+    return found
 
 
-def _agreeing(backend: Backend, work: Work) -> Any | None:
-    """Return the gradients when every checked call gives the same ones."""
-    first = call_once(backend, work)
-    kept = [backend.to_host(gradient) for gradient in backend.leaves(first)]
+def _agreeing(backend: Backend, work: Work) -> Ready | None:
+    """Return the work when every checked call gives the same gradients."""
+    kept, size, took = _gradients(backend, work)
+    calls = [took]
     for _ in range(CHECKED_CALLS - 1):
-        again = backend.leaves(call_once(backend, work))
-        if not backend.same(kept, [backend.to_host(gradient) for gradient in again]):
+        again, _, took = _gradients(backend, work)
+        if not backend.same(kept, again):
             return None
-    return first
+        calls.append(took)
+    return Ready(work, size, tuple(calls))
+
+
+def _gradients(backend: Backend, work: Work) -> tuple[list[HostValue], int, int]:
+    """Make one call; return what is compared of its gradients, the bytes of them all, and the call's nanoseconds."""
+    result, took = _timed(backend, work)
+    return [_compared(backend.to_host(gradient)) for gradient in backend.leaves(result)], _bytes(backend, result), took
+
+
+def _compared(gradient: HostValue) -> HostValue:
+    raw, _, dtype = gradient
+    if len(raw) <= MOST_COMPARED:
+        return gradient
+    return raw[:MOST_COMPARED], (MOST_COMPARED // ITEM_SIZES[dtype],), dtype
 
 
 def _restoring(backend: Backend, bound: Bound, work: Work, operator: Operator | None) -> Work:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
 from opperf.child import values
-from opperf.child.bits import drawn
+from opperf.child.bits import KeptBits, drawn
 from opperf.tensor import ITEM_SIZES, SPARSE, SPD, TensorSpec
 
 if TYPE_CHECKING:
@@ -34,26 +33,32 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
     return drawn(generator, count, size, mask, pattern)
 
 
-#: Bits are kept for the next preparation of the same case, unless they are more than so many bytes.
-KEPT_BYTES = 40 * 1024 * 1024
+#: So many bytes are kept of the bits drawn last: the backward of a case takes those of its forward, and any backward
+#: whose output is no larger the cotangents of the one before.
+KEPT_BYTES = 96 * 1024 * 1024
+_kept = KeptBits(KEPT_BYTES)
+#: Tensors of more elements repeat the random bits of so many: float32 has no more numbers in [1, 2) than these.
+PIECE_ELEMENTS = 1 << 23
 
 
 def _bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
     """Return the random bits of a tensor; whoever gets them must not write into them."""
-    return (_kept_bits if count * size <= KEPT_BYTES else _made_bits)(seed, count, size, floating=floating)
+    few = min(count, PIECE_ELEMENTS)
+
+    def draw() -> bytearray:
+        generator = random.Random(seed)
+        return raw_units(generator, few, size) if floating else _raw_integers(generator, few)
+
+    bits = _kept.first(few * size, (seed, size, floating), draw)
+    if few == count:
+        return bits
+    whole = bits * -(-count // few)
+    del whole[count * size :]
+    return whole
 
 
-def _made_bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
-    generator = random.Random(seed)
-    return raw_units(generator, count, size) if floating else _raw_integers(generator, count)
-
-
-_kept_bits = lru_cache(maxsize=4)(_made_bits)
-
-
-#: Tensors of more elements repeat the values of a piece: random bits of billions take eight bytes each, several times.
+#: Tensors of more elements repeat those of a piece: random bits of billions take eight bytes each, several times.
 MOST_DRAWN = 1 << 28
-PIECE_ELEMENTS = 1 << 24
 #: Distributions that a piece of a tensor has as well as the whole.
 REPEATABLE = ("uniform", "normal", "constant", "zeros", "ones", "denormal")
 #: Copies of its random bits that exist at once while a tensor is made, and of the whole that repeats a piece.
@@ -111,10 +116,14 @@ def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     if spec.is_float:
         size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4
         parts = 2 if spec.dtype.startswith("complex") else 1
-        unit = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}")
-        return (unit - 1.0) * (high - low) + low
-    drawn = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64")
-    return drawn % max(1, int(high) - int(low)) + int(low)
+        found = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}") - 1.0
+        # In place, where a framework has that: fresh memory for each step costs more than the step.
+        found *= high - low
+        found += low
+        return found
+    found = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64") % max(1, int(high) - int(low))
+    found += int(low)
+    return found
 
 
 def _raw_integers(generator: random.Random, count: int) -> bytearray:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Bound, HostValue, Unsupported, Work
+from opperf.backends import native_clock
 from opperf.backends.call import Call
 from opperf.case import Case, DType
 from opperf.child import arguments
@@ -19,6 +20,7 @@ from opperf.child.code import flop_count
 from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
 from opperf.child.names import Names, Peers
+from opperf.child.process import private_bytes
 from opperf.child.room import check_room
 from opperf.child.workload import Workload
 from opperf.explanation import typical
@@ -27,7 +29,7 @@ from opperf.measure.doubts import thread_doubts
 from opperf.measure.engine import Engine
 from opperf.message import Request
 from opperf.operators import catalog
-from opperf.plan import Settings, Trial
+from opperf.plan import NATIVE, Settings, Trial
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -42,10 +44,9 @@ EXPLAINED_CALLS = 7
 
 @dataclass
 class Prepared:
-    """A trial whose tensors are made and whose call has run once."""
+    """A trial whose tensors are made and whose call has run."""
 
-    work: Work
-    output_bytes: int
+    sound: Ready
     facts: Mapping[str, Any]
     input_seconds: float
     ballast: list[Any] = field(default_factory=list)
@@ -58,6 +59,7 @@ class Jobs:
     def __init__(self, backend: Backend, counters: Counters, folder: Path, plugins: Sequence[str] = ()) -> None:
         """Start; the user's own code and `plugins` are looked for in `folder`."""
         self._backend = backend
+        self._counters = counters
         self._folder = folder
         self._names = Names(backend, folder)
         self._workload = Workload(backend, folder, plugins)
@@ -66,11 +68,12 @@ class Jobs:
         self._compared: list[Peers] = []
         self._handles = 0
         self._backward_seconds: float | None = None
+        self._held_at_first: int | None = None
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
 
     def work(self, trial: Trial, seed: int) -> Work:
         """Return what one call of a trial is, after it ran once; raises what the framework raises."""
-        return self._ready(trial, seed).work
+        return self._ready(trial, seed).sound.work
 
     def answer(self, request: Request) -> dict[str, Any]:
         """Return the result of a request; raises what the framework raises."""
@@ -86,8 +89,7 @@ class Jobs:
         if request.verb == "turn":
             return self._turn(given["handle"], given["samples"], given.get("calls"))
         if request.verb == "release":
-            self._prepared.pop(given["handle"], None)
-            return {}
+            return self._release(given["handle"])
         if request.verb == "describe":
             return self._names.describe(given["name"])
         if request.verb == "explain":
@@ -113,11 +115,21 @@ class Jobs:
         ballast: list[Any] = [bytearray(offset)]
         ready = self._ready(trial, seed)
         if offset:
-            ballast.append(call_once(self._backend, ready.work))  # and so do the results of the calls that are timed
+            # And so do the results of the calls that are timed.
+            ballast.append(call_once(self._backend, ready.sound.work))
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
         self._handles += 1
         self._prepared[self._handles] = prepared
-        return {"handle": self._handles, "facts": dict(prepared.facts), "spent": {"inputs": prepared.input_seconds}}
+        spent = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
+        return {"handle": self._handles, "facts": dict(prepared.facts), "spent": spent}
+
+    def _release(self, handle: int) -> dict[str, Any]:
+        """Let go of a trial; say how many bytes the process holds more than after the first one."""
+        self._prepared.pop(handle, None)
+        held = private_bytes()
+        if self._held_at_first is None:
+            self._held_at_first = held
+        return {"held": held - self._held_at_first}
 
     def _ready(self, trial: Trial, seed: int) -> Prepared:
         definition = catalog().get(trial.case.operator)
@@ -138,15 +150,15 @@ class Jobs:
             facts["flops"] = flops
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
-        return Prepared(sound.work, sound.output_bytes, facts, input_seconds)
+        return Prepared(sound, facts, input_seconds)
 
     def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
-        """Return the work of a case after it ran once, and the seconds that making its inputs took."""
+        """Return the work of a case after it ran, and the seconds that making its inputs took."""
         start = time.perf_counter()
         bound = self._bound(case, call, seed)
         input_seconds = time.perf_counter() - start
         definition = catalog().get(case.operator)
-        return ready(self._backend, bound, direction, definition, f"{seed}/{case.id}"), input_seconds
+        return ready(self._backend, bound, direction, definition, str(seed)), input_seconds
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
         """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""
@@ -195,7 +207,12 @@ class Jobs:
 
     def _measure(self, handle: int, settings: Settings) -> dict[str, Any]:
         prepared = self._prepared[handle]
-        measured = self._engine.measure(prepared.work, settings, output_bytes=prepared.output_bytes)
+        sound = prepared.sound
+        if settings.clock == NATIVE:
+            clock = native_clock(self._backend.name)
+            measured = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
+        else:
+            measured = self._engine.measure(sound.work, settings, output_bytes=sound.output_bytes, took=sound.took)
         found = measured.to_json()
         found["facts"] = {**prepared.facts, **found["facts"]}
         found["warnings"] += [doubt.to_json() for doubt in self._thread_doubts]
@@ -212,11 +229,11 @@ class Jobs:
         prepared = self._prepared[handle]
         block = self._block(prepared)
         block.calls = calls or block.calls
-        return self._engine.turn(block, samples, output_bytes=prepared.output_bytes).to_json()
+        return self._engine.turn(block, samples, output_bytes=prepared.sound.output_bytes).to_json()
 
     def _block(self, prepared: Prepared) -> Block:
         if prepared.block is None:
-            prepared.block = self._engine.block(prepared.work)
+            prepared.block = self._engine.block(prepared.sound.work)
         return prepared.block
 
     def _explain(self, trial: Trial, seed: int) -> dict[str, Any]:
@@ -227,7 +244,7 @@ class Jobs:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
         prepared = self._ready(trial, seed)
         written = []
-        for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.work))):
+        for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.sound.work))):
             path = folder / f"output_{i}.bin"
             path.write_bytes(raw)
             written.append({"file": str(path), "shape": list(shape), "dtype": dtype})

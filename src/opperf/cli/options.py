@@ -54,6 +54,7 @@ TrialBudget = Annotated[str, Option(metavar="SECONDS", help="Sampling time of on
 Timeout = Annotated[str, Option(metavar="SECONDS", help="Time for one trial in its child.")]
 Processes = Annotated[int, Option(metavar="K", help="Fresh processes for each trial; 3 give an interval.")]
 Cache = Annotated[str, Option(metavar="hot|cold", help="hot or cold CPU cache.")]
+Clock = Annotated[str, Option(metavar="wall|native", help="native asks the framework's own profiler (mxnet).")]
 NoCheck = Annotated[bool, Option("--no-check", help="Time operators without checking what they compute.")]
 Seed = Annotated[int, Option(metavar="S", help="Decides the values of inputs, and random cases.")]
 

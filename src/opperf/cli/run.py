@@ -49,6 +49,7 @@ def run(
     threads: options.Threads = 1,
     cpus: options.Cpus = None,
     cache: options.Cache = "hot",
+    clock: options.Clock = "wall",
     engine: options.Engine = "naive",
     allocator: options.Allocator = "fixed",
     timeout: options.Timeout = "120",
@@ -74,7 +75,7 @@ def run(
     )  # fmt: skip
     measuring = settings(
         warmup=warmup, runs=runs, precision=precision, trial_budget=trial_budget, budget=budget, timeout=timeout,
-        processes=processes, cache=cache, seed=seed, cpus=cpus, check=not no_check,
+        processes=processes, cache=cache, clock=clock, seed=seed, cpus=cpus, check=not no_check,
     )  # fmt: skip
     wanted = run_options(output=output, resume=resume, label=label, no_samples=no_samples)
     for note in notes(selected.configs):

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Bound
+from opperf.backends import native_clock
 from opperf.case import Case
 from opperf.child import arguments, process
 from opperf.child.directions import Ready, ready
@@ -30,7 +31,7 @@ from opperf.kept import Kept
 from opperf.measure.disturbance import ProcessCounters
 from opperf.measure.engine import Engine
 from opperf.operators import Operator, catalog
-from opperf.plan import Settings, Side, Trial
+from opperf.plan import NATIVE, Settings, Side, Trial
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from opperf.measurement import Measurement
 
 #: `python` is opperf's engine, `native` the framework's own profiler.
-PROFILERS = ("native", "python")
+PROFILERS = (NATIVE, "python")
 SEED = 0
 
 
@@ -123,11 +124,11 @@ class InProcess:
             )
         settings = Settings(warmup=warmup, runs=runs, memory=memory, latency=False)
         found = self.ready(subject, direction)
-        if profiler == "native":
-            from opperf.profiling import native
-
-            return native.measure(self.backend, self._counters, found.work, settings)
-        return self._engine.measure(found.work, settings, output_bytes=found.output_bytes)
+        if profiler == NATIVE:
+            native = native_clock(self.backend.name)
+            measured: Measurement = native.measure(self.backend, self._counters, found.work, settings, took=found.took)
+            return measured
+        return self._engine.measure(found.work, settings, output_bytes=found.output_bytes, took=found.took)
 
     def seconds(self, measured: Measurement) -> list[float]:
         """Return the time of one call in each sample that counts, in seconds, shortest first."""

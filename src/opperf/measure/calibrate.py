@@ -15,7 +15,7 @@ PROBES = 3
 #: Probes grow by this factor until they have this share of a block's length.
 PROBE_STEP = 8
 PROBE_SHARE = 8
-#: A call that takes so long is a block by itself, whatever disturbed it: it is not asked again.
+#: A probe that takes so long is a call that is a block by itself, whatever disturbed it: it is not asked again.
 LONG_NS = 100_000_000
 #: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
 WARMUP_SHARE = 4

@@ -6,7 +6,7 @@ The result holds every sample. Summaries are made by whoever reads them.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
@@ -14,15 +14,17 @@ from opperf.backend import Backend, Work
 from opperf.measure import host
 from opperf.measure.block import Block
 from opperf.measure.cache import Sweep
-from opperf.measure.calibrate import LONG_NS, probe, settle, warm_up
+from opperf.measure.calibrate import LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.measure.disturbance import Counters
 from opperf.measure.doubts import doubts
 from opperf.measure.stopping import Count, Stopping, stopping
-from opperf.measurement import Measurement, Sample, Samples
+from opperf.measurement import Measurement, Memory, Sample, Samples
 from opperf.plan import Settings
 
 #: Single calls that the latency is made of, unless `--runs` says otherwise.
 LATENCY_CALLS = 20
+#: Memory is looked at after so many calls: MXNet gives each of its first four scratch space of its own, and keeps that.
+CALLS_BEFORE_MEMORY = 4
 #: The budget that warm-up before the first turn of a comparison has its share of, in seconds.
 TURN_WARMUP = 0.2
 
@@ -34,17 +36,20 @@ class Engine:
         self._backend = backend
         self._counters = counters
 
-    def measure(self, work: Work, settings: Settings, *, output_bytes: int) -> Measurement:
-        """Measure one piece of work; `output_bytes` is what one call returns."""
+    def measure(self, work: Work, settings: Settings, *, output_bytes: int, took: Sequence[int] = ()) -> Measurement:
+        """Measure one piece of work.
+
+        `output_bytes` is what one call returns, `took` the nanoseconds of calls made before: they count as warm-up.
+        """
         clock = self._backend.clock
         spent: dict[str, float] = {}
         block = Block(work, self._backend, self._counters, sweep=_sweep() if settings.cache == "cold" else None)
         with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
-            calls, warmed = self._warm(block, settings, output_bytes)
+            calls, warmed, probed = self._warm(block, settings, output_bytes, took)
         self._counters.watch()
         before = self._counters.host()
         with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
-            time = Samples(self._sample(block, calls, stopping(settings)), block.overhead_ns)
+            time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
         taken = host.doubts(before, self._counters.host(), spent["samples"])
         latency = None
         if settings.latency:
@@ -52,8 +57,9 @@ class Engine:
                 latency = self._latency(block, time, calls, settings)
         memory = None
         if settings.memory:
+            made = warmed + sum(sample.calls for sample in time.samples)
             with _stage(spent, "memory", clock.wall):
-                memory = self._backend.memory(work)
+                memory = self._memory(block, CALLS_BEFORE_MEMORY - made)
         return Measurement(
             time=time,
             latency=latency,
@@ -84,28 +90,44 @@ class Engine:
             settle(block)
             return Samples(tuple(block.sample(block.calls) for _ in range(samples)), block.overhead_ns)
 
-    def _warm(self, block: Block, settings: Settings, output_bytes: int) -> tuple[int, int]:
-        """Return the calls of a block and how many calls went before the first sample."""
-        if settings.warmup is not None and settings.warmup > 0:
-            took = block.run(settings.warmup)
-            if took >= LONG_NS * settings.warmup:
-                return 1, settings.warmup
-        calls = probe(block, output_bytes=output_bytes, held=self._backend.collects)
-        if settings.warmup is not None:
-            return calls, settings.warmup
-        return calls, warm_up(block, calls, settings.trial_budget)
+    def _warm(self, block: Block, settings: Settings, output_bytes: int, took: Sequence[int]) -> tuple[int, int, bool]:
+        """Return the calls of a block, how many calls went before the first sample, and whether any was a probe."""
+        made, least = len(took), min(took, default=0)
+        ahead = (settings.warmup or 0) - made
+        if ahead > 0:
+            least = block.run(ahead) // ahead
+            made += ahead
+        # Where calls are counted, none is spent on what those before it have told: a call longer than a block is one.
+        probed = settings.warmup is None or least < LONGEST_NS
+        calls = probe(block, output_bytes=output_bytes, held=self._backend.collects) if probed else 1
+        if settings.warmup is None:
+            made += warm_up(block, calls, settings.trial_budget)
+        return calls, made, probed
 
-    def _sample(self, block: Block, calls: int, rule: Stopping) -> tuple[Sample, ...]:
-        taken: list[Sample] = []
-        times: list[float] = []
+    def _time(
+        self, block: Block, calls: int, settings: Settings, output_bytes: int, *, probed: bool
+    ) -> tuple[Samples, int]:
+        """Return the samples and the calls of each; where no probe was made, the first sample is looked at as one."""
+        first: tuple[Sample, ...] = ()
+        if not probed:
+            first = (block.sample(calls),)
+            held = self._backend.collects
+            if calls_for(first[0].wall_ns, output_bytes=output_bytes, held=held) > calls:
+                # Only the calls before it were long: they compiled, or loaded what is loaded once.
+                first, calls = (), probe(block, output_bytes=output_bytes, held=held)
+        return Samples(self._sample(block, calls, stopping(settings), first), block.overhead_ns), calls
+
+    def _sample(self, block: Block, calls: int, rule: Stopping, first: Sequence[Sample] = ()) -> tuple[Sample, ...]:
+        """Take samples until the rule says stop; `first` are those that were taken already."""
+        taken = list(first)
+        times = [sample.wall_ns / sample.calls for sample in taken if sample.clean]
         start = self._backend.clock.wall()
-        while True:
+        while not rule.finished(times, len(taken), (self._backend.clock.wall() - start) / 1e9):
             sample = block.sample(calls)
             taken.append(sample)
             if sample.clean:
                 times.append(sample.wall_ns / sample.calls)
-            if rule.finished(times, len(taken), (self._backend.clock.wall() - start) / 1e9):
-                return tuple(taken)
+        return tuple(taken)
 
     def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
         """Time single calls; where a block is one call, its samples are that already."""
@@ -113,6 +135,13 @@ class Engine:
             return time
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
         return Samples(single, block.single_overhead_ns)
+
+    def _memory(self, block: Block, ahead: int) -> Memory | None:
+        """Look at what one call takes, after some that nobody looks at."""
+        if ahead > 0:
+            with block.scope():
+                block.run(ahead)
+        return self._backend.memory(block.work)
 
 
 @cache

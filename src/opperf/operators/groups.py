@@ -114,7 +114,7 @@ _PROPOSAL = {
     "image_operators": """
         image_to_tensor image_normalize image_flip_left_right image_flip_top_bottom image_crop image_resize_bilinear
         image_resize_nearest image_to_gray image_adjust_brightness image_adjust_contrast image_adjust_saturation
-        image_color_jitter
+        image_adjust_hue image_color_jitter
     """,
     "data_transforms": """
         cast image_to_tensor image_normalize image_resize_bilinear image_crop image_flip_left_right

@@ -53,6 +53,13 @@ def _reshaped(case: Case, shape: _Shape) -> _Shape:
     return found
 
 
+def _alike(case: Case) -> tuple[TensorSpec, ...]:
+    data, shape = case.tensor("data"), case.tensor("like").shape
+    if product(shape) != data.elements:
+        raise InputError(f"`{case.operator}`: {list(data.shape)} does not fit into the shape {list(shape)}")
+    return (like(data, shape),)
+
+
 def _flattened(case: Case, shape: _Shape) -> _Shape:
     return (shape[0], product(shape[1:]))
 
@@ -157,6 +164,21 @@ OPERATORS = (
         _reshaped,
         aliasing=DIRECTIONS,
         aliases=("view",),
+    ),
+    Operator(
+        name="reshape_like",
+        category="shape",
+        summary="the same elements in the shape of `like`, whose own elements nobody reads",
+        inputs=("data", "like"),
+        sizes={
+            size: {"data": TensorSpec((rows, columns)), "like": TensorSpec((rows // 2, columns * 2))}
+            for size, (rows, columns) in ELEMENTWISE.items()
+        },
+        outputs=_alike,
+        flops=none,
+        differentiable=("data",),
+        aliasing=DIRECTIONS,
+        aliases=("reshape_as", "view_as"),
     ),
     _layout(
         "flatten",

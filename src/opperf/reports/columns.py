@@ -171,7 +171,9 @@ def of_suite(part: str) -> Callable[[Record], float | None]:
 def roofline(record: Record) -> float | None:
     """Return the least time that the machine's limits allow over the median time, as a share."""
     found = record.facts.get("roofline")
-    return None if found is None or record.time is None else float(found["seconds"]) / record.time.median
+    if found is None or record.time is None or not record.time.median:
+        return None
+    return float(found["seconds"]) / record.time.median
 
 
 def kept(record: Record) -> str:

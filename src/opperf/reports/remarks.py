@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from opperf.plan import NATIVE
 from opperf.reports.columns import ABOUT_THE_UNSEEN
 from opperf.reports.text import first_line, one_line, trial_text
 
@@ -92,6 +93,8 @@ def legend(table: Table) -> list[str]:
         lines.append("samples: kept/taken; the machine disturbed the others")
     if any(time.clock == "cpu" for time in times):
         lines.append("clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained")
+    if any(time.clock == NATIVE for time in times):
+        lines.append("clock=native: what the framework's own profiler says its operators took, without their calls")
     if "memory" in titles:
         lines.extend(_memory(row.record for row in table.rows))
     return lines

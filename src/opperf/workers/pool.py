@@ -22,6 +22,9 @@ from opperf.workers.starting import start
 DESCRIBE_TIMEOUT = 60.0
 #: Registered operators are listed, and cases of them made, within this many: PyTorch runs samples of all of its own.
 DISCOVER_TIMEOUT = 300.0
+#: A child that holds so many bytes more after a trial than after its first is replaced: some frameworks keep scratch
+#: space of their operators, which then lies beside the tensors of all that follow.
+MOST_HELD = 3 << 28
 
 
 @dataclass(frozen=True)
@@ -141,8 +144,8 @@ class Pool:
         try:
             measured = Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))
         finally:
-            if self._worker is worker and worker.alive:
-                ask("release", handle)
+            if self._worker is worker and worker.alive and ask("release", handle).get("held", 0) > MOST_HELD:
+                self.close()
         return replace(measured, facts={**measured.facts, **checked})
 
     def _within(self, worker: Worker) -> Ask:

@@ -132,6 +132,14 @@ def test_cpu_time_does_not_stand_in_for_calls_under_two_milliseconds() -> None:
     assert time_of(summarised(samples([1_999 * US] * 10, dirty=10, cpu=US))).clock == "wall"
 
 
+@pytest.mark.parametrize("dirty", [0, 10])
+def test_a_frameworks_own_clock_is_no_clock_of_the_cpu(dirty: int) -> None:
+    found = summarised(samples([5000 * US] * 10, dirty=dirty), facts={"clock": "native", "sync": "operator"})
+    assert (time_of(found).clock, time_of(found).sync) == ("native", "operator")
+    assert "cpu_time" not in found.metrics
+    assert not any("CPU time" in warning.message for warning in found.warnings)
+
+
 def test_cpu_time_is_a_metric_of_its_own() -> None:
     found = summarised(samples([100 * US] * 10, cpu=90 * US)).metrics["cpu_time"]
     assert isinstance(found, Statistics)

@@ -11,7 +11,7 @@ import pytest
 
 from opperf.backend import Bound, Unsupported, Work
 from opperf.child import directions
-from opperf.child.directions import call_once, ready
+from opperf.child.directions import CHECKED_CALLS, call_once, ready
 from opperf.operators import operator
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def test_forward_is_run_once_and_its_result_measured(backend: Arrays, bound: Bou
     found = ready(backend, counted, "forward", None, "s")
     assert len(calls) == 1
     assert found.output_bytes == 2 * 24
+    assert len(found.took) == 1
 
 
 @pytest.mark.parametrize("direction", ["backward", "forward_backward"])
@@ -54,6 +55,40 @@ def test_gradients_that_agree_come_from_a_graph_that_is_kept(backend: Arrays, bo
     assert backend.events.count("kept graph") == 1
     assert "fresh graph" not in backend.events
     assert found.output_bytes == 16
+    assert len(found.took) == CHECKED_CALLS
+
+
+def test_what_a_call_needs_ahead_of_it_is_not_in_its_time(
+    backend: Arrays, mutating: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def step(array: Any) -> tuple[()]:
+        backend.clock.advance(7)
+        return ()
+
+    monkeypatch.setattr(backend, "snapshot", lambda tensors: lambda: backend.clock.advance(1000))
+    assert ready(backend, replace(mutating, function=step), "forward", UPDATE, "s").took == (7,)
+
+
+@pytest.mark.parametrize(("changed", "graph"), [(3, "kept graph"), (1, "fresh graph")])
+def test_of_a_large_gradient_the_first_part_is_compared(
+    changed: int, graph: str, backend: Arrays, bound: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def backward(bound: Bound, cotangents: Any, *, fresh: bool) -> Work:
+        backend.events.append("fresh graph" if fresh else "kept graph")
+        gradients = iter(np.zeros((9, 4), "float32"))
+
+        def walk(*_: Any) -> Any:
+            gradient = next(gradients)
+            gradient[changed] = 0.0 if fresh else backend.clock.wall()
+            backend.clock.advance(10**9)
+            return [gradient]
+
+        return Work(walk, (), {}, nullcontext)
+
+    monkeypatch.setattr(directions, "MOST_COMPARED", 8)  # two of four elements
+    monkeypatch.setattr(backend, "backward", backward)
+    assert ready(backend, bound, "backward", None, "s").output_bytes == 16
+    assert backend.events[-1] == graph
 
 
 @pytest.mark.parametrize("gradients", [[1.0, 2.0, 1.0], [1.0, 1.0, 2.0]])

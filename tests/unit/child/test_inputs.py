@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from opperf.backend import Unsupported
 from opperf.child import inputs
+from opperf.child.bits import KeptBits
 from opperf.child.inputs import raw_units, tensor
 from opperf.tensor import ITEM_SIZES, TensorSpec
 
@@ -41,9 +42,39 @@ def test_every_bit_of_the_fraction_is_drawn(size: int) -> None:
 
 def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backend: Arrays) -> None:
     specs = [TensorSpec((1000,), dtype) for dtype in ("float32", "float64", "int64", "bool")]
+    monkeypatch.setattr(inputs, "_kept", KeptBits(0))
     whole = [tensor(backend, spec, "s").tobytes() for spec in specs]
     monkeypatch.setattr("opperf.child.bits.PIECE", 104)  # no divisor of the whole, a multiple of both element sizes
     assert [tensor(backend, spec, "s").tobytes() for spec in specs] == whole
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
+def test_a_shorter_tensor_has_the_first_elements_of_a_longer_one(
+    dtype: str, backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "_kept", KeptBits(0))
+    short, long = (tensor(backend, TensorSpec((count,), dtype), "s") for count in (101, 1000))
+    assert (long[:101] == short).all()
+    monkeypatch.setattr(inputs, "_kept", KeptBits(1 << 20))
+    for expected in (short, long, short):
+        assert (tensor(backend, TensorSpec(expected.shape, dtype), "s") == expected).all()
+
+
+def test_bits_are_drawn_again_when_they_were_too_few_or_are_not_kept() -> None:
+    kept = KeptBits(100)
+    drawn: list[str] = []
+
+    def first(size: int, key: str) -> int:
+        def draw() -> bytearray:
+            drawn.append(key)
+            return bytearray(size)
+
+        return len(kept.first(size, key, draw))
+
+    asked = [(40, "a"), (40, "b"), (30, "a"), (40, "c"), (40, "a"), (40, "b"), (60, "a"), (200, "d"), (60, "a")]
+    assert [first(*one) for one in asked] == [size for size, _ in asked]
+    # `b` gave way to `c`, being older than `a`; then `c` to `b`, and all to `d`, which is too long to be kept.
+    assert drawn == ["a", "b", "c", "b", "a", "d", "a"]
 
 
 def test_units_fill_their_range_evenly() -> None:
@@ -186,6 +217,21 @@ def test_tensors_of_too_many_elements_repeat_the_values_of_a_piece(
     piece = tensor(backend, TensorSpec((16,), dtype, values=values), "s")
     assert made.dtype == np.dtype(dtype)
     assert (made == np.resize(piece, 50)).all()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float16", "float64", "complex64"])
+def test_large_tensors_repeat_the_random_bits_of_their_first_elements(
+    dtype: str, backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = tensor(backend, TensorSpec((16,), dtype), "s")
+    monkeypatch.setattr(inputs, "PIECE_ELEMENTS", 32 if dtype.startswith("complex") else 16)
+    assert (tensor(backend, TensorSpec((3, 13), dtype), "s").ravel() == np.resize(short, 39)).all()
+    assert (tensor(backend, TensorSpec((16,), dtype), "s") == short).all()
+
+
+def test_making_values_leaves_the_bits_that_are_kept_alone(backend: Arrays) -> None:
+    one, again = (tensor(backend, TensorSpec((100,)), "s") for _ in range(2))
+    assert (one == again).all()
 
 
 def test_an_order_over_a_whole_tensor_is_not_repeated(backend: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from opperf.backends.null.runtime import NullBackend
 from opperf.case import Case
 from opperf.child.jobs import Jobs, failure
 from opperf.measure.disturbance import NoCounters
-from opperf.measurement import Measurement
+from opperf.measurement import Measurement, Sample, Samples
 from opperf.message import Request
 from opperf.operators import operator
 from opperf.plan import Settings, Side, Trial
@@ -51,6 +51,34 @@ def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:
     assert found.facts["implementation"] == "null:steady"
 
 
+def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None:
+    answer = prepared(jobs, STEADY)
+    assert answer["spent"]["calls"] == 1e-4
+    for warmup in (0, 1, 7):
+        settings = Settings(runs=1, warmup=warmup).to_json()
+        found = Measurement.from_json(ask(jobs, "measure", handle=answer["handle"], settings=settings))
+        assert found.facts["warmup_calls"] == max(1, warmup)
+
+
+def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    with pytest.raises(Unsupported) as caught:
+        ask(jobs, "measure", handle=handle, settings=Settings(clock="native").to_json())
+    assert caught.value.slug == "no_native_clock"
+
+
+def test_the_native_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own:
+        def measure(self, backend: Any, counters: Any, work: Any, settings: Settings, *, took: Any) -> Measurement:
+            return Measurement(Samples((Sample(1, settings.runs or 0, 0),)), facts={"took": list(took)})
+
+    monkeypatch.setattr("opperf.child.jobs.native_clock", lambda framework: Own())
+    settings = Settings(clock="native", runs=5).to_json()
+    found = Measurement.from_json(ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=settings))
+    assert found.time.samples[0].wall_ns == 5
+    assert (found.facts["took"], found.facts["implementation"]) == ([100_000], "null:steady")
+
+
 def test_handles_are_not_given_twice(jobs: Jobs) -> None:
     first = prepared(jobs, STEADY)["handle"]
     ask(jobs, "release", handle=first)
@@ -66,7 +94,17 @@ def test_a_released_trial_is_gone(jobs: Jobs) -> None:
 
 def test_releasing_twice_does_no_harm(jobs: Jobs) -> None:
     handle = prepared(jobs, STEADY)["handle"]
-    assert ask(jobs, "release", handle=handle) == ask(jobs, "release", handle=handle) == {}
+    ask(jobs, "release", handle=handle)
+    ask(jobs, "release", handle=handle)
+    assert prepared(jobs, STEADY)["handle"] == handle + 1
+
+
+def test_a_release_says_what_is_held_beyond_what_was_after_the_first(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = iter([500, 700, 400])
+    monkeypatch.setattr("opperf.child.jobs.private_bytes", lambda: next(held))
+    assert [ask(jobs, "release", handle=1) for _ in range(3)] == [{"held": 0}, {"held": 200}, {"held": -100}]
 
 
 def test_one_block_is_sampled_on_demand(jobs: Jobs) -> None:

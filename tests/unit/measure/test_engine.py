@@ -11,7 +11,7 @@ import pytest
 
 from opperf.backend import Work
 from opperf.measure import engine as module
-from opperf.measure.calibrate import LONG_NS
+from opperf.measure.calibrate import LONGEST_NS
 from opperf.measure.disturbance import NoCounters, Reading
 from opperf.measure.engine import LATENCY_CALLS, Engine
 from opperf.measure.host import HostReading
@@ -72,10 +72,48 @@ def test_blocks_come_first_then_single_calls_then_memory(backend: Watched) -> No
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("each", "calls"), [(LONG_NS - 1, 2 + 3 + 1), (LONG_NS, 2 + 1)])
+@pytest.mark.parametrize(("each", "calls"), [(LONGEST_NS - 1, 2 + 3 + 1), (LONGEST_NS, 2 + 1)])
 def test_asked_warm_up_calls_that_are_long_are_not_probed_again(each: int, calls: int, backend: Watched) -> None:
-    Engine(backend, NoCounters()).measure(backend.work(each), Settings(warmup=2, runs=1), output_bytes=0)
+    settings = Settings(warmup=2, runs=1, memory=False)
+    Engine(backend, NoCounters()).measure(backend.work(each), settings, output_bytes=0)
     assert backend.events.count("call") == calls
+
+
+@pytest.mark.parametrize(("took", "runs", "calls"), [((), 1, 4), ((LONGEST_NS,), 1, 3), ((LONGEST_NS,), 3, 3)])
+def test_memory_is_looked_at_after_four_calls(took: tuple[int, ...], runs: int, calls: int, backend: Watched) -> None:
+    settings = Settings(warmup=1, runs=runs)
+    Engine(backend, NoCounters()).measure(backend.work(LONGEST_NS), settings, output_bytes=0, took=took)
+    assert backend.events.count("call") == calls
+    assert backend.events[-1] == "memory"
+
+
+@pytest.mark.parametrize(("warmup", "calls"), [(1, 5), (2, 5), (3, 1 + 5)])
+def test_calls_that_were_made_before_are_the_first_of_those_that_warm_up(
+    warmup: int, calls: int, backend: Watched
+) -> None:
+    settings = Settings(warmup=warmup, runs=5)
+    took = (LONGEST_NS + 1, LONGEST_NS)
+    found = Engine(backend, NoCounters()).measure(backend.work(LONGEST_NS), settings, output_bytes=0, took=took)
+    assert backend.events.count("call") == calls
+    assert found.facts["warmup_calls"] == max(warmup, 2)
+    assert len(found.time.samples) == 5
+
+
+def test_first_calls_that_were_long_by_themselves_do_not_make_the_block_short(backend: Watched) -> None:
+    settings = Settings(warmup=1, runs=3)
+    found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), settings, output_bytes=0, took=(10**9,))
+    assert found.facts["calls_per_sample"] == 5
+    assert found.time.seconds() == pytest.approx([1e-4] * 3)
+
+
+def test_without_a_count_warm_up_goes_on_until_times_settle_whatever_went_before(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    counts = []
+    for took in ((), (LONGEST_NS,) * 3):
+        backend.events.clear()
+        found = engine.measure(backend.work(LONGEST_NS), Settings(runs=1), output_bytes=0, took=took)
+        counts.append((backend.events.count("call"), found.facts["warmup_calls"]))
+    assert counts[1] == (counts[0][0], counts[0][1] + 3)
 
 
 def test_asked_warm_up_calls_are_made_before_anything_else(backend: Watched) -> None:

@@ -459,6 +459,7 @@ def test_topk_gives_values_and_indices() -> None:
         ("transpose", {"axes": None}, (4, 3, 2)),
         ("swap_axes", {"axis1": 0, "axis2": -1}, (4, 3, 2)),
         ("reshape", {"shape": (6, -1)}, (6, 4)),
+        ("reshape_like", {"like": TensorSpec((6, 4), "int8")}, (6, 4)),
         ("expand_dims", {"axis": -1}, (2, 3, 4, 1)),
         ("flip", {"axis": (0, 1)}, (2, 3, 4)),
         ("roll", {"shift": 1, "axis": 0}, (2, 3, 4)),
@@ -484,6 +485,7 @@ def test_squeeze_takes_out_the_dimensions_named(axis: Argument, expected: tuple[
     ("name", "attributes"),
     [
         ("reshape", {"shape": (5, -1)}),
+        ("reshape_like", {"like": TensorSpec((5, 5))}),
         ("squeeze", {"axis": 0}),
         ("transpose", {"axes": (0, 0, 1)}),
         ("pad", {"widths": (1, 1, 1), "value": 0.0}),

@@ -229,5 +229,14 @@ def test_merging_one_run_changes_nothing(run: Run) -> None:
     assert merge([run]) is run
 
 
+def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
+    record = run.records[0]
+    assert record.time is not None
+    none = replace(record.time, median=0.0, clock="native")
+    timed = replace(record, metrics={"time": none}, facts={"roofline": {"seconds": 1e-6, "bound": "memory"}})
+    assert cells(run_of(timed), "roofline") == [""]
+    assert any(line.startswith("clock=native: ") for line in remarks.legend(table_of([timed]).for_people()))
+
+
 def test_a_quantity_of_zero_is_shown(run_with_metrics: Callable[..., Run]) -> None:
     assert cells(run_with_metrics(memory_peak=Quantity(0)), "memory") == ["0 B"]

@@ -86,7 +86,7 @@ class MxnetBackend:
             raise Unsupported(
                 "MXNet has no tensors with strides of their own", slug="no_strides", hint="leave `strides` out"
             )
-        value = host.astype(dtype).reshape(tuple(shape))
+        value = host.astype(dtype, copy=False).reshape(tuple(shape))  # `array` copies it
         if shape and 0 not in shape:
             return mx.nd.array(value, ctx=self.context, dtype=dtype)
         # `nd` has no such shapes: it reads them as not yet known.

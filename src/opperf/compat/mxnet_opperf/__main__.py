@@ -39,7 +39,7 @@ def benchmark(
         "mxnet_operator_benchmarks.json"
     ),
     profiler: Annotated[
-        str, Option("--profiler", "-p", metavar="native|python", help="Forward and backward apart, or together.")
+        str, Option("--profiler", "-p", metavar="native|python", help="MXNet's, directions apart; opperf's, together.")
     ] = "native",
     int64_tensor: Annotated[str, Option(metavar="on|off", help="Tensors over 2^31 elements.")] = "off",
     warmup: Annotated[int, Option("--warmup", "-w", metavar="N", help="Calls before the first sample.")] = 25,
@@ -62,7 +62,7 @@ def benchmark(
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
     from opperf.compat.mxnet_opperf.command.planned import Wanted, names, read_rows, spelled
     from opperf.errors import InputError, unknown
-    from opperf.plan import Settings
+    from opperf.plan import NATIVE, Settings
     from opperf.planning.selection import Selection
 
     large = int64_tensor.lower()
@@ -82,7 +82,8 @@ def benchmark(
         devices=(ctx,),
         dtypes=(dtype,),
     )
-    settings = Settings(warmup=warmup, runs=runs, latency=False)
+    clock = "wall" if wanted.lumped else NATIVE
+    settings = Settings(warmup=warmup, runs=runs, latency=False, clock=clock)
     asked, run, stopped = _measured(selection, settings, wanted, output_file, resume=resume)
     _write(asked, run, output_format, output_file, records, lumped=wanted.lumped)
     _leave(run, output_file, stopped)

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
 
 from opperf.backends.call import Binding
-from opperf.backends.colors import change
-from opperf.operators.color import GRAY
+from opperf.backends.colors import changes
 
 
-def _weights(made: Mapping[str, Any]) -> Any:
-    return jnp.asarray(GRAY, made["data"].dtype)
+def _like(data: Any, numbers: Any) -> Any:
+    return jnp.asarray(numbers, data.dtype)
 
 
-BINDINGS: dict[str, Binding] = {
-    name: change(name, _weights)
-    for name in (
-        "image_to_gray",
-        "image_adjust_brightness",
-        "image_adjust_contrast",
-        "image_adjust_saturation",
-        "image_color_jitter",
-    )
-}
+BINDINGS: dict[str, Binding] = changes(_like)

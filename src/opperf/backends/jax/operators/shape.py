@@ -12,10 +12,16 @@ def flatten(data: Any) -> Any:
     return data.reshape(len(data), -1)
 
 
+def reshape_like(data: Any, like: Any) -> Any:
+    """Return the elements in the shape of another array."""
+    return data.reshape(like.shape)
+
+
 BINDINGS: dict[str, Binding] = {
     "transpose": call("jax.numpy.transpose", "data", "axes=axes"),
     "swap_axes": call("jax.numpy.swapaxes", "data, axis1, axis2"),
     "reshape": call("jax.numpy.reshape", "data, shape", also=("jax.lax.reshape",)),
+    "reshape_like": composed(reshape_like, "data, like", note="`data.reshape(like.shape)`"),
     "flatten": composed(flatten, "data", note="`data.reshape(len(data), -1)`"),
     "expand_dims": call("jax.numpy.expand_dims", "data, axis"),
     "squeeze": call("jax.numpy.squeeze", "data", "axis=axis"),

@@ -6,14 +6,13 @@ of each pixel's gray alone, so that one is composed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import mxnet as mx
 
 from opperf.backends.call import Binding, call
+from opperf.backends.colors import derived
 from opperf.backends.mxnet.spelling import composed
-from opperf.operators.color import GRAY
 
 
 def image_to_gray(F: Any, data: Any, weights: Any) -> Any:
@@ -35,11 +34,17 @@ def image_color_jitter(
     return image_adjust_saturation(F, mixed, weights, factor=saturation)
 
 
-def _weights(made: Mapping[str, Any]) -> Any:
-    return mx.nd.array(GRAY, ctx=made["data"].context, dtype=made["data"].dtype)
+def image_adjust_hue(F: Any, data: Any, turn: Any) -> Any:
+    """Turn the two differences of color around the gray."""
+    return F.np.dot(data, turn)
 
 
-WEIGHTS = {"weights": _weights}
+def _like(data: Any, numbers: Any) -> Any:
+    return mx.nd.array(numbers, ctx=data.context, dtype=data.dtype)
+
+
+DERIVED = derived(_like)
+WEIGHTS = {"weights": DERIVED["weights"]}
 
 BINDINGS: dict[str, Binding] = {
     "image_to_gray": composed(
@@ -53,6 +58,13 @@ BINDINGS: dict[str, Binding] = {
         "factor=factor",
         derive=WEIGHTS,
         note="np.dot, products and a sum: nd.image.random_saturation is wrong",
+        numpy=True,
+    ),
+    "image_adjust_hue": composed(
+        image_adjust_hue,
+        "data, turn",
+        derive={"turn": DERIVED["turn"]},
+        note="np.dot with nine numbers made before; nd.image.random_hue goes another way, pixel by pixel",
         numpy=True,
     ),
     "image_color_jitter": composed(

@@ -15,6 +15,7 @@ BINDINGS: dict[str, Binding] = {
     "transpose": call("nd.transpose", "data", "axes=axes", adapt={"axes": _axes}),
     "swap_axes": call("nd.swapaxes", "data", "dim1=axis1, dim2=axis2"),
     "reshape": call("nd.reshape", "data", "shape=shape"),
+    "reshape_like": call("nd.reshape_like", "lhs=data, rhs=like"),
     "flatten": call("nd.flatten", "data"),
     "expand_dims": call("nd.expand_dims", "data", "axis=axis"),
     "squeeze": call("nd.squeeze", "data", "axis=axis"),

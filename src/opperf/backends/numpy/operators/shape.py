@@ -15,10 +15,16 @@ def flatten(data: Any) -> Any:
     return data.reshape(len(data), -1)
 
 
+def reshape_like(data: Any, like: Any) -> Any:
+    """Return the elements in the shape of another array."""
+    return data.reshape(like.shape)
+
+
 BINDINGS: dict[str, Binding] = {
     "transpose": call("numpy.transpose", "a=data, axes=axes"),
     "swap_axes": call("numpy.swapaxes", "a=data, axis1=axis1, axis2=axis2"),
     "reshape": call("numpy.reshape", "a=data, shape=shape"),
+    "reshape_like": composed(reshape_like, "data, like", note="`data.reshape(like.shape)`"),
     "flatten": composed(flatten, "data", note="`data.reshape(len(data), -1)`"),
     "expand_dims": call("numpy.expand_dims", "a=data, axis=axis"),
     "squeeze": call("numpy.squeeze", "a=data", "axis=axis"),

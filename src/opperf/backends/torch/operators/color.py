@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 
 from opperf.backends.call import Binding
-from opperf.backends.colors import change
-from opperf.operators.color import GRAY
+from opperf.backends.colors import changes
 
 
-def _weights(made: Mapping[str, Any]) -> Any:
-    return torch.tensor(GRAY, dtype=made["data"].dtype, device=made["data"].device)
+def _like(data: Any, numbers: Any) -> Any:
+    return torch.tensor(numbers, dtype=data.dtype, device=data.device)
 
 
-BINDINGS: dict[str, Binding] = {
-    name: change(name, _weights)
-    for name in (
-        "image_to_gray",
-        "image_adjust_brightness",
-        "image_adjust_contrast",
-        "image_adjust_saturation",
-        "image_color_jitter",
-    )
-}
+BINDINGS: dict[str, Binding] = changes(_like)

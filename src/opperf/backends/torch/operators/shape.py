@@ -43,6 +43,7 @@ BINDINGS: dict[str, Binding] = {
     "transpose": call("torch.permute", "input=data, dims=axes", derive={"axes": axes}),
     "swap_axes": call("torch.transpose", "input=data, dim0=axis1, dim1=axis2"),
     "reshape": call("torch.reshape", "input=data, shape=shape", adapt={"shape": as_tuple}),
+    "reshape_like": call("torch.Tensor.reshape_as", "self=data, other=like"),
     "flatten": call("torch.flatten", "input=data", "start_dim=1"),
     "expand_dims": call("torch.unsqueeze", "input=data, dim=axis"),
     "squeeze": call("torch.squeeze", "input=data, dim=axis", derive={"axis": axis}),

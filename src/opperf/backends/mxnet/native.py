@@ -1,4 +1,4 @@
-"""Samples by the framework's own clock: what its profiler says its operators took, nothing of what calls them.
+"""Samples by MXNet's own clock: what its profiler says its operators took, nothing of what calls them.
 
 It sees neither the Python around a call nor the waiting for its end, and so is below what a program waits for; the
 engine of `measure/` sees both.
@@ -6,6 +6,7 @@ engine of `measure/` sees both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from opperf.backends.mxnet.operator_times import seconds
 from opperf.backends.mxnet.profile import Window, window
 from opperf.measure.disturbance import Counters, clean
 from opperf.measurement import Measurement, Sample, Samples
-from opperf.plan import Settings
+from opperf.plan import NATIVE, Settings
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
@@ -28,12 +29,17 @@ MOST_CALLS = 50
 RUNS, WARMUP = 50, 10
 
 
-def measure(backend: Backend, counters: Counters, work: Work, settings: Settings) -> Measurement:
-    """Measure one piece of work by the profiler: untimed calls, then `runs` samples, then memory."""
-    warmup = WARMUP if settings.warmup is None else settings.warmup
+def measure(
+    backend: Backend, counters: Counters, work: Work, settings: Settings, *, took: Sequence[int] = ()
+) -> Measurement:
+    """Measure one piece of work by the profiler: untimed calls, then `runs` samples, then memory.
+
+    `took` are calls that were made before, in nanoseconds: they count as warm-up.
+    """
+    warmup = max(len(took), WARMUP if settings.warmup is None else settings.warmup)
     with window() as profiler, work.scope():
         watch = _Watch(backend, counters, profiler, work)
-        for _ in range(warmup):
+        for _ in range(warmup - len(took)):
             watch.call()
         calls = watch.calls()
         counters.watch()
@@ -41,7 +47,13 @@ def measure(backend: Backend, counters: Counters, work: Work, settings: Settings
     return Measurement(
         time=Samples(samples),
         memory=backend.memory(work) if settings.memory else None,
-        facts={**work.notes, "sync": "operator", "warmup_calls": warmup, "calls_per_sample": calls},
+        facts={
+            **work.notes,
+            "clock": NATIVE,
+            "sync": "operator",
+            "warmup_calls": warmup,
+            "calls_per_sample": calls,
+        },
     )
 
 
