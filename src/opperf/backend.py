@@ -86,7 +86,9 @@ class Work:
 class Captured:
     """One operator that a program called: its case, or `why` there is none, and the module that called it.
 
-    `module` is empty for a call outside of every module. `backward` says that a gradient was computed.
+    `module` is empty for a call outside of every module. `backward` says that a gradient was computed; by an operator
+    of its own, or else in the `direction` "backward" of the one whose gradient it is. `count` is how often it is called
+    in this place: as often as the loop around it turns.
     """
 
     name: str
@@ -94,6 +96,8 @@ class Captured:
     why: str = ""
     module: str = ""
     backward: bool = False
+    direction: str = "forward"
+    count: int = 1
 
 
 class Unsupported(Exception):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opperf.errors import InputError
-from opperf.plan import Settings, Side
+from opperf.plan import PROGRAM, Settings, Side
 from opperf.registry import CODE
 from opperf.session import settled_side
 from opperf.suite import Suite
@@ -31,7 +31,7 @@ def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) 
     """
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(settled_side(side), CODE + code)
+            found = pool.capture(replace(settled_side(side), settings=PROGRAM), CODE + code)
         except OperatorFailure as failed:
             raise _refused(code, failed) from failed
     if found.get("wrong") is not None:
@@ -51,7 +51,7 @@ def _refused(code: str, failed: OperatorFailure) -> InputError:
     """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
     said = failed.failure
     if said.get("skipped"):
-        return InputError(f"`{code}`: {said['message']}", hint="known: torch", slug="no_capture")
+        return InputError(f"`{code}`: {said['message']}", hint=said["hint"], slug="no_capture")
     return InputError(
         f"`{code}` raised {said['exception']}: {said['message']}",
         hint="it is called without arguments, and must run by itself",

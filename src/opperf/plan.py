@@ -22,6 +22,8 @@ NATIVE = "native"
 CLOCKS = ("wall", NATIVE)
 #: The settings of a side that nothing is measured on: it computes what others should.
 REFERENCE = {"role": "reference"}
+#: The settings of a side that runs the user's own program, as it runs without opperf.
+PROGRAM = {"role": "program"}
 #: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
 VARIABLE = "env."
 
@@ -70,6 +72,11 @@ class Side:
     def is_reference(self) -> bool:
         """Whether this is where results are computed that others are checked against: NumPy, in float64."""
         return self.settings == REFERENCE
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the user's own program runs here, and nothing else."""
+        return self.settings == PROGRAM
 
     @property
     def variables(self) -> dict[str, str]:

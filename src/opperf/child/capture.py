@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
 from opperf.child import code
+from opperf.registry import FRAMEWORKS
 from opperf.suite import Program, Suite, SuiteCase
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ def capture(backend: Backend, path: str, folder: Path) -> dict[str, Any]:
     """Call the user's function, and return a suite of what its last call ran, and what no case can hold.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
-    Code that cannot be loaded is `wrong`. Raises `Unsupported` for a framework whose operators cannot be seen yet, and
-    what the function raises.
+    Code that cannot be loaded is `wrong`. Raises `Unsupported` for operators that cannot be seen, and what the function
+    raises.
     """
     try:
         function = code.load(path, folder)
@@ -35,10 +36,16 @@ def capture(backend: Backend, path: str, folder: Path) -> dict[str, Any]:
     program = _timed(backend, function)
     calls = backend.capture(function)
     if calls is None:
-        raise Unsupported(f"the operators of {backend.name} cannot be captured yet", slug="no_capture")
-    left_out = Counter((call.name, call.why) for call in calls if call.case is None)
+        message = f"the operators of {backend.name} cannot be captured yet"
+        raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
+    left_out: Counter[tuple[str, str]] = Counter()
+    for call in calls:
+        if call.case is None:
+            left_out[call.name, call.why] += call.count
+    # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
+    source = f"{path}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else path
     return {
-        "suite": _suite(path, calls, program).to_json(),
+        "suite": _suite(path, source, calls, program).to_json(),
         "left_out": [{"name": name, "reason": why, "count": count} for (name, why), count in left_out.items()],
     }
 
@@ -55,15 +62,16 @@ def _timed(backend: Backend, function: Callable[[], object]) -> Program:
     return Program(median(times) / 1e9, len(times), backend.name, version, backend.side.threads)
 
 
-def _suite(path: str, calls: Iterable[Captured], program: Program) -> Suite:
-    """Return the cases in the order in which each was first called."""
-    counts: Counter[Case] = Counter()
-    origins: dict[Case, dict[str, None]] = {}
+def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:
+    """Return the cases in the order in which each was first called, those of each direction by themselves."""
+    counts: Counter[tuple[Case, str]] = Counter()
+    origins: dict[tuple[Case, str], dict[str, None]] = {}
     function = path.rpartition(":")[2]
     for call in calls:
         if call.case is not None:
-            counts[call.case] += 1
+            key = call.case, call.direction
+            counts[key] += call.count
             place = f"{call.module or function}{' backward' if call.backward else ''}"
-            origins.setdefault(call.case, {})[place] = None
-    cases = (SuiteCase(case, count, ", ".join(origins[case]), ("forward",)) for case, count in counts.items())
-    return Suite(function, path, tuple(cases), program)
+            origins.setdefault(key, {})[place] = None
+    cases = (SuiteCase(key[0], count, ", ".join(origins[key]), (key[1],)) for key, count in counts.items())
+    return Suite(function, source, tuple(cases), program)

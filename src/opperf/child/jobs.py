@@ -157,8 +157,8 @@ class Jobs:
         start = time.perf_counter()
         bound = self._bound(case, call, seed)
         input_seconds = time.perf_counter() - start
-        definition = catalog().get(case.operator)
-        return ready(self._backend, bound, direction, definition, str(seed)), input_seconds
+        definition, random = catalog().get(case.operator), self._names.draws(call.path)
+        return ready(self._backend, bound, direction, definition, str(seed), random=random), input_seconds
 
     def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
         """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""

@@ -96,6 +96,11 @@ class Names:
         except (LookupError, Unsupported):  # an older version of the framework may lack what a binding names
             return False
 
+    def draws(self, path: str) -> bool:
+        """Whether an operator at a path draws numbers, so that no two results need be the same."""
+        calls = ((name, known) for name, known in self._backend.bindings().items() if isinstance(known, Call))
+        return any(catalog()[name].random for name, known in calls if path in (known.path, *known.also))
+
     def discover(self, path: str | None, size: str) -> dict[str, Any]:
         """Say which operators the framework has registered that no binding names, or give example cases of one."""
         if path is not None and path.startswith(CODE):

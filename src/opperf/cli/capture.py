@@ -19,7 +19,7 @@ def capture(
         str, typer.Argument(metavar="MODULE:FUNCTION", help="A function of yours that takes no arguments; it is run.")
     ],
     *,
-    framework: Annotated[str, Option(metavar="F", help="Whose operators; torch alone, so far.")] = "torch",
+    framework: Annotated[str, Option(metavar="F", help="Whose operators: torch, mxnet or jax.")] = "torch",
     environment: Annotated[
         str, Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`: where your code runs.")
     ] = "current",

@@ -7,7 +7,8 @@ import os
 import pytest
 
 from opperf import backends
-from opperf.plan import Side
+from opperf.backends.jax.threads import configure
+from opperf.plan import PROGRAM, Side
 
 
 def test_a_variable_of_the_side_wins_over_what_the_threads_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,3 +22,14 @@ def test_the_settings_that_are_no_variables_are_not_exported(monkeypatch: pytest
     monkeypatch.delenv("slowdown", raising=False)
     backends.start(Side("null", settings={"slowdown": "1.05"}))
     assert "slowdown" not in os.environ
+
+
+def test_a_program_of_jax_runs_with_the_element_types_that_it_has_without_opperf(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    variables: dict[str, str] = {}
+    monkeypatch.setattr(os, "environ", variables)
+    configure(Side("jax", settings=PROGRAM))
+    assert "JAX_ENABLE_X64" not in variables
+    configure(Side("jax"))
+    assert variables["JAX_ENABLE_X64"] == "1"

@@ -52,6 +52,41 @@ def test_a_case_of_several_modules_names_each_once(code: str, tmp_path: Path, mo
     assert (entry["count"], entry["origin"]) == (3, "Net.a, step")
 
 
+def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_direction(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = operator("add").case("small")
+    calls = [
+        Captured("add", add, module="net_dense0"),
+        Captured("add", add, module="net_dense0", backward=True, direction="backward"),
+        Captured("add", add, module="net_dense0", backward=True),
+    ]
+    monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
+    suite = Suite.from_json(capture(NullBackend(Side("null")), code, tmp_path)["suite"], "the answer")
+    assert suite.cases == (
+        SuiteCase(add, 2, "net_dense0, net_dense0 backward", ("forward",)),
+        SuiteCase(add, 1, "net_dense0 backward", ("backward",)),
+    )
+
+
+def test_what_a_loop_calls_counts_as_often_as_it_turns(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = operator("add").case("small")
+    calls = [Captured("add", add, count=5), Captured("add", add), Captured("mystery", why="not known", count=3)]
+    monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
+    found = capture(NullBackend(Side("null")), code, tmp_path)
+    assert [entry["count"] for entry in found["suite"]["cases"]] == [6]
+    assert found["left_out"] == [{"name": "mystery", "reason": "not known", "count": 3}]
+
+
+def test_the_operators_of_a_framework_that_compiles_are_said_to_be_unfused(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NullBackend, "name", "jax")
+    assert capture(NullBackend(Side("null")), code, tmp_path)["suite"]["source"] == f"{code}, unfused"
+
+
 def test_a_framework_that_cannot_be_watched_refuses(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(self: NullBackend, function: Callable[[], Any]) -> None:
         return None

@@ -1,6 +1,6 @@
 """JAX's functions by the path that users write: `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`.
 
-A path is data, so it leads to computation only.
+A path is data, so it leads to computation only. `primitive.add` is what is below them: a primitive of JAX's.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.stats
 
+from opperf.backends.jax import primitives
 from opperf.backends.paths import function_at, listing
 
 ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
@@ -36,6 +37,8 @@ MODULES = {
 
 def resolve(path: str) -> Callable[..., Any]:
     """Return the function at a path, or raise `LookupError`."""
+    if path.startswith(primitives.PREFIX):
+        return primitives.find(path.removeprefix(primitives.PREFIX))
     words = canonical(path).split(".")
     if REFUSED.intersection(words) or (words[0] == "jax" and words[1:2] not in [[space] for space in SPACES]):
         raise LookupError(path)

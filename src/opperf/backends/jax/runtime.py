@@ -28,7 +28,7 @@ from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsup
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.jax import discovery, explain, functions, gradients, memory
+from opperf.backends.jax import capture, discovery, explain, functions, gradients, memory
 from opperf.backends.jax.programs import Program, over_tensors, program
 from opperf.case import Case
 from opperf.explanation import Explanation
@@ -131,7 +131,7 @@ class JaxBackend:
         return bindings("jax")
 
     def resolve(self, path: str) -> Callable[..., Any]:
-        """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, ..."""
+        """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, `primitive.add`, ..."""
         return functions.resolve(path)
 
     def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
@@ -205,8 +205,8 @@ class JaxBackend:
         return [explain.of_call(work)]
 
     def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
-        """Return nothing: not yet."""
-        return None
+        """Return the primitives of the program that JAX traces of a function."""
+        return capture.of_call(function)
 
 
 def _device(name: str) -> Any:

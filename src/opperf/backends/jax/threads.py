@@ -17,7 +17,8 @@ def configure(side: Side) -> None:
     """Set the environment that JAX and XLA read when they are loaded."""
     set_variables(side.threads)  # NumPy's BLAS, which JAX loads as well
     os.environ["NPROC"] = str(side.threads)
-    os.environ["JAX_ENABLE_X64"] = "1"  # float64 and int64 become float32 and int32 without it
+    if not side.is_program:
+        os.environ["JAX_ENABLE_X64"] = "1"  # float64 and int64 become float32 and int32 without it
     os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"  # the time to compile is a metric
     if side.device == "cpu":
         os.environ["JAX_PLATFORMS"] = "cpu"  # no search for accelerators, which takes seconds and memory

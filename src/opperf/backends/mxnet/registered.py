@@ -141,6 +141,14 @@ def signature(name: str) -> Signature:
 
 
 @cache
+def named(handle: int) -> str:
+    """Return the name of the operator at an address, where an alias stands for another that of the other."""
+    name = ctypes.c_char_p()
+    check_call(_LIB.MXSymbolGetAtomicSymbolName(OpHandle(handle), ctypes.byref(name)))
+    return str(py_str(name.value))
+
+
+@cache
 def _handle(name: str) -> Any:
     handle = OpHandle()
     check_call(_LIB.NNGetOpHandle(c_str(name), ctypes.byref(handle)))

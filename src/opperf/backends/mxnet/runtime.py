@@ -14,7 +14,7 @@ from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsup
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.mxnet import custom_add_one, discovery, explain, gradients, memory, paths
+from opperf.backends.mxnet import capture, custom_add_one, discovery, explain, gradients, memory, paths
 from opperf.backends.mxnet.compiled import compiled
 from opperf.backends.mxnet.target import Target, target_of
 from opperf.case import Case
@@ -212,8 +212,8 @@ class MxnetBackend:
         return explain.of_calls(work, calls, self.wait)
 
     def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
-        """Return nothing: not yet."""
-        return None
+        """Return every operator that Python has MXNet call, and every gradient that autograd computes."""
+        return capture.of_call(function)
 
 
 def _product() -> Callable[[], None]:

@@ -66,6 +66,8 @@ def target_of(bound: Bound) -> Target:
         else:
             function = function_at(named)
             notes["implementation"] = f"mxnet:{named}"
+    else:  # no operator takes `training`: MXNet is told so beside the call
+        keywords = {name: value for name, value in keywords.items() if name != "training"}
     if isinstance(function, Registered):
         arguments = function.completed(arguments)
     numpy = takes_numpy(function)

@@ -1,0 +1,88 @@
+"""The equations of a traced program: each primitive with what is known of its operands, how often it runs, and where.
+
+Programs within programs are entered: those of `jit`, of functions with derivatives of their own, of what is computed
+anew on the way back, and of loops. The body of a `scan` counts as often as it turns; that of a `while`, whose turns
+nobody knows before it runs, counts once, and so does every branch of a `cond`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+#: Primitives that are given a program, as what to do with two numbers, and are one operator all the same.
+WHOLE = ("scatter", "reduce", "select_and_scatter", "pallas_call")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an equation stands: named scopes and functions around it, on the way back or not, and how often it runs."""
+
+    scopes: tuple[str, ...] = ()
+    backward: bool = False
+    count: int = 1
+
+    def of(self, equation: Any) -> Place:
+        """Return the place of an equation that stands here."""
+        stack = equation.source_info.name_stack.stack
+        scopes = (one.name for one in stack if type(one).__name__ == "Scope")
+        back = any(one.name == "transpose" for one in stack if type(one).__name__ == "Transform")
+        return replace(self, scopes=(*self.scopes, *scopes), backward=self.backward or back)
+
+    def within(self, equation: Any) -> Place:
+        """Return the place of what an equation enters."""
+        name = equation.params.get("name")
+        scopes = (*self.scopes, name) if isinstance(name, str) else self.scopes
+        turns = equation.params["length"] if equation.primitive.name == "scan" else 1
+        return replace(self, scopes=scopes, count=self.count * turns)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A primitive that a program calls; of `values`, those that are not known before it runs are None."""
+
+    own: Any
+    values: tuple[Any, ...]
+    place: Place
+
+
+def equations(program: ClosedJaxpr) -> Iterator[Equation]:
+    """Yield the equations of a program in order."""
+    return _entered(program.jaxpr, program.consts, (), Place())
+
+
+def _entered(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any], around: Place) -> Iterator[Equation]:
+    known = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, given))}
+    for equation in program.eqns:
+        values = tuple(one.val if isinstance(one, Literal) else known.get(one) for one in equation.invars)
+        place = around.of(equation)
+        bodies = list(_bodies(equation))
+        for body, own in bodies:
+            yield from _entered(body, own, _handed(equation, len(body.invars), values), place.within(equation))
+        if not bodies:
+            yield Equation(equation, values, place)
+
+
+def _bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:
+    """Yield the programs within an equation, and their constants."""
+    if equation.primitive.name.startswith(WHOLE):
+        return
+    for value in equation.params.values():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, ClosedJaxpr):
+                yield one.jaxpr, one.consts
+            elif isinstance(one, Jaxpr):
+                yield one, ()
+
+
+def _handed(equation: Any, count: int, values: Sequence[Any]) -> Sequence[Any]:
+    """Return what is known of the inputs of a program within: what a loop carries on is not."""
+    if equation.primitive.name == "scan":
+        fixed, carried = equation.params["num_consts"], equation.params["num_carry"]
+        return [*values[:fixed], *([None] * carried), *values[fixed + carried :]]
+    if equation.primitive.name == "cond":  # the first value says which branch
+        return values[1:]
+    return values if len(values) == count and equation.primitive.name != "while" else ()

@@ -1,0 +1,36 @@
+"""What JAX's own modules define and do not all show: primitives, and the words that their parameters are made of."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import jax.extend.core.primitives  # noqa: F401 - so that they are all there
+from jax.extend.core import Primitive
+
+
+@cache
+def primitives() -> Mapping[str, Any]:
+    """Return every primitive by its name."""
+    return {one.name: one for one in _defined() if isinstance(one, Primitive)}
+
+
+@cache
+def words() -> Mapping[str, Any]:
+    """Return the enumerations and named tuples by their names."""
+    return {one.__name__: one for one in _defined() if issubclass(type(one), type) and _is_word(one)}
+
+
+def _is_word(kind: type) -> bool:
+    """Whether values of a type are one of a few, or a tuple whose places have names."""
+    return issubclass(kind, enum.Enum) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+
+
+def _defined() -> Iterator[Any]:
+    """Yield everything that a module of JAX holds under a name; of two of one name the last counts, the public one."""
+    names = [name for name in sys.modules if name.split(".")[0] == "jax"]
+    for name in sorted(names, key=lambda name: not name.startswith("jax._src.")):
+        yield from list(vars(sys.modules[name]).values())

@@ -1,0 +1,121 @@
+"""The operators of a user's function in MXNet and JAX, captured in their own environments, run again by themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+HERE = Path(__file__).parent
+MODELS = HERE.parents[1] / "examples" / "models"
+STEPS = HERE.parents[1] / "benchmarks" / "capture_rerun_models"
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+#: The layers of LeNet, the loss, and two updates of four parameters each; `relu` is an activation.
+LENET = {
+    **dict.fromkeys(("Convolution", "Pooling", "FullyConnected"), 2),
+    "Activation": 3,
+    **dict.fromkeys(("Flatten", "log_softmax", "pick", "_mul_scalar", "mean"), 1),
+}
+LOOP = """
+import jax
+import jax.numpy as jnp
+
+table = jnp.arange(12.0).reshape(4, 3)
+places = jnp.array([3, 0, 2])
+
+@jax.jit
+def turned(data):
+    with jax.named_scope("loop"):
+        return jax.lax.scan(lambda carry, row: (jnp.sin(carry) + row, None), data, table)[0]
+
+def step():
+    return turned(table[places].sum(0))
+
+def reads():
+    return float(table.sum())
+"""
+
+
+def in_environment(framework: str, *words: object) -> Any:
+    """Run a script in the environment of a framework, and return what it prints."""
+    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    done = subprocess.run(
+        [str(python), *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_hybridized() -> None:
+    own = HERE / "captured_models_mxnet.py"
+    paths = [f"{MODELS}/lenet_mxnet.py:training_step", f"{own}:lenet_hybridized", f"{own}:normalized"]
+    lenet, hybridized, normalized, imperative = in_environment(
+        "mxnet", HERE / "captured_mxnet.py", HERE, *paths, f"{own}:imperative"
+    )
+    gradients = {f"{name} backward": count for name, count in LENET.items()}
+    assert lenet["names"] == hybridized["names"] == {**LENET, **gradients, "multi_sgd_update": 2}
+    assert {"lenet_conv0", "lenet_conv0_relu", "lenet_dense1", ""} < {*lenet["modules"]}
+    layers, graph = ([name for name in one["modules"] if name.startswith("lenet")] for one in (lenet, hybridized))
+    assert layers == graph
+    assert [found["unlike"] for found in (lenet, hybridized, normalized, imperative)] == [[]] * 4
+    assert {"BatchNorm", "BatchNorm backward", "Dropout", "Dropout backward", "adam_update"} <= {*normalized["names"]}
+    assert imperative["names"]["add_n"] == 2
+    assert "exp" in imperative["names"]
+    assert "exp backward" not in imperative["names"]
+
+
+def test_every_equation_of_jax_runs_alone() -> None:
+    script = HERE / "captured_jax.py"
+    paths = [f"{STEPS}/transformer_jax.py:training_step", f"{MODELS}/lenet_jax.py:training_step"]
+    (mlp,) = in_environment("jax", script, HERE, "compile", f"{STEPS}/mlp_jax.py:training_step")
+    transformer, lenet = in_environment("jax", script, HERE, "trace", *paths)
+    assert [found["unlike"] for found in (mlp, transformer, lenet)] == [[], [], []]
+    assert all(found["calls"] > found["cases"] > 40 for found in (mlp, transformer, lenet))
+
+
+def test_a_program_of_jax_is_captured_unfused_and_measured_from_its_suite(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(LOOP)
+    suite, output = tmp_path / "own.json", tmp_path / "run.json"
+    done = command("capture", "own:step", "--framework", "jax", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(suite.read_text())
+    assert written["source"] == "code:own:step, unfused"
+    entries = {entry["case"]["operator"]: entry for entry in written["cases"]}
+    turned = entries["jax:primitive.sin"]
+    assert (turned["count"], turned["origin"]) == (4, "turned.loop")
+    # As the program runs without opperf, which measures where floats of 64 bits are allowed.
+    assert turned["case"]["inputs"] == {"operand0": {"shape": [3], "dtype": "float32"}}
+    assert entries["jax:primitive.gather"]["case"]["inputs"]["operand1"]["range"] == [0, 4]
+
+    done = command("run", "--suite", suite, "--framework", "jax", "--runs", 1, "--warmup", 0, "--output", output)
+    assert done.returncode == 0, done.stderr
+    records = json.loads(output.read_text())["records"]
+    assert [record["status"] for record in records] == ["ok"] * len(written["cases"])
+
+
+def test_a_program_of_jax_that_reads_a_value_is_told_what_to_do(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(LOOP)
+    done = command("capture", "own:reads", "--framework", "jax")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: `own:reads`: it reads an array or waits for one, which tracing cannot" in done.stderr
+    assert done.stderr.endswith("hint: return the array, and read it elsewhere\n")
