@@ -1,10 +1,13 @@
-"""Which operators one call of the user's function runs, asked of a child that has the framework."""
+"""Which operators one call of the user's function runs, or a model in a file, asked of a child that can run it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
+from opperf.case import Argument, argument_to_json
 from opperf.errors import InputError
 from opperf.plan import PROGRAM, Settings, Side
 from opperf.registry import CODE
@@ -21,6 +24,7 @@ class Capture:
 
     suite: Suite
     left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...] = ()
 
 
 def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) -> Capture:
@@ -31,20 +35,46 @@ def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) 
     """
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(replace(settled_side(side), settings=PROGRAM), CODE + code)
+            found = pool.capture(replace(settled_side(side), settings=PROGRAM), code=CODE + code)
         except OperatorFailure as failed:
             raise _refused(code, failed) from failed
     if found.get("wrong") is not None:
         raise InputError(f"`{code}`: {found['wrong']}", hint=found.get("hint"), slug="user_code")
-    left_out = tuple(LeftOut(one["name"], one["count"], one["reason"]) for one in found["left_out"])
-    suite = Suite.from_json(found["suite"], code)
-    if not suite.cases and not left_out:
+    taken = _taken(found, code)
+    if not taken.suite.cases and not taken.left_out:
         raise InputError(
             f"`{code}` calls no operator of {side.framework}",
             hint="name a function that does the work itself, such as one training step",
             slug="empty_capture",
         )
-    return Capture(suite, left_out)
+    return taken
+
+
+def capture_model(
+    path: Path, side: Side, inputs: Mapping[str, Argument], timeout: float, note: Callable[[str], None]
+) -> Capture:
+    """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
+
+    Raises `InputError` for what is no model or does not run; `HarnessError` for a child that does not start or is lost.
+    """
+    if not path.is_file():
+        raise InputError(f"no file `{path}`", slug="bad_model")
+    given = {name: argument_to_json(value) for name, value in inputs.items()}
+    with Pool(Settings(timeout=timeout), note) as pool:
+        try:
+            found = pool.capture(settled_side(side), model=str(path.absolute()), inputs=given)
+        except OperatorFailure as failed:
+            said = failed.failure
+            raise InputError(f"`{path}`: {said['message']}", hint=said.get("hint"), slug="bad_model") from failed
+    if found.get("wrong") is not None:
+        raise InputError(f"`{path}`: {found['wrong']}", hint=found.get("hint"), slug="bad_model")
+    return _taken(found, str(path))
+
+
+def _taken(found: Mapping[str, Any], where: str) -> Capture:
+    """Read the answer of a child."""
+    left_out = tuple(LeftOut(one["name"], one["count"], one["reason"]) for one in found["left_out"])
+    return Capture(Suite.from_json(found["suite"], where), left_out, tuple(found.get("notes", ())))
 
 
 def _refused(code: str, failed: OperatorFailure) -> InputError:

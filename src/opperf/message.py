@@ -8,8 +8,8 @@ The child opens with `hello`. Then each request of the parent gets one reply tha
 Verbs: `prepare` a trial and get a handle; `measure` it (the child runs the sampling loop by itself); `sample` one block
 on demand; take a `turn` of several after settling; `release` the handle; `describe` a name; `discover` the
 framework's own operators, or example cases of one; `explain` what a trial runs; `evaluate` it into files; `compare`
-files with files; `capture` which operators the user's function runs; `iterate` over the entries of a config and
-`generate` descriptions of their arguments, by the user's own code; `quit`.
+files with files; `capture` which operators the user's function runs, or a model; `iterate` over the entries of a config
+and `generate` descriptions of their arguments, by the user's own code; `quit`.
 Arrays never travel here.
 """
 

@@ -18,7 +18,8 @@ class Framework:
     `module` is what its import is called, `distributions` the packages that bring it, `preset` the requirements of the
     environment that opperf builds when the name of the framework is given as an environment. `companions` are
     installed beside any other requirement of it. `mode` is how its users run it when they say nothing.
-    `gradients` is False for one that has no automatic differentiation.
+    `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that is measured by
+    its own names alone; a command that names no framework does not look for it.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Framework:
     companions: tuple[str, ...] = ()
     mode: str = "eager"
     gradients: bool = True
+    neutral: bool = True
 
     def owns(self, distribution: str) -> bool:
         """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
@@ -43,6 +45,16 @@ FRAMEWORKS = {
         Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
         Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
+        # A node is run as a model of its own, which `onnx` writes.
+        Framework(
+            "onnxruntime",
+            "onnxruntime",
+            ("onnxruntime",),
+            ("onnxruntime==1.31.1", "onnx==1.23.2", "numpy==2.4.6"),
+            ("onnx", "numpy"),
+            gradients=False,
+            neutral=False,
+        ),
         # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
         Framework("null", "opperf", (), ()),
     )
@@ -65,7 +77,7 @@ _CODE = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A
 #: What of an operator is measured: alone without a graph, its gradients alone, or a forward with them.
 DIRECTIONS = ("forward", "backward", "forward_backward")
 #: The frameworks that a command without `--framework` looks for.
-REAL_FRAMEWORKS = tuple(name for name in FRAMEWORKS if name != "null")
+REAL_FRAMEWORKS = tuple(name for name, known in FRAMEWORKS.items() if known.neutral and name != "null")
 
 
 def framework(name: str) -> Framework:

@@ -100,7 +100,7 @@ class Bench:
 @pytest.fixture(scope="session")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
-    found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, "null")}
+    found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, "onnxruntime", "null")}
     found["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
     yield found
     for bench in found.values():

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import opperf
-from opperf.registry import REAL_FRAMEWORKS
+from opperf.registry import FRAMEWORKS
 
 if TYPE_CHECKING:
     from tests.docs.conftest import Page
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Frameworks that do not import here; their backends cannot either.
-ABSENT = [name for name in REAL_FRAMEWORKS if importlib.util.find_spec(name) is None]
+ABSENT = [known.name for known in FRAMEWORKS.values() if importlib.util.find_spec(known.module) is None]
 #: What else imports a framework: the faces for scripts that have it.
 FACES = {
     "mxnet": r"|profiler$|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"

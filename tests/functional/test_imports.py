@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-FRAMEWORKS = {"torch", "mxnet", "jax", "jaxlib", "numpy"}
+FRAMEWORKS = {"torch", "mxnet", "jax", "jaxlib", "onnx", "onnxruntime", "numpy"}
 HEAVY = {"typer", "click", "rich", "scipy", "pandas", "jinja2", "psutil", "uv", "filelock"}
 
 # Runs a command, and prints the top of every module that is loaded at its end on the last line.

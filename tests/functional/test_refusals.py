@@ -36,7 +36,11 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         (("run", "null:", "--framework", "null"), "`null:` names no operator", "write `null:NAME`"),
         ((*ADD, "--category", "reductoin"), "no category `reductoin`", "did you mean `reduction`"),
         ((*ADD, "--category", "zz"), "no category `zz`", "known: elementwise_unary, "),
-        ((*ADD, "--framework", "tensorflow"), "no framework `tensorflow`", "known: torch, mxnet, jax, numpy, null"),
+        (
+            (*ADD, "--framework", "tensorflow"),
+            "no framework `tensorflow`",
+            "known: torch, mxnet, jax, numpy, onnxruntime, null",
+        ),
         ((*ADD, "--size", "tiny"), "no size `tiny`", "known: small, common, large, skewed"),
         ((*ADD, "--direction", "up"), "no direction `up`", "known: forward, backward, forward_backward"),
         ((*ADD, "--dtype", "float31"), "no dtype `float31`", "float32"),

@@ -18,6 +18,11 @@ def test_the_null_framework_is_not_real() -> None:
     assert "null" not in REAL_FRAMEWORKS
 
 
+def test_a_framework_without_neutral_operators_is_not_looked_for() -> None:
+    assert "onnxruntime" not in REAL_FRAMEWORKS
+    assert split_implementation("onnxruntime:ai.onnx.Gemm") == ("onnxruntime", "ai.onnx.Gemm")
+
+
 def test_an_unknown_framework_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="numpy") as caught:
         framework("caffe3")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from opperf.backend import Backend
     from opperf.plan import Side
 
-__all__ = ["native_clock", "ranges", "start"]
+__all__ = ["model_file", "native_clock", "ranges", "start"]
 
 
 def start(side: Side) -> Backend:
@@ -33,20 +32,27 @@ def start(side: Side) -> Backend:
 
 def native_clock(framework: str) -> Any:
     """Return the module that measures by a framework's own profiler; raises `Unsupported` where there is none."""
-    name = f"opperf.backends.{framework}.native"
-    if find_spec(name) is None:
-        message = f"opperf reads no time of an operator from the profiler of {framework}"
-        raise Unsupported(message, slug="no_native_clock", hint="leave `--clock native` out")
-    return import_module(name)
+    message = f"opperf reads no time of an operator from the profiler of {framework}"
+    return _part(framework, "native", Unsupported(message, slug="no_native_clock", hint="leave `--clock native` out"))
 
 
 def ranges(framework: str) -> Any:
     """Return the module that marks ranges for a tool that watches; raises `Unsupported` where there is none."""
-    name = f"opperf.backends.{framework}.ranges"
+    message = f"opperf marks no ranges in {framework}, so no tool could tell whose a kernel is"
+    return _part(framework, "ranges", Unsupported(message, slug="no_ranges"))
+
+
+def model_file(framework: str) -> Any:
+    """Return the module that reads a framework's models from files; raises `Unsupported` where there is none."""
+    return _part(framework, "model_file", Unsupported(f"opperf reads no models of {framework}", slug="no_capture"))
+
+
+def _part(framework: str, part: str, missing: Unsupported) -> Any:
+    """Return a module that not every backend has; raises `missing`."""
+    name = f"opperf.backends.{framework}.{part}"
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        message = f"opperf marks no ranges in {framework}, so no tool could tell whose a kernel is"
-        raise Unsupported(message, slug="no_ranges") from error
+        raise missing from error

@@ -1,17 +1,20 @@
-"""Which operators one call of the user's function runs: equal calls are one case, with how often and from where."""
+"""Which operators the user's function runs, or a model in a file: equal calls are one case, with count and origins."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from opperf import backends
 from opperf.backend import Unsupported
-from opperf.child import code
+from opperf.child import code, inputs
+from opperf.errors import InputError
 from opperf.registry import FRAMEWORKS
 from opperf.suite import Program, Suite, SuiteCase
+from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
     from opperf.backend import Backend, Captured
@@ -38,12 +41,35 @@ def capture(backend: Backend, path: str, folder: Path) -> dict[str, Any]:
     if calls is None:
         message = f"the operators of {backend.name} cannot be captured yet"
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
+    # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
+    source = f"{path}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else path
+    return _answer(path, source, calls, program)
+
+
+def capture_model(backend: Backend, path: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Run the model in a file, and return a suite of its nodes, what no case can hold, and `notes` on its inputs.
+
+    `given` describes inputs by name; the others are made by the shapes in the file. What cannot be read or run is
+    `wrong`. Raises `Unsupported` for a framework whose models are no files.
+    """
+    reader = backends.model_file(backend.name)
+    try:
+        specs = {name: TensorSpec.from_json(spec, name) for name, spec in given.items()}
+        model = reader.read(path, specs, backend.side)
+        made = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
+        calls = model.captured(made)
+    except InputError as error:
+        return {"wrong": error.message, "hint": error.hint}
+    name = Path(path).name
+    return {**_answer(name, name, calls, None), "notes": model.notes}
+
+
+def _answer(path: str, source: str, calls: Sequence[Captured], program: Program | None) -> dict[str, Any]:
+    """Return the suite of what was called, and what no case of it can hold, with how often and why."""
     left_out: Counter[tuple[str, str]] = Counter()
     for call in calls:
         if call.case is None:
             left_out[call.name, call.why] += call.count
-    # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
-    source = f"{path}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else path
     return {
         "suite": _suite(path, source, calls, program).to_json(),
         "left_out": [{"name": name, "reason": why, "count": count} for (name, why), count in left_out.items()],
@@ -62,7 +88,7 @@ def _timed(backend: Backend, function: Callable[[], object]) -> Program:
     return Program(median(times) / 1e9, len(times), backend.name, version, backend.side.threads)
 
 
-def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:
+def _suite(path: str, source: str, calls: Iterable[Captured], program: Program | None) -> Suite:
     """Return the cases in the order in which each was first called, those of each direction by themselves."""
     counts: Counter[tuple[Case, str]] = Counter()
     origins: dict[tuple[Case, str], dict[str, None]] = {}

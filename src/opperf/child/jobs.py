@@ -15,7 +15,7 @@ from opperf.backends import native_clock
 from opperf.backends.call import Call
 from opperf.case import Case, DType
 from opperf.child import arguments
-from opperf.child.capture import capture
+from opperf.child.capture import capture, capture_model
 from opperf.child.code import flop_count
 from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
@@ -106,6 +106,8 @@ class Jobs:
             return self._workload.entries(given["iterator"], given["config"], given["part"])
         if request.verb == "generate":
             return self._workload.described(given["generator"], given["entries"])
+        if request.verb == "capture" and "model" in given:
+            return capture_model(self._backend, given["model"], given["inputs"])
         if request.verb == "capture":
             return capture(self._backend, given["code"], self._folder)
         raise ValueError(f"no verb {request.verb!r}")

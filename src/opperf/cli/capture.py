@@ -1,4 +1,4 @@
-"""`opperf capture`: which operators a program runs, as a suite."""
+"""`opperf capture`: which operators a program or a model runs, as a suite."""
 
 from __future__ import annotations
 
@@ -8,18 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from opperf.cli import options
+
 if TYPE_CHECKING:
     from opperf.trace import LeftOut
 
 Option = typer.Option
+#: How the name of a model's file ends.
+MODEL = ".onnx"
 
 
 def capture(
     code: Annotated[
-        str, typer.Argument(metavar="MODULE:FUNCTION", help="A function of yours that takes no arguments; it is run.")
+        str,
+        typer.Argument(
+            metavar="MODULE:FUNCTION|FILE.onnx",
+            help="A function of yours that takes no arguments, or a model; it is run.",
+        ),
     ],
     *,
-    framework: Annotated[str, Option(metavar="F", help="Whose operators: torch, mxnet or jax.")] = "torch",
+    framework: Annotated[
+        Optional[str],
+        Option(metavar="F", help="Whose operators: torch (the default), mxnet, jax. A model is ONNX Runtime's."),
+    ] = None,
+    inputs: options.Input = None,
     environment: Annotated[
         str, Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`: where your code runs.")
     ] = "current",
@@ -28,23 +40,33 @@ def capture(
 ) -> None:
     """Write the operators of one call of your function as a suite, with real shapes, strides, arguments and counts.
 
-    The function is called twice, and what the second call runs is captured.
+    The function is called twice, and what the second call runs is captured. Of a model in a file, the nodes are
+    written; `--input` is for those of its inputs whose shapes are open.
     """
-    from opperf.capturing import capture
+    from opperf.capturing import capture, capture_model
     from opperf.cli.output import check_place
     from opperf.cli.progress import Bar
     from opperf.errors import InputError
     from opperf.plan import Side
     from opperf.registry import framework as known
     from opperf.registry import is_code
+    from opperf.sources.user_inputs import foreign_case, pairs
     from opperf.store.run_file import write_text
     from opperf.units import parse_duration
 
     check_place(output)
-    if not is_code(code):
-        raise InputError(f"`{code}` is no function", hint="write `module:function` or `file.py:function`")
-    side = Side(known(framework).name, environment=environment)
-    found = capture(code, side, parse_duration(timeout, name="`--timeout`"), Bar().note)
+    is_model = code.endswith(MODEL)
+    side = Side(known(framework or ("onnxruntime" if is_model else "torch")).name, environment=environment)
+    seconds = parse_duration(timeout, name="`--timeout`")
+    if is_model:
+        given = foreign_case(code, pairs(inputs or (), "--input"), {}).inputs
+        found = capture_model(Path(code), side, given, seconds, Bar().note)
+    elif inputs:
+        raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
+    elif not is_code(code):
+        raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
+    else:
+        found = capture(code, side, seconds, Bar().note)
     text = json.dumps(found.suite.to_json(), indent=1) + "\n"
     if output is None:
         typer.echo(text, nl=False)
@@ -52,8 +74,8 @@ def capture(
         write_text(output, text)
         calls = sum(entry.count for entry in found.suite.cases)
         typer.echo(f"wrote {output}: {len(found.suite.cases)} cases of {calls} calls", err=True)
-    for one in found.left_out:
-        typer.echo(_told(one), err=True)
+    for line in (*found.notes, *map(_told, found.left_out)):
+        typer.echo(line, err=True)
 
 
 def _told(one: LeftOut) -> str:

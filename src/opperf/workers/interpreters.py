@@ -215,7 +215,7 @@ def _own_python(text: str, framework: str) -> Path:
 
 def _probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Ask an interpreter for its version and the frameworks it can import."""
-    modules = {FRAMEWORKS[name].module: name for name in REAL_FRAMEWORKS}
+    modules = {known.module: name for name, known in FRAMEWORKS.items() if name != "null"}
     try:
         answer = subprocess.run(
             [str(python), "-c", _PROBE, *modules],

@@ -104,13 +104,13 @@ class Pool:
                 return {}
             raise _unusable(side, failed) from failed
 
-    def capture(self, side: Side, code: str) -> Mapping[str, Any]:
-        """Ask which operators the user's function runs; raises `OperatorFailure` with what it raised itself."""
+    def capture(self, side: Side, **what: Any) -> Mapping[str, Any]:
+        """Ask which operators the user's `code` runs, or a `model`; raises `OperatorFailure` with what was raised."""
         try:
             worker = self.worker(side)
         except OperatorFailure as failed:
             raise _unusable(side, failed) from failed
-        return self._within(worker)("capture", {"code": code})
+        return self._within(worker)("capture", what)
 
     def measure(self, trial: Trial, process: int) -> Outcome:
         """Measure one trial; whatever goes wrong is the outcome."""

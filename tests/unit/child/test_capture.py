@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
 from opperf.backend import Captured, Unsupported
 from opperf.backends.null.runtime import NullBackend
-from opperf.child.capture import capture
+from opperf.case import Case
+from opperf.child.capture import capture, capture_model
+from opperf.errors import InputError
 from opperf.operators import operator
 from opperf.plan import Side
 from opperf.suite import Suite, SuiteCase
+from opperf.tensor import TensorSpec
 
 STEP = """
 calls = 0
@@ -100,3 +104,49 @@ def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
     found = capture(NullBackend(Side("null")), "code:nowhere.py:step", tmp_path)
     assert set(found) == {"wrong", "hint"}
     assert found["wrong"].startswith("cannot load `nowhere.py`")
+
+
+class Model:
+    """A model that takes two tensors, and is run with what is made for them."""
+
+    inputs: ClassVar[dict[str, TensorSpec]] = {"a": TensorSpec((2,)), "b": TensorSpec((3,), "int64")}
+    notes: ClassVar[list[str]] = ["a is small"]
+
+    def captured(self, made: dict[str, Any]) -> list[Captured]:
+        """Return one operator for each input, and one that is left out."""
+        shapes = [list(tensor.spec.shape) for tensor in made.values()]
+        found = [Captured("add", Case("add", {}, {"shape": tuple(shape)}), module=f"n{shape[0]}") for shape in shapes]
+        return [*found, Captured("if", why="a graph")]
+
+
+def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+
+    def reader(framework: str) -> Any:
+        return SimpleNamespace(read=lambda *given: read.append(given) or Model())
+
+    monkeypatch.setattr("opperf.backends.model_file", reader)
+    backend = NullBackend(Side("null"))
+    found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}})
+    assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]
+    suite = Suite.from_json(found["suite"], "the answer")
+    assert (suite.name, suite.source) == ("net.onnx", "net.onnx")
+    assert [(entry.case.attributes, entry.origin) for entry in suite.cases] == [
+        ({"shape": (2,)}, "n2"),
+        ({"shape": (3,)}, "n3"),
+    ]
+    assert found["left_out"] == [{"name": "if", "reason": "a graph", "count": 1}]
+    assert found["notes"] == ["a is small"]
+
+
+def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*given: Any) -> Any:
+        raise InputError("no model", hint="another file")
+
+    monkeypatch.setattr("opperf.backends.model_file", lambda framework: SimpleNamespace(read=read))
+    assert capture_model(NullBackend(Side("null")), "net.onnx", {}) == {"wrong": "no model", "hint": "another file"}
+
+
+def test_a_framework_whose_models_are_no_files_refuses() -> None:
+    with pytest.raises(Unsupported, match="opperf reads no models of null"):
+        capture_model(NullBackend(Side("null")), "net.onnx", {})

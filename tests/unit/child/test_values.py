@@ -143,6 +143,11 @@ def test_given_values_are_rounded_once_to_their_type(backend: Arrays) -> None:
     assert made.tolist() == [np.float32(0.1), np.inf, 16777216.0]
 
 
+@pytest.mark.parametrize(("dtype", "largest"), [("int64", 2**63 - 1), ("uint64", 2**64 - 1)])
+def test_the_largest_whole_number_is_kept_to_its_last_digit(dtype: str, largest: int, backend: Arrays) -> None:
+    assert tensor(backend, TensorSpec((1,), dtype, literal=(largest,)), "s").tolist() == [largest]
+
+
 def test_a_distribution_leaves_given_values_alone() -> None:
     case = Case("f", {"data": TensorSpec((2,), literal=(1, 2))})
     assert case.with_values("zeros") == case

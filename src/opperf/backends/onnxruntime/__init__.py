@@ -1,0 +1,1 @@
+"""ONNX Runtime, which only a child imports; with `onnx`, in which nodes are written."""

@@ -1,0 +1,101 @@
+"""Run in ONNX Runtime's environment: write models into a folder.
+
+python onnx_models.py FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 17
+
+
+def held(name: str, values: Any, dtype: str = "float32") -> Any:
+    """Return a constant of a model."""
+    return numpy_helper.from_array(np.asarray(values, dtype), name)
+
+
+def model(nodes: list[Any], inputs: list[Any], outputs: list[str], constants: list[Any], **more: Any) -> Any:
+    """Return a model; its outputs are tensors of whatever shape."""
+    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+    graph = helper.make_graph(nodes, "net", inputs, results, constants)
+    imports = [helper.make_opsetid("", OPSET), *more.pop("imports", [])]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8, **more)
+
+
+def network() -> Any:
+    """Return a network with an open batch, a shape that it computes itself, equal nodes, constants and a branch."""
+    random = np.random.default_rng(0)
+    nodes = [
+        helper.make_node("Conv", ["image", "kernel", "bias"], ["c"], "conv", strides=[1, 1]),
+        helper.make_node("Relu", ["c"], ["r1"], "relu1"),
+        helper.make_node("Relu", ["c"], ["r2"]),
+        helper.make_node("Clip", ["r1", "", "most"], ["clipped"], "clip"),
+        helper.make_node("Shape", ["clipped"], ["sizes"], "shape"),
+        helper.make_node("Gather", ["sizes", "first"], ["batch"], "gather"),
+        helper.make_node("Concat", ["batch", "rest"], ["wanted"], "concat", axis=0),
+        helper.make_node("Reshape", ["clipped", "wanted"], ["flat"], "reshape"),
+        helper.make_node("Constant", [], ["weights"], "weights", value=held("w", random.random((144, 10)))),
+        helper.make_node("Gemm", ["flat", "weights"], ["scores"], "dense", alpha=0.5),
+        helper.make_node("Dropout", ["scores"], ["kept", "mask"], "dropout"),
+        helper.make_node("Twice", ["kept"], ["doubled"], "twice", domain="own"),
+        helper.make_node("Cast", ["image"], ["asked"], "cast", to=TensorProto.BOOL),
+        helper.make_node("ReduceMax", ["image"], ["largest"], "largest", keepdims=0),
+        helper.make_node("Cast", ["largest"], ["positive"], "positive", to=TensorProto.BOOL),
+        helper.make_node("If", ["positive"], ["chosen"], "branch", then_branch=branch("a"), else_branch=branch("b")),
+    ]
+    constants = [
+        held("kernel", random.random((4, 1, 3, 3))),
+        held("bias", random.random(4)),
+        held("most", 1.0),
+        held("first", [0], "int64"),
+        held("rest", [144], "int64"),
+    ]
+    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["N", 1, 8, 8])
+    imports = [helper.make_opsetid("own", 1)]
+    return model(nodes, [image], ["doubled", "chosen"], constants, imports=imports, functions=[twice()])
+
+
+def branch(name: str) -> Any:
+    """Return what one side of a branch computes."""
+    inside = helper.make_node("Neg", ["scores"], [name])
+    return helper.make_graph([inside], name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+
+def twice() -> Any:
+    """Return a function of the model's own."""
+    body = [helper.make_node("Add", ["x", "x"], ["y"], "add")]
+    return helper.make_function("own", "Twice", ["x"], ["y"], body, [helper.make_opsetid("", OPSET)])
+
+
+def picky() -> Any:
+    """Return a model whose two inputs must have the same length, which neither says."""
+    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name, size in (("a", "N"), ("b", 3))]
+    whole = helper.make_tensor_value_info("places", TensorProto.INT64, ["M"])
+    nodes = [
+        helper.make_node("Concat", ["a", "b"], ["both"], "concat", axis=0),
+        helper.make_node("Gather", ["both", "places"], ["some"], "gather", axis=0),
+    ]
+    return model(nodes, [*sides, whole], ["some"], [])
+
+
+def texts() -> Any:
+    """Return a model that takes strings."""
+    words = helper.make_tensor_value_info("words", TensorProto.STRING, [2])
+    return model([helper.make_node("Identity", ["words"], ["same"])], [words], ["same"], [])
+
+
+def main(folder: Path) -> None:
+    """Write them."""
+    for made in (network, picky, texts):
+        onnx.save(made(), folder / f"{made.__name__}.onnx")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,112 @@
+"""The nodes of a model in a file, captured in ONNX Runtime's own environment, run again from the suite."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+
+HERE = Path(__file__).parent
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def models(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with models, which the environment's own Python wrote."""
+    folder = tmp_path_factory.mktemp("models")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+        python = interpreter(settled(EnvironmentSpec.parse("current"), "onnxruntime"), framework="onnxruntime")
+    done = subprocess.run(
+        [str(python), str(HERE / "onnx_models.py"), str(folder)],
+        env={**os.environ, "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_a_model_is_captured_and_every_node_of_it_runs(command: Command, models: Path, tmp_path: Path) -> None:
+    suite, output = tmp_path / "suite.json", tmp_path / "run.json"
+    done = command("capture", models / "network.onnx", "--output", suite)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    written: dict[str, Any] = json.loads(suite.read_text())
+    assert (written["name"], written["source"]) == ("network.onnx", "network.onnx")
+    cases = {entry["origin"]: entry for entry in written["cases"]}
+    assert [entry["case"]["operator"].rpartition(".")[2] for entry in cases.values()] == [
+        *("Conv", "Relu", "Clip", "Shape", "Gather", "Concat", "Reshape", "Gemm", "Dropout", "Add"),
+        *("Cast", "ReduceMax", "Cast"),
+    ]
+    assert list(cases)[:9] == [
+        *("conv", "relu1, r2", "clip", "shape", "gather", "concat", "reshape", "dense", "dropout"),
+    ]
+    assert cases["conv"]["case"]["operator"] == "onnxruntime:ai.onnx.Conv"
+    assert cases["conv"]["case"]["attributes"] == {
+        "strides": {"tuple": [1, 1]},
+        "constant": {"tuple": [1, 2]},
+        "opset": 17,
+    }
+    assert cases["conv"]["case"]["inputs"]["X"] == {"shape": [1, 1, 8, 8], "dtype": "float32"}
+    assert cases["relu1, r2"]["count"] == 2
+    assert cases["clip"]["case"]["inputs"]["min"] is None
+    assert cases["reshape"]["case"]["inputs"]["shape"]["values"] == {"literal": [1, 144]}
+    assert cases["dense"]["case"]["attributes"]["alpha"] == 0.5
+    assert cases["dense"]["case"]["attributes"]["constant"] == {"tuple": [1]}
+    assert cases["dropout"]["case"]["attributes"]["outputs"] == 2
+    assert "input image: N made 1; another shape with `--input image=1x1x8x8`" in done.stderr
+    assert "left out: ai.onnx.If, 1 calls: a graph of its own as `" in done.stderr
+
+    done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
+    assert done.returncode == 0, done.stderr
+    records = json.loads(output.read_text())["records"]
+    assert [record["status"] for record in records] == ["ok"] * len(cases), records
+    assert {record["side"]["framework"] for record in records} == {"onnxruntime"}
+
+
+def test_inputs_are_what_the_user_says(command: Command, models: Path) -> None:
+    given = ("--input", "a=5", "--input", "places=literal:[7,0,7]")
+    done = command("capture", models / "picky.onnx", *given, "--framework", "onnxruntime")
+    assert done.returncode == 0, done.stderr
+    concat, gather = (entry["case"]["inputs"] for entry in json.loads(done.stdout)["cases"])
+    assert concat["inputs"]["list"][0]["shape"] == [5]
+    assert gather["data"]["shape"] == [8]
+    assert gather["indices"] == {"shape": [3], "dtype": "int64", "values": {"literal": [7, 0, 7]}}
+    assert "made 1" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("picky.onnx", "--input", "places=literal:[99]"), "ONNX Runtime does not run it"),
+        (("picky.onnx", "--input", "c=3"), "no input `c`\n\nhint: the model takes a, b, places"),
+        (("texts.onnx",), "its input `words` is a tensor of string, and opperf makes none of these"),
+        (("none.onnx",), "no file `"),
+        (("broken.onnx",), "it cannot be read"),
+        (("picky.onnx", "--framework", "null"), "opperf reads no models of null"),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, tuple) else "",
+)
+def test_a_model_that_cannot_be_captured_is_one_message(
+    words: tuple[str, ...], message: str, command: Command, models: Path
+) -> None:
+    (models / "broken.onnx").write_bytes(b"\x00 this is no model")
+    done = command("capture", models / words[0], *words[1:])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_inputs_are_not_for_functions(command: Command) -> None:
+    done = command("capture", "mine:step", "--input", "x=1")
+    assert done.returncode == 2
+    assert "`--input` is for a model in a file" in done.stderr
