@@ -1,90 +1,63 @@
-"""MXNet's profiler with its results as JSON; `from opperf import profiler` is all that a script changes.
+"""See what a script's operators do, whatever framework it imports; `from opperf import profiler` is all that it adds.
+
+    with profiler.profile(memory=True) as p:
+        train()
+    print(p.table())
+    p.save("trace.json")
+
+or, as MXNet's users know it:
 
     profiler.set_config(profile_all=True)
     profiler.set_state("run")
     ...
     profiler.set_state("stop")
-    print(profiler.get_summary())
+    print(profiler.dumps())
 
-Everything that MXNet's profiler has is here too. Standard library and MXNet only.
+Importing this module imports nothing else: what it has is looked up when it is used, and no framework is imported
+before it is asked for. Where MXNet is imported, everything else that MXNet's profiler has is here too.
 """
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
-from pathlib import Path
-from typing import Any
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import mxnet as mx
+__all__ = [
+    "ProfilerError",
+    "autostart",
+    "dump",
+    "dumps",
+    "get_summary",
+    "pause",
+    "profile",
+    "reset",
+    "resume",
+    "schedule",
+    "set_config",
+    "set_state",
+]
 
-from opperf.backends.mxnet.allocations import steps
-from opperf.backends.mxnet.profile import configure, holds
-from opperf.profiling.summary import Ledger, summary
+if TYPE_CHECKING:
+    from opperf.errors import ProfilerError
+    from opperf.profiling.autostart import autostart
+    from opperf.profiling.block import Profiling as profile
+    from opperf.profiling.functions import dump, dumps, get_summary, pause, reset, resume, set_config, set_state
+    from opperf.profiling.schedule import Schedule as schedule
 
-_settings: dict[str, Any] = {}
-_ledger = Ledger()
-
-
-def set_config(**settings: Any) -> None:
-    """Configure the profiler as `mxnet.profiler.set_config` does, with what a summary needs.
-
-    Without `filename`, its events go to a file that is removed with the process.
-    """
-    global _settings, _ledger
-    if "filename" not in settings:
-        folder = tempfile.mkdtemp(prefix="opperf-mxnet-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        settings["filename"] = str(Path(folder) / "profile.json")
-    settings["filename"] = str(Path(settings["filename"]).absolute())
-    _settings = settings
-    configure(_settings)
-    _ledger = Ledger()
-
-
-def set_state(state: str = "stop", profile_process: str = "worker") -> None:
-    """Start (`run`) or stop the profiler; the configuration made here holds whatever used the profiler in between."""
-    if state == "run":
-        _configure()
-    mx.profiler.set_state(state, profile_process)
-
-
-def get_summary(reset: bool = False) -> str:
-    """Return as JSON text what the profiler saw since the last reset: operators' times, and memory by device.
-
-    `Time` is as the profiler tells it, in milliseconds. `Memory` holds for each device the number of allocations, the
-    bytes of all of them and the most that they held together; it is null where the profiler was not configured here.
-    With `reset`, the next summary begins anew.
-    """
-    global _ledger
-    _configure()
-    told = mx.profiler.dumps(reset=reset, format="json")  # this also has the file written
-    _ledger.add(_changes())
-    found = summary(told, _ledger)
-    if reset:
-        _ledger = Ledger()
-    return found
-
-
-def _configure() -> None:
-    """Have the configuration hold that was made here; opperf's own measurements make others."""
-    if _settings and not holds(_settings):
-        configure(_settings)
-
-
-def _changes() -> dict[str, list[int]] | None:
-    """Return allocations and releases since the last reading; None where the file that has them is not known."""
-    if not _settings:
-        return None
-    file = Path(_settings["filename"])
-    return steps(file.read_text(errors="replace")) if file.exists() else {}
-
-
-def reset() -> None:
-    """Forget what was seen until now."""
-    get_summary(reset=True)
+#: The module that has a name, and how it is called there; the others are functions of `profiling.functions`.
+_HOMES = {
+    "ProfilerError": ("opperf.errors", "ProfilerError"),
+    "autostart": ("opperf.profiling.autostart", "autostart"),
+    "profile": ("opperf.profiling.block", "Profiling"),
+    "schedule": ("opperf.profiling.schedule", "Schedule"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(mx.profiler, name)
+    if name in __all__:
+        module, own = _HOMES.get(name, ("opperf.profiling.functions", name))
+        return getattr(import_module(module), own)
+    if "mxnet" in sys.modules and not name.startswith("__"):
+        return getattr(sys.modules["mxnet"].profiler, name)
+    raise AttributeError(f"module 'opperf.profiler' has no attribute {name!r}")

@@ -17,7 +17,12 @@ EXAMPLES = sorted(
     path for path in (Path(__file__).resolve().parents[2] / "examples").iterdir() if path.suffix in (".py", ".sh")
 )
 #: Scripts of a framework's user, which run in its environment.
-IN_ENVIRONMENTS = {"record_trace.py": "torch", "asynchronous_mxnet.py": "mxnet", "asynchronous_jax.py": "jax"}
+IN_ENVIRONMENTS = {
+    "asynchronous_jax.py": "jax",
+    "asynchronous_mxnet.py": "mxnet",
+    "profile_block.py": "torch",
+    "record_trace.py": "torch",
+}
 
 
 def python_of(example: Path) -> Path:
@@ -31,12 +36,12 @@ def python_of(example: Path) -> Path:
 @pytest.mark.parametrize("example", EXAMPLES, ids=[path.name for path in EXAMPLES])
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     program = [str(python_of(example))] if example.suffix == ".py" else ["bash"]
-    own = {"PYTHONPATH": str(package_folder())} if example.name in IN_ENVIRONMENTS else {}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {"PYTHONPATH": str(package_folder())} if example.name in IN_ENVIRONMENTS else {}
     done = subprocess.run(
         [*program, str(example)],
         cwd=tmp_path,
-        env={**os.environ, "PATH": path, **own},
+        env={**os.environ, "PATH": path, **variables},
         capture_output=True,
         text=True,
         timeout=120,

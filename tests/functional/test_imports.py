@@ -41,6 +41,11 @@ def test_importing_opperf_loads_nothing_but_the_standard_library() -> None:
     assert _loaded(_IMPORT) - sys.stdlib_module_names - _at_start() == {"opperf"}
 
 
+def test_importing_the_profiler_loads_no_other_module_of_opperf() -> None:
+    code = "import json, sys, opperf.profiler; print(json.dumps([name for name in sys.modules if 'opperf' in name]))"
+    assert {name for name in _loaded(code) if name.startswith("opperf")} == {"opperf", "opperf.profiler"}
+
+
 @pytest.mark.parametrize("name", ["Case", "InputError", "Settings", "TensorSpec"])
 def test_a_noun_of_the_package_loads_nothing_heavy(name: str) -> None:
     assert not _loaded(_IMPORT, name) & (FRAMEWORKS | HEAVY)

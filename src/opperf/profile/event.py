@@ -78,9 +78,22 @@ class Profile:
 def merge(profiles: Iterable[Profile]) -> Profile:
     """Return one profile of all, in the order of time; their clock is the machine's, so that nothing is shifted."""
     profiles = list(profiles)
+    processes: dict[int, Mapping[str, Any]] = {}
+    for one in profiles:
+        for number, facts in one.processes.items():
+            processes[number] = _joined(processes.get(number, {}), facts)
     return Profile(
         tuple(sorted((event for one in profiles for event in one.events), key=lambda event: event.begin)),
         tuple(sorted((reading for one in profiles for reading in one.readings), key=lambda reading: reading.time)),
-        {number: facts for one in profiles for number, facts in one.processes.items()},
+        processes,
         tuple(dict.fromkeys(note for one in profiles for note in one.notes)),
     )
+
+
+def _joined(known: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what two profiles say of one process: a script may use two frameworks."""
+    found = {**known, **facts}
+    for name in known.keys() & facts.keys():
+        if known[name] != facts[name] and isinstance(known[name], str):
+            found[name] = ", ".join(dict.fromkeys([*known[name].split(", "), *str(facts[name]).split(", ")]))
+    return found

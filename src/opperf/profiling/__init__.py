@@ -1,1 +1,1 @@
-"""What a framework's own profiler tells, made into samples and summaries."""
+"""What frameworks' own profilers tell, inside a script or a child: recordings, samples and summaries."""

@@ -19,6 +19,8 @@ import mxnet as mx
 from opperf.backends.mxnet.operator_times import operators
 from opperf.explanation import Event
 
+#: The profiler itself, with all that MXNet's users know of it.
+own = mx.profiler
 #: What the profiler can watch, each switched on where it is needed.
 WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
 

@@ -17,6 +17,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from opperf.backend import Captured
 from opperf.backends.torch.described import Undescribed, case_of, spec
+from opperf.backends.torch.modules import Modules
 from opperf.backends.torch.reached import Watch, parameters
 from opperf.case import Argument, Case, Device
 from opperf.tensor import TensorSpec, row_major
@@ -43,30 +44,6 @@ def of_call(function: Callable[[], Any]) -> list[Captured]:
         with Watch(recorder):
             function()
     return recorder.calls
-
-
-class Modules:
-    """The modules that are being called, by their paths below the one that was called first."""
-
-    def __init__(self) -> None:
-        self._inside: list[str] = []
-        self._names: dict[int, str] = {}
-
-    @property
-    def here(self) -> str:
-        """The path of the innermost module; empty outside of every module."""
-        return self._inside[-1] if self._inside else ""
-
-    def enter(self, module: torch.nn.Module, inputs: Any) -> None:
-        """Take that a module is called."""
-        if not self._inside:
-            top = type(module).__name__
-            self._names = {id(one): f"{top}.{name}".rstrip(".") for name, one in module.named_modules()}
-        self._inside.append(self._names.get(id(module), f"{self.here}.{type(module).__name__}".lstrip(".")))
-
-    def leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        """Take that a module returns, or raises."""
-        self._inside.pop()
 
 
 class Recorder:

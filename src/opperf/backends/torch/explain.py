@@ -7,7 +7,6 @@ would leave the caches cold.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
@@ -20,14 +19,11 @@ from opperf.backend import Work
 from opperf.backends import verbose
 from opperf.backends.printed import Printed
 from opperf.backends.repeated import repeated
+from opperf.backends.torch.spans import NO_OPERATORS, plain
 from opperf.explanation import Event, Explanation
 
-#: Events on the CPU that are the profiler's, the allocator's or CUDA's interface, and no operators.
-NO_OPERATORS = ("[", "ProfilerStep", "cuda", "cuLaunch", "Activity Buffer", "Command Buffer", "Runtime Triggered")
 #: The name under which a call stands among the events.
 MARK = "opperf: one call"
-#: A compiled graph bears a hash of everything that it was made from, which tells nobody what it is.
-COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
 
 
 def of_calls(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[Explanation]:
@@ -55,7 +51,7 @@ def _event(seen: Any) -> Event | None:
         return Event(seen.name, "kernel", 1, seen.time_range.elapsed_us() / 1e6)
     if seen.name.startswith(NO_OPERATORS):
         return None
-    return Event(COMPILED.sub("CompiledFxGraph", seen.name), "operator", 1, max(0.0, seen.self_cpu_time_total) / 1e6)
+    return Event(plain(seen.name), "operator", 1, max(0.0, seen.self_cpu_time_total) / 1e6)
 
 
 def _printed(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:

@@ -1,0 +1,97 @@
+"""Which module of a model is being called: its path below the one that was called first (`LeNet.conv1`)."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch._C._profiler import _RecordFunctionFast
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+#: What stands before a module's path in the name of its range.
+RANGE = "opperf module: "
+#: Where `torch.compile` keeps the module that it compiles; what is around it has no name of its own.
+COMPILED = "_orig_mod"
+#: What `torch.compile` says to whoever has hooks on all modules: it calls those once more, for what is around a module.
+TWICE = "Using `torch.compile\\(module\\)` when there are global hooks"
+
+
+class Modules:
+    """The modules that are being called, by their paths below the one that was called first."""
+
+    def __init__(self) -> None:
+        self._inside: list[str] = []
+        self._names: Mapping[torch.nn.Module, str] = {}
+        self._known: WeakKeyDictionary[torch.nn.Module, Mapping[torch.nn.Module, str]] = WeakKeyDictionary()
+
+    @property
+    def here(self) -> str:
+        """The path of the innermost module; empty outside of every module."""
+        return self._inside[-1] if self._inside else ""
+
+    def enter(self, module: torch.nn.Module, inputs: Any) -> None:
+        """Take that a module is called."""
+        if not self._inside:
+            self._names = self._below(module)
+        self._inside.append(self._names.get(module, f"{self.here}.{type(module).__name__}".lstrip(".")))
+
+    def leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        """Take that a module returns, or raises."""
+        self._inside.pop()
+
+    def _below(self, top: torch.nn.Module) -> Mapping[torch.nn.Module, str]:
+        """Return the paths below a module; found once, for to walk through a large model takes longer than a call."""
+        if top not in self._known:
+            name = type(getattr(top, COMPILED, top)).__name__
+            self._known[top] = WeakKeyDictionary(
+                {
+                    one: f"{name}.{path.removeprefix(COMPILED).lstrip('.')}".rstrip(".")
+                    for path, one in top.named_modules()
+                }
+            )
+        return self._known[top]
+
+
+class _Here(threading.local):
+    """Where one thread is: its modules, and the ranges of them that are open."""
+
+    def __init__(self) -> None:
+        self.modules = Modules()
+        self.open: list[tuple[torch.nn.Module, Any]] = []
+
+
+class Ranges:
+    """Marks in PyTorch's profiler where modules begin and end, in every thread."""
+
+    def __init__(self) -> None:
+        warnings.filterwarnings("ignore", TWICE)  # the script has none of its own to be warned of
+        self._here = _Here()
+        self._hooks = ExitStack()
+        self._hooks.callback(register_module_forward_pre_hook(self._enter).remove)
+        self._hooks.callback(register_module_forward_hook(self._leave, always_call=True).remove)
+
+    def close(self) -> None:
+        """Mark no more, and end the ranges of this thread: one that outlives its profiler would write where it was."""
+        self._hooks.close()
+        while self._here.open:
+            self._here.open.pop()[1].__exit__(None, None, None)
+
+    def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
+        if torch.compiler.is_compiling():  # a mark would become part of what is compiled
+            return
+        self._here.modules.enter(module, inputs)
+        mark = _RecordFunctionFast(RANGE + self._here.modules.here)
+        mark.__enter__()
+        self._here.open.append((module, mark))
+
+    def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        # A module that was called before the profiler started has no range.
+        if torch.compiler.is_compiling() or not self._here.open or self._here.open[-1][0] is not module:
+            return
+        self._here.open.pop()[1].__exit__(None, None, None)
+        self._here.modules.leave(module, inputs, output)

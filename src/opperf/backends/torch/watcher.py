@@ -1,0 +1,128 @@
+"""PyTorch's profiler as opperf's: windows of it are kept as they are until somebody asks what was in them.
+
+It sees the operators of all threads. Of memory PyTorch reports to the thread that started the profiler and to those
+that belong to it, as autograd's: with `memory` other threads are not seen.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._C._profiler import _ExperimentalConfig
+
+from opperf.backends.thread_names import ThreadNames
+from opperf.backends.torch.modules import Ranges
+from opperf.backends.torch.spans import profile_of
+from opperf.errors import ProfilerError
+from opperf.profile.event import Profile, merge
+from opperf.profile.steps import Steps
+from opperf.profile.watching import Watching
+
+MEMORY_NOTE = (
+    "torch: memory counts from the start of the profile, and with it only the thread that started the profiler is seen"
+)
+
+
+@dataclass
+class Window:
+    """One run of PyTorch's profiler, and the threads that lived at its end."""
+
+    session: Any
+    marks: Ranges | None
+    thread: int = field(default_factory=threading.get_ident)
+    threads: dict[int, str] = field(default_factory=dict)
+
+
+class Watcher:
+    """Sees operators, kernels on devices, memory and modules."""
+
+    framework = "torch"
+
+    def __init__(self, watching: Watching) -> None:
+        self._watching = watching
+        self._open: Window | None = None
+        self._windows: list[Window] = []
+        self._steps = Steps()
+        self._names = ThreadNames()
+
+    def start(self) -> None:
+        """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
+        if torch.autograd.profiler._is_profiler_enabled:
+            raise ProfilerError(
+                "PyTorch's own profiler is running, and there is one in a process",
+                hint="end the block of `torch.profiler.profile` first",
+                slug="profiler_taken",
+            )
+        _wait()
+        session = self._session()
+        session.__enter__()
+        self._open = Window(session, Ranges() if self._watching.modules else None)
+        self._steps.begin()
+
+    def stop(self) -> None:
+        """Wait for every device, then watch no more; raises `ProfilerError` in a thread that cannot."""
+        window = self._open
+        if window is None:
+            return
+        if self._watching.memory and threading.get_ident() != window.thread:
+            raise ProfilerError(
+                "PyTorch's profiler was started in another thread, and with memory it stops in that one only",
+                hint="start and stop it in one thread, or leave memory out",
+                slug="profiler_thread",
+            )
+        _wait()
+        if window.marks is not None:
+            window.marks.close()
+            window.marks = None
+        window.threads = {one.native_id or 0: one.name for one in threading.enumerate()}
+        window.session.__exit__(None, None, None)
+        self._open = None
+        self._windows.append(window)
+
+    def step(self, name: str) -> None:
+        """Mark where a step ends."""
+        self._steps.end(name, self._names.of(threading.get_native_id(), threading.current_thread().name))
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time."""
+        windows, self._windows = self._windows, []
+        facts = {"framework": self.framework, "version": str(torch.__version__)}
+        notes = (MEMORY_NOTE,) if self._watching.memory else ()
+        told = [self._told(window) for window in windows]
+        return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+
+    def _told(self, window: Window) -> Profile:
+        def thread(number: int) -> str:
+            return self._names.of(number, window.threads.get(number, "thread"))
+
+        return profile_of(window.session.kineto_results, self._watching, thread)
+
+    def _session(self) -> Any:
+        return torch.autograd.profiler.profile(
+            use_device="cuda" if torch.cuda.is_available() else None,
+            use_kineto=True,
+            record_shapes=self._watching.shapes,
+            with_flops=self._watching.shapes,  # counted from the shapes
+            profile_memory=self._watching.memory,
+            with_stack=self._watching.stacks,
+            experimental_config=_threads(everywhere=not self._watching.memory),
+        )
+
+
+def _threads(*, everywhere: bool) -> Any:
+    """Return the configuration by which all threads are seen, in a PyTorch that can."""
+    try:
+        return _ExperimentalConfig(profile_all_threads=everywhere)
+    except TypeError:
+        return _ExperimentalConfig()
+
+
+def _wait() -> None:
+    """Wait for all that devices were asked to do."""
+    if torch.cuda.is_initialized():
+        for number in range(torch.cuda.device_count()):
+            torch.cuda.synchronize(number)

@@ -1,0 +1,15 @@
+"""A profile as a file, which Perfetto and `opperf profile` read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from opperf.profile.chrome import to_trace
+from opperf.profile.event import Profile
+from opperf.written import write_text
+
+
+def save(profile: Profile, path: Path) -> None:
+    """Write a profile as Chrome trace events, whole or not at all; raises `InputError` when it cannot be written."""
+    write_text(path, json.dumps(to_trace(profile)) + "\n")

@@ -1,0 +1,86 @@
+"""MXNet's own profiler with its results as JSON, for scripts of MXNet alone: what they call stays what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opperf.backends.mxnet.allocations import steps
+from opperf.backends.mxnet.profile import configure, holds, own, scratch_file
+from opperf.profiling.summary import Ledger, summary
+
+
+class OfMxnet:
+    """The functions of `opperf.profiler` on MXNet's profiler; `settings` are those of its `set_config`.
+
+    Without a `filename`, its events go to a file that is removed with the process. Settings that are None leave the
+    profiler as the script itself configured it.
+    """
+
+    def __init__(self, settings: Mapping[str, Any] | None) -> None:
+        self._settings: dict[str, Any] = {}
+        self._ledger = Ledger()
+        if settings is not None:
+            file = Path(settings.get("filename") or scratch_file())
+            self._settings = {**settings, "filename": str(file.absolute())}
+            configure(self._settings)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it may be configured anew; MXNet lets its users do that at any time."""
+        return True
+
+    def set_state(self, state: str, *more: Any, **options: Any) -> None:
+        """Start (`run`) or stop it; the configuration made here holds whatever used the profiler in between."""
+        if state == "run":
+            self._configure()
+        own.set_state(state, *more, **options)
+
+    def pause(self, *more: Any, **options: Any) -> None:
+        """See nothing until `resume`."""
+        own.pause(*more, **options)
+
+    def resume(self, *more: Any, **options: Any) -> None:
+        """See again."""
+        own.resume(*more, **options)
+
+    def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
+        """Return MXNet's own statistics."""
+        told: str = own.dumps(reset, format, *more, **options)
+        return told
+
+    def dump(self, *more: Any, **options: Any) -> None:
+        """Write MXNet's own file."""
+        own.dump(*more, **options)
+
+    def get_summary(self, reset: bool) -> str:
+        """Return as JSON text what the profiler saw since the last reset.
+
+        `Time` is as the profiler tells it, in milliseconds. `Memory` holds for each device the number of allocations,
+        the bytes of all of them and the most that they held together; it is null where the profiler was not configured
+        here.
+        """
+        self._configure()
+        told = own.dumps(reset=reset, format="json")  # this also has the file written
+        self._ledger.add(self._changes())
+        found = summary(told, self._ledger)
+        if reset:
+            self._ledger = Ledger()
+        return found
+
+    def reset(self) -> None:
+        """Forget what was seen until now."""
+        self.get_summary(reset=True)
+
+    def _configure(self) -> None:
+        """Have the configuration hold that was made here; opperf's own measurements make others."""
+        if self._settings and not holds(self._settings):
+            configure(self._settings)
+
+    def _changes(self) -> dict[str, list[int]] | None:
+        """Return allocations and releases since the last reading; None where the file that has them is not known."""
+        if not self._settings:
+            return None
+        file = Path(self._settings["filename"])
+        return steps(file.read_text(errors="replace")) if file.exists() else {}

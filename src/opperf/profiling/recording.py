@@ -1,0 +1,150 @@
+"""A profile in the making: when watchers are on, and what they saw.
+
+    stopped ── start ──► running ── pause ──► paused ── resume ──► running
+       ▲                    │                    │
+       └────────────────── stop ─────────────────┘
+
+A process has one profiler of each framework, so that one recording at a time is not stopped.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from threading import Lock
+
+from opperf.errors import ProfilerError
+from opperf.profile.event import Profile, merge
+from opperf.profile.watching import Watcher, Watching
+from opperf.profiling.imported import watcher
+
+#: Held by the recording that is not stopped.
+_taken = Lock()
+
+
+class Recording:
+    """Starts and stops the watchers of some frameworks together, and keeps what they saw until it is reset."""
+
+    def __init__(self, watching: Watching, made: Callable[[str, Watching], Watcher] = watcher) -> None:
+        self.state = "stopped"
+        self._watching = watching
+        self._made = made
+        self._watchers: dict[str, Watcher] = {}
+        self._seen = Profile()
+
+    def include(self, *frameworks: str) -> None:
+        """Watch further frameworks, from now on where the recording is running."""
+        for name in frameworks:
+            if name not in self._watchers:
+                new = self._made(name, self._watching)
+                if self.state == "running":
+                    new.start()
+                self._watchers[name] = new
+
+    def start(self, *, paused: bool = False) -> None:
+        """Begin to watch, or only see to it that nobody else does until `resume`."""
+        if self.state != "stopped":
+            raise ProfilerError(
+                f"the profiler is {self.state} already",
+                hint="stop it before you start it again" if self.state == "running" else "resume it, or stop it",
+                slug="profiler_running",
+            )
+        if not _taken.acquire(blocking=False):
+            raise ProfilerError(
+                "another profile of this process is not done",
+                hint="one block of `opperf.profiler.profile` cannot stand within another, nor between "
+                "`set_state('run')` and `set_state('stop')`, nor in a script that is profiled as a whole",
+                slug="profiler_running",
+            )
+        self.state = "paused"
+        if not paused:
+            try:
+                self._on()
+            except BaseException:
+                self._free()
+                raise
+
+    def stop(self) -> None:
+        """Watch no more, once everything that was asked for is done."""
+        self._open("stopped")
+        try:
+            if self.state == "running":
+                self._off()
+        finally:
+            self._free()
+
+    def pause(self) -> None:
+        """Watch no more until `resume`."""
+        self._open("paused")
+        if self.state == "paused":
+            raise ProfilerError("the profiler is paused already", hint="resume it first", slug="profiler_paused")
+        self._off()
+
+    def resume(self) -> None:
+        """Watch again."""
+        self._open("resumed")
+        if self.state == "running":
+            raise ProfilerError("the profiler is not paused", hint="it is running", slug="profiler_running")
+        self._on()
+
+    def step(self, name: str) -> None:
+        """Mark where a step of the program ends; what is paused sees none."""
+        self._open("told of a step")
+        if self.state == "running":
+            for one in self._watchers.values():
+                one.step(name)
+
+    def collect(self) -> None:
+        """Take over what was seen; raises `ProfilerError` while running."""
+        self._seen = merge([self._seen, *self._taken_over()])
+
+    def discard(self) -> None:
+        """Forget what was seen since the last `collect`; raises `ProfilerError` while running."""
+        self._taken_over()
+
+    def profile(self) -> Profile:
+        """Return what was seen since the last reset; raises `ProfilerError` while running."""
+        self.collect()
+        command = shlex.join(sys.argv)
+        processes = {number: {"command": command, **facts} for number, facts in self._seen.processes.items()}
+        return Profile(self._seen.events, self._seen.readings, processes, self._seen.notes)
+
+    def reset(self) -> None:
+        """Forget what was seen; raises `ProfilerError` while running."""
+        self.discard()
+        self._seen = Profile()
+
+    def _taken_over(self) -> list[Profile]:
+        if self.state == "running":
+            raise ProfilerError(
+                "the profiler is still running", hint="stop or pause it before you look", slug="profiler_running"
+            )
+        return [one.take() for one in self._watchers.values()]
+
+    def _open(self, what: str) -> None:
+        if self.state == "stopped":
+            raise ProfilerError(
+                f"the profiler was not started, so it cannot be {what}",
+                hint="start it: `with opperf.profiler.profile() as p:` or `set_state('run')`",
+                slug="profiler_stopped",
+            )
+
+    def _on(self) -> None:
+        with ExitStack() as started:
+            for one in self._watchers.values():
+                one.start()
+                started.callback(one.stop)
+            started.pop_all()
+        self.state = "running"
+
+    def _off(self) -> None:
+        self.state = "paused"
+        with ExitStack() as stopped:  # each is stopped, whatever another raises
+            for one in self._watchers.values():
+                stopped.callback(one.stop)
+
+    def _free(self) -> None:
+        self.state = "stopped"
+        _taken.release()

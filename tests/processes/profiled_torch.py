@@ -1,0 +1,197 @@
+"""Run in PyTorch's environment: profile small programs, and print what was seen of each, as JSON.
+
+python profiled_torch.py LENET.py
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any
+
+import torch
+from torch._C._profiler import _RecordFunctionFast
+
+from opperf import profiler
+from opperf.backends.torch.watcher import Watcher
+from opperf.errors import ProfilerError
+from opperf.profile.event import Event
+from opperf.profile.rows import rows
+from opperf.profile.watching import Watching
+
+found: dict[str, Any] = {}
+SIDE = 1024
+
+
+def lenet(path: str) -> Any:
+    """Return the module of the example."""
+    spec = spec_from_file_location("lenet", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def seen(function: Callable[[], Any], **what: bool) -> tuple[Event, ...]:
+    """Return the spans of a call."""
+    with profiler.profile(**what) as p:  # type: ignore[arg-type]
+        function()
+    return p.profile.events
+
+
+def of(events: tuple[Event, ...], name: str) -> list[Event]:
+    """Return the spans of an operator."""
+    return [event for event in events if event.name == f"aten::{name}"]
+
+
+def refused(call: Callable[[], Any]) -> str:
+    """Return the slug that a call is refused with."""
+    try:
+        call()
+    except ProfilerError as error:
+        return error.slug
+    return ""
+
+
+model = lenet(sys.argv[1])
+model.training_step()
+
+# Totals, beside PyTorch's own ---------------------------------------------------------------------------------------
+watcher = Watcher(Watching())
+watcher.start()
+for _ in range(3):
+    model.training_step()
+watcher.stop()
+session = watcher._windows[0].session
+profile = watcher.take()
+found["theirs"] = {
+    row.key: [row.count, row.cpu_time_total / 1e6, row.self_cpu_time_total / 1e6] for row in session.key_averages()
+}
+found["ours"] = {row.name: [row.calls, row.total, row.own] for row in rows(profile)}
+found["tasks"] = sorted({event.name for event in profile.of_kind("task")})
+found["taken twice"] = len(watcher.take().events)
+
+# When, and in which thread ------------------------------------------------------------------------------------------
+before = time.time_ns()
+events = seen(model.training_step)
+found["between"] = (
+    before <= min(event.begin for event in events) <= max(event.end for event in events) <= time.time_ns()
+)
+found["thread"] = sorted({event.thread for event in events})
+
+
+ran, over = threading.Event(), threading.Event()
+
+
+def work() -> None:
+    """Run an operator, and live until the profiler has stopped: names of threads are known while they live."""
+    torch.ones(4).cos()
+    ran.set()
+    over.wait()
+
+
+def elsewhere() -> None:
+    """Have it run in a thread of its own."""
+    threading.Thread(target=work, name="worker").start()
+    ran.wait()
+
+
+events = seen(elsewhere)
+over.set()
+found["elsewhere"] = [event.thread for event in of(events, "cos")]
+
+# Memory -------------------------------------------------------------------------------------------------------------
+ones = torch.ones(SIDE, SIDE)
+
+
+def three() -> None:
+    """Hold two results of 4 MiB together, one after another with a third."""
+    first = ones + ones
+    second = first + ones
+    del first
+    third = second * second
+    del second, third
+
+
+with profiler.profile(memory=True) as p:
+    three()
+found["memory"] = [[event.name, event.allocated, event.peak] for event in p.profile.of_kind("operator")]
+found["readings"] = [reading.held for reading in p.profile.readings]
+found["summary"] = p.summary()["Memory"]
+found["softmax"] = [
+    [event.allocated, event.peak] for event in of(seen(lambda: ones.softmax(0), memory=True), "softmax")
+]
+
+# Shapes and operations ----------------------------------------------------------------------------------------------
+left, right = torch.ones(64, 128), torch.ones(128, 32)
+events = seen(lambda: torch.cat([left @ right, torch.ones(1, 32)]), shapes=True)
+found["mm"] = [[event.shapes, event.flops] for event in of(events, "mm")]
+found["cat"] = [event.shapes for event in of(events, "cat")]
+
+# Modules and stacks -------------------------------------------------------------------------------------------------
+events = seen(model.training_step, modules=True)
+found["modules"] = [event.name for event in events if event.kind == "module"]
+found["forward"] = sorted({event.module for event in of(events, "convolution")})
+found["backward"] = sorted({event.module for event in of(events, "convolution_backward")})
+found["backward is"] = sorted({event.backward for event in of(events, "convolution_backward")})
+found["outside"] = sorted({event.module for event in of(events, "_log_softmax")})
+
+
+class Broken(torch.nn.Module):  # type: ignore[misc]
+    """Raises in the middle."""
+
+    def forward(self, data: torch.Tensor) -> torch.Tensor:
+        """Compute, and raise."""
+        raise KeyError(str(data.relu().shape))
+
+
+def broken() -> None:
+    """Go on after a module raised."""
+    try:
+        torch.nn.Sequential(Broken())(left)
+    except KeyError:
+        left.cos()
+
+
+events = seen(broken, modules=True)
+found["broken"] = [[event.name, event.module] for event in (*of(events, "relu"), *of(events, "cos"))]
+events = seen(model.training_step, stacks=True)
+found["stack"] = ["training_step" in " ".join(event.stack) for event in of(events, "convolution_backward")]
+found["hooks"] = len(torch.nn.modules.module._global_forward_hooks)
+
+# What is no operator ------------------------------------------------------------------------------------------------
+
+
+def named() -> None:
+    """Name ranges as users and compilers do."""
+    with torch.profiler.record_function("mine"):
+        left.cos()
+    with _RecordFunctionFast("## Call CompiledFxGraph fabc12 ##", keyword_values={"scope": "user_scope"}):
+        left.sin()
+
+
+events = seen(named)
+found["kinds"] = [[event.name, event.kind, event.fused] for event in events]
+
+# Steps, and what is refused -----------------------------------------------------------------------------------------
+with profiler.profile(schedule=profiler.schedule(skip=1, warmup=1, active=2)) as p:
+    for _ in range(5):
+        left.cos()
+        p.step()
+found["steps"] = [[event.name, event.kind] for event in p.profile.events]
+with torch.profiler.profile():
+    found["taken"] = refused(lambda: seen(named))
+profiler.set_config(profile_all=True)
+profiler.set_state("run")
+found["twice"] = [refused(lambda: profiler.set_state("run")), refused(lambda: seen(named)), refused(profiler.dumps)]
+left.cos()
+profiler.set_state("stop")
+found["stopped"] = refused(lambda: profiler.set_state("stop"))
+found["counts"] = {name: one["Count"] for name, one in json.loads(profiler.get_summary())["Time"]["operator"].items()}
+
+print(json.dumps(found))

@@ -1,0 +1,179 @@
+"""Whole scripts, profiled as environment variables say: their output, their end and their exit code are their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.environment import EnvironmentSpec
+from opperf.profile.chrome import from_trace
+from opperf.profile.event import Profile
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+#: What Python runs before any script.
+SITE = "from opperf.profiler import autostart\nautostart()\n"
+#: How the scripts begin: an operator that takes no time but virtual one.
+BEGIN = """
+import os, signal, sys, time
+from opperf.backends.null.watcher import span, spend
+
+def call(name):
+    with span(name):
+        spend(1000)
+
+def kill(number):
+    os.kill(os.getpid(), number)
+    time.sleep(9)
+
+call("first")
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What became of a script, and the profiles that its processes left."""
+
+    code: int
+    out: str
+    err: str
+    profiles: list[Profile]
+
+    @property
+    def names(self) -> list[str]:
+        """What was seen, in order, of the one process."""
+        (profile,) = self.profiles
+        return [event.name for event in profile.events]
+
+
+@pytest.fixture
+def profiled(tmp_path: Path) -> Callable[..., Ran]:
+    """Run a script with the profiler started before it; it and its modules lie in one folder."""
+
+    def run(text: str, python: object = sys.executable, quiet: bool = True, **options: Any) -> Ran:
+        site, output, script = tmp_path / "site", tmp_path / "output", tmp_path / "script.py"
+        site.mkdir()
+        (site / "sitecustomize.py").write_text(SITE)
+        script.write_text(text)
+        variables = {
+            "PYTHONPATH": f"{site}{os.pathsep}{package_folder()}",
+            "OPPERF_PROFILER_OPTIONS": json.dumps({"framework": "null", **options}),
+            "OPPERF_PROFILER_OUTPUT": str(output),
+            "OPPERF_PROFILER_QUIET": "1" if quiet else "",
+        }
+        done = subprocess.run(
+            [str(python), str(script)], env=os.environ | variables, capture_output=True, text=True, timeout=60
+        )
+        files = sorted(output.iterdir()) if output.exists() else []
+        profiles = [from_trace(json.loads(file.read_text()), file.name) for file in files]
+        return Ran(done.returncode, done.stdout, done.stderr, profiles)
+
+    return run
+
+
+def test_a_script_says_what_it_says_and_its_profile_is_written(profiled: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = profiled(BEGIN + "print('mine'); call('second')", quiet=False)
+    assert (ran.code, ran.out, ran.names) == (0, "mine\n", ["first", "second"])
+    (file,) = (tmp_path / "output").iterdir()
+    assert ran.err == f"opperf: profile written to {file}\n"
+    ((process, facts),) = ran.profiles[0].processes.items()
+    assert file.name == f"opperf_profile_{process}.json"
+    assert facts["command"].endswith("script.py")
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "said"),
+    [
+        ("raise ValueError('mine')", 1, "ValueError: mine\n"),
+        ("sys.exit(7)", 7, ""),
+        ("kill(signal.SIGINT)", -signal.SIGINT, "KeyboardInterrupt"),
+        ("kill(signal.SIGTERM)", -signal.SIGTERM, ""),
+        ("signal.signal(signal.SIGTERM, lambda *_: sys.exit(9)); kill(signal.SIGTERM)", 9, ""),
+    ],
+    ids=["exception", "exit", "interrupt", "termination", "own handler"],
+)
+def test_however_a_script_ends_its_exit_code_is_its_own_and_the_profile_is_kept(
+    end: str, code: int, said: str, profiled: Callable[..., Ran]
+) -> None:
+    ran = profiled(BEGIN + end)
+    assert (ran.code, ran.names) == (code, ["first"])
+    assert said in ran.err
+    assert "opperf:" not in ran.err
+
+
+def test_a_fork_of_the_script_leaves_no_profile_of_its_parent(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(BEGIN + "child = os.fork()\nif not child:\n    sys.exit(3)\nprint(os.waitpid(child, 0)[1] >> 8)")
+    assert (ran.code, ran.out, ran.names) == (0, "3\n", ["first"])
+
+
+STEPS = """
+def step(number):
+    call(f"step {number}")
+
+for number in range(5):
+    step(number)
+    call("between")
+"""
+
+
+def test_some_calls_of_a_function_of_the_script_are_all_that_is_seen(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(BEGIN + STEPS, function="__main__:step", skip=1, calls=2)
+    assert (ran.code, ran.names) == (0, ["step 1", "step 1", "step 2", "step 2"])
+    assert [event.kind for event in ran.profiles[0].events] == ["step", "operator"] * 2
+
+
+def test_a_function_of_a_module_is_found_when_the_module_is_imported(
+    profiled: Callable[..., Ran], tmp_path: Path
+) -> None:
+    (tmp_path / "training.py").write_text(BEGIN + "class Trainer:\n    def step(self):\n        call('inner')\n")
+    ran = profiled("from training import Trainer\nTrainer().step()\n", function="training:Trainer.step")
+    assert (ran.code, ran.names) == (0, ["Trainer.step 0", "inner"])
+
+
+def test_a_function_that_was_not_called_leaves_a_profile_that_says_so(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(BEGIN + STEPS, function="__main__:step", skip=9)
+    assert (ran.code, ran.names) == (0, [])
+    assert ran.profiles[0].notes == ("`__main__:step` was called 5 times, and 9 were skipped",)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"framework": "caffe"}, "no framework `caffe`"),
+        ({"colour": "red"}, "no option `colour`"),
+        ({"function": "os.path:nothing"}, "AttributeError"),
+    ],
+)
+def test_what_cannot_be_profiled_is_one_line_and_the_script_runs(
+    options: dict[str, Any], said: str, profiled: Callable[..., Ran]
+) -> None:
+    ran = profiled(BEGIN + "print('mine')", **options)
+    assert (ran.code, ran.out) == (0, "mine\n")
+    assert ran.err.startswith(f"opperf: not profiled: {said}")
+    assert ran.err.count("\n") == 1
+
+
+def test_a_framework_is_watched_from_when_it_has_been_imported(profiled: Callable[..., Ran]) -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    text = "import torch\nones = torch.ones(8)\nprint(torch.relu(ones).sum().item())\n"
+    ran = profiled(text, python, framework=None, shapes=True)
+    assert (ran.code, ran.out, ran.err) == (0, "8.0\n", "")
+    (profile,) = ran.profiles
+    counts = {name: sum(event.name == name for event in profile.events) for name in ("aten::ones", "aten::relu")}
+    assert counts == {"aten::ones": 1, "aten::relu": 1}
+    assert next(event.shapes for event in profile.events if event.name == "aten::sum") == ((8,), ())
+    assert [facts["framework"] for facts in profile.processes.values()] == ["torch"]
+
+
+def test_a_script_without_a_framework_leaves_nothing(profiled: Callable[..., Ran]) -> None:
+    ran = profiled("print('mine')", framework=None, quiet=False)
+    assert (ran.code, ran.out, ran.err, ran.profiles) == (0, "mine\n", "", [])
