@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from opperf.analysis.roofline import limit_of
+from opperf.analysis.shares import with_shares
 from opperf.analysis.summary import record
-from opperf.analysis.workload import with_shares
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, OpperfError
 from opperf.floor import Floor, floor_key

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from opperf.reports import remarks, workload
+from opperf.reports import remarks, shares
 from opperf.reports.table import table_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def render(run: Run, *, width: int | None = None, color: bool = False) -> str:
         console.print(_grid(seen, widths), soft_wrap=False)
         console.print()
     console.print(Text(remarks.tally(run.records)))
-    for line in [*workload.lines(run), *remarks.legend(seen)]:
+    for line in [*shares.lines(run), *remarks.legend(seen)]:
         console.print(Text(line))
     if left_out:
         console.print(Text(f"left out at this width: {', '.join(left_out)} (`--format csv` has every column)"))

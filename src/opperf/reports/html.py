@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined
 
-from opperf.reports import remarks, workload
+from opperf.reports import remarks, shares
 from opperf.reports.table import table_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def render(run: Run) -> str:
         .render(
             caption=remarks.caption(table),
             table=seen,
-            lines=[remarks.tally(run.records), *workload.lines(run), *remarks.legend(seen)],
+            lines=[remarks.tally(run.records), *shares.lines(run), *remarks.legend(seen)],
             sections=remarks.sections(run.records),
             more=remarks.more(run.records),
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from opperf.reports import remarks, workload
+from opperf.reports import remarks, shares
 from opperf.reports.table import table_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _blocks(run: Run) -> Iterator[str]:
     if seen.rows:
         yield "\n".join(_table(seen))
     yield "\n".join(
-        f"- {_start(line)}" for line in [remarks.tally(run.records), *workload.lines(run), *remarks.legend(seen)]
+        f"- {_start(line)}" for line in [remarks.tally(run.records), *shares.lines(run), *remarks.legend(seen)]
     )
     for section in remarks.sections(run.records):
         yield f"**{section.title}**"

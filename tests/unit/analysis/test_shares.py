@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.reports.conftest import statistics
 
-from opperf.analysis.workload import with_shares
+from opperf.analysis.shares import with_shares
 from opperf.case import Case
 from opperf.plan import Side, Trial
 from opperf.record import Record, Statistics

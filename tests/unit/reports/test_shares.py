@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tests.unit.reports.conftest import run_of, statistics
 
-from opperf.analysis.workload import with_shares
+from opperf.analysis.shares import with_shares
 from opperf.case import Case
 from opperf.plan import Side, Trial
 from opperf.record import Record, Run
-from opperf.reports import console, workload
+from opperf.reports import console, shares
 from opperf.reports.table import table_of
 
 SIDE = Side("torch", environment="torch")
@@ -47,14 +47,12 @@ def test_calls_totals_and_shares_are_columns() -> None:
 def test_a_run_without_a_suite_has_none_of_them() -> None:
     run = run_of(Record(Trial(Case("add"), SIDE, "forward"), "ok", metrics={"time": statistics(2e-4)}))
     text = console.render(run)
-    assert workload.lines(run) == []
+    assert shares.lines(run) == []
     assert not {"calls", "total", "share"} & set(text.replace(",", " ").split())
 
 
 def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
-    assert workload.lines(suite_run(None)) == [
-        "torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves"
-    ]
+    assert shares.lines(suite_run(None)) == ["torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves"]
 
 
 @pytest.mark.parametrize(
@@ -66,5 +64,5 @@ def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
     ],
 )
 def test_the_sum_is_compared_with_the_program(program: float, told: str) -> None:
-    (line,) = workload.lines(suite_run(program))
+    (line,) = shares.lines(suite_run(program))
     assert told in line
