@@ -196,7 +196,7 @@ class Backend(Protocol):
         """Whether outputs must be held until `wait`, because nothing else can be waited for."""
 
     def wait(self, outputs: Any) -> None:
-        """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`."""
+        """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`, None if unknown."""
 
     def device_timer(self) -> DeviceTimer | None:
         """Return the device's own clock, None on a CPU."""

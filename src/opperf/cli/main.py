@@ -15,6 +15,7 @@ from types import FrameType
 import typer
 
 from opperf.cli import capture, compare, config, doctor, env, gate, noise, operators, profile, replay, run, show
+from opperf.cli.script_command import ScriptCommand
 from opperf.errors import OpperfError
 
 app = typer.Typer(
@@ -28,7 +29,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
-app.command("profile", context_settings={"allow_interspersed_args": False})(profile.profile)
+app.command("profile", cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(profile.profile)
 app.command("capture")(capture.capture)
 app.command("gate")(gate.gate)
 app.command("noise")(noise.noise)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
+from opperf.cli.script_command import TAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,8 +68,8 @@ def profile(
 ) -> None:
     """Run a script with the profiler on, and print which operators it spent its time in; its exit code is kept.
 
-    Options stand before the script; everything after it is the script's own. Each process leaves a file of Chrome
-    trace events, for Perfetto.
+    Options stand before the script or behind it. Everything else is the script's own, and so is all that follows `--`.
+    Each process leaves a file of Chrome trace events, for Perfetto.
     """
     if print_autostart:
         from opperf.workers.package import autostart_folder
@@ -88,8 +89,10 @@ def profile(
         memory=memory, shapes=shapes or by == "shape", stacks=stacks, modules=modules or by == "module", api=api
     )
     asked = Options(watching, framework, granularity, function, skip, calls)
-    own = {option for one in context.command.params for option in (*one.opts, *one.secondary_opts)}
-    command = _command(words or (), module, own)
+    command = _command(words or (), module)
+    if context.meta[TAKEN]:
+        taken = " ".join(context.meta[TAKEN])
+        typer.echo(f"note: `{taken}` is taken by opperf; what follows `--` is the script's own", err=True)
     _run(command, environment, asked, output or Path(), tool, format, report)
 
 
@@ -115,17 +118,14 @@ def _check(format: str | None, by: str, sort: str, function: str | None, skip: i
         )
 
 
-def _command(words: Sequence[str], module: bool, own: set[str]) -> tuple[str, ...]:
-    """Return what Python is given, and say which words of the script look like an option of opperf's `own`."""
+def _command(words: Sequence[str], module: bool) -> tuple[str, ...]:
+    """Return what Python is given; raises `InputError` without a script."""
     from opperf.errors import InputError
 
     if not words:
         raise InputError("no script is named", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
     if not module and not Path(words[0]).exists():
         raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
-    for word in dict.fromkeys(words[1:]):
-        if word in own:
-            typer.echo(f"note: `{word}` is given to the script; options of opperf stand before it", err=True)
     return ("-m", *words) if module else tuple(words)
 
 
@@ -164,13 +164,9 @@ def _run(
 
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     """Print profiles that were written."""
-    from opperf.errors import InputError
     from opperf.profile.event import merge
     from opperf.sources.profile_file import read_profile
 
-    late = next((file for file in files if str(file).startswith("-")), None)
-    if late is not None:
-        raise InputError(f"`{late}` stands behind a file", hint="options stand before `--read`")
     report(merge(read_profile(file) for file in files))
 
 

@@ -28,7 +28,7 @@ from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsup
 from opperf.backends import threads
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.jax import capture, discovery, explain, functions, gradients, memory
+from opperf.backends.jax import capture, discovery, explain, functions, gradients, memory, outstanding
 from opperf.backends.jax.programs import Program, over_tensors, program
 from opperf.case import Case
 from opperf.explanation import Explanation
@@ -182,7 +182,9 @@ class JaxBackend:
 
     def wait(self, outputs: Any) -> None:
         """Wait for every output that is held; there are none where calls are done when they return."""
-        if outputs:
+        if outputs is None:
+            outstanding.wait()
+        elif outputs:
             jax.block_until_ready(outputs)
 
     def device_timer(self) -> DeviceTimer | None:

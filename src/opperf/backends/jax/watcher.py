@@ -21,7 +21,7 @@ import jax
 import jax.monitoring
 from jax._src import xla_bridge
 
-from opperf.backends.jax import hlo
+from opperf.backends.jax import hlo, outstanding
 from opperf.backends.jax.planes import Reader, Shapes
 from opperf.backends.thread_names import ThreadNames
 from opperf.errors import ProfilerError
@@ -77,7 +77,7 @@ class Watcher:
         self._awaiting = False
         if self._recording is None:  # nothing was ever compiled
             return
-        _wait()
+        outstanding.wait()
         try:
             jax.profiler.stop_trace()
         except RuntimeError:
@@ -114,7 +114,7 @@ class Watcher:
                 self._notes[problem.message] = None
 
     def _record(self) -> None:
-        _wait()
+        outstanding.wait()
         folder = TemporaryDirectory(prefix="opperf-jax-", ignore_cleanup_errors=True)
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level = 0
@@ -128,18 +128,6 @@ class Watcher:
                 hint="end the program's own recording first (`jax.profiler.stop_trace`): a process has one",
             ) from problem
         self._recording = folder
-
-
-def _wait() -> None:
-    """Wait for all computations; what fails is the program's own affair, which it learns where it waits itself."""
-    if not xla_bridge.backends_are_initialized():  # as when JAX has put its devices away at the program's end
-        return
-    with suppress(jax.errors.JaxRuntimeError):
-        jax.effects_barrier()
-    for array in jax.live_arrays():
-        with suppress(jax.errors.JaxRuntimeError):
-            if not array.is_deleted():
-                array.block_until_ready()
 
 
 def _shapes() -> dict[tuple[str, str], Shapes]:

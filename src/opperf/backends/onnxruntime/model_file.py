@@ -7,9 +7,9 @@ here: they are inputs of the nodes that use them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import onnx
@@ -108,6 +108,14 @@ class ModelFile:
             raise InputError(f"ONNX Runtime does not run it: {error}", hint=hint) from error
         values = Values(self._held, {**made, **results})
         return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
+
+    def running(self, made: Mapping[str, Any]) -> Callable[[], object]:
+        """Return what runs the whole model, its nodes fused as ONNX Runtime sees fit."""
+        whole = onnx.ModelProto()
+        whole.CopyFrom(self.model)
+        whole.ir_version = min(whole.ir_version, IR_VERSION)
+        run = session(_bytes(whole), replace(self.side, mode="compiled")).run
+        return partial(run, None, dict(made))
 
     def _results(self, made: Mapping[str, Any]) -> dict[str, Any]:
         """Return what each node computes, by the name of the result."""
