@@ -1,4 +1,4 @@
-"""A command that runs a script: its own options stand before the script or behind it, everything else is the script's."""
+"""A command that runs a script: its options stand before the script or behind it, everything else is the script's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAKEN = "opperf.taken"
 
 
 class ScriptCommand(TyperCommand):
-    """Takes the long options that it knows from behind the script, up to `--`; what follows that is the script's own."""
+    """Takes the long options that it knows from behind the script, up to `--`; what follows is the script's own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the command's options first, as one that stops at the script has them."""
