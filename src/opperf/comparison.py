@@ -183,5 +183,5 @@ class ComparisonRun:
             "schema_version": SCHEMA_VERSION,
             "run": self.run.header(),
             "comparisons": [comparison.to_json() for comparison in self.comparisons],
-            "wholes": [whole.to_json() for whole in wholes(self.comparisons)],
+            **({"wholes": whole} if (whole := [one.to_json() for one in wholes(self.comparisons)]) else {}),
         }

@@ -13,7 +13,7 @@ text = torch.randint(0, 100, (2, 8))
 normalized = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.AvgPool2d(2))
 
 
-class Residual(nn.Module):
+class Residual(nn.Module):  # type: ignore[misc]
     """Two convolutions with normalization, and what goes past them."""
 
     def __init__(self, channels: int, out: int, stride: int) -> None:

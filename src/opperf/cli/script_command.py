@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from typer.core import TyperCommand
-
-if TYPE_CHECKING:
-    import click
 
 #: What a script's user asks the script for.
 NOT_TAKEN = "--help"
@@ -18,7 +15,7 @@ TAKEN = "opperf.taken"
 class ScriptCommand(TyperCommand):
     """Takes the long options that it knows from behind the script, up to `--`; what follows is the script's own."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the command's options first, as one that stops at the script has them."""
         flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
         before, script, behind = _split(args, flags)
@@ -40,7 +37,7 @@ class ScriptCommand(TyperCommand):
         return super().parse_args(ctx, [*before, *taken, *script, *own])
 
 
-def _names(parameter: click.Parameter) -> list[str]:
+def _names(parameter: Any) -> list[str]:
     return [*parameter.opts, *parameter.secondary_opts]
 
 

@@ -37,7 +37,7 @@ def _line(name: str, records: Sequence[Record], suite: Mapping[str, Any]) -> str
     everything = sum(record.trial.count for record in records)
     told = f"{name}: {calls} of {everything} calls take {format_seconds(total)} by themselves"
     program = suite.get("program")
-    if program is None:
+    if program is None or not program["time"]:
         return told
     whole = program["time"]
     told += (

@@ -36,7 +36,7 @@ def code(tmp_path: Path) -> str:
     return f"code:{tmp_path / 'own.py'}:step"
 
 
-def test_equal_calls_of_the_second_run_are_one_case_with_their_count_and_origins(code: str, tmp_path: Path) -> None:
+def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: str, tmp_path: Path) -> None:
     found = capture(NullBackend(Side("null")), code, tmp_path)
     suite = Suite.from_json(found["suite"], "the answer")
     assert [(entry.case.operator, entry.count, entry.origin) for entry in suite.cases] == [
@@ -112,18 +112,25 @@ class Model:
     inputs: ClassVar[dict[str, TensorSpec]] = {"a": TensorSpec((2,)), "b": TensorSpec((3,), "int64")}
     notes: ClassVar[list[str]] = ["a is small"]
 
+    def __init__(self, backend: NullBackend) -> None:
+        self._clock = backend.clock
+
     def captured(self, made: dict[str, Any]) -> list[Captured]:
         """Return one operator for each input, and one that is left out."""
         shapes = [list(tensor.spec.shape) for tensor in made.values()]
         found = [Captured("add", Case("add", {}, {"shape": tuple(shape)}), module=f"n{shape[0]}") for shape in shapes]
         return [*found, Captured("if", why="a graph")]
 
+    def running(self, made: dict[str, Any]) -> Callable[[], object]:
+        """Return what lets a virtual millisecond pass."""
+        return lambda: self._clock.advance(1_000_000)
+
 
 def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
 
     def reader(framework: str) -> Any:
-        return SimpleNamespace(read=lambda *given: read.append(given) or Model())
+        return SimpleNamespace(read=lambda *given: read.append(given) or Model(backend))
 
     monkeypatch.setattr("opperf.backends.model_file", reader)
     backend = NullBackend(Side("null"))
@@ -131,6 +138,8 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
     assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]
     suite = Suite.from_json(found["suite"], "the answer")
     assert (suite.name, suite.source) == ("net.onnx", "net.onnx")
+    assert suite.program is not None
+    assert (suite.program.time, suite.program.calls, suite.program.framework) == (0.001, 20, "null")
     assert [(entry.case.attributes, entry.origin) for entry in suite.cases] == [
         ({"shape": (2,)}, "n2"),
         ({"shape": (3,)}, "n3"),
