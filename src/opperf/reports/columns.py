@@ -116,6 +116,12 @@ def implementation(record: Record) -> str | None:
     return None if found is None else str(found)
 
 
+def other_name(record: Record) -> str | None:
+    """Return the implementation where the operator is not called by that very name."""
+    found = implementation(record)
+    return None if spelling(found) == spelling(record.trial.case.operator) else found
+
+
 def spelling(name: str | None) -> str:
     """Write an implementation without the framework in front, which has a column of its own.
 
@@ -229,7 +235,8 @@ def _sampled(metric: str) -> tuple[Column, ...]:
 COLUMNS: tuple[Column, ...] = (
     Column("case_id", None, lambda record: record.trial.case.id),
     Column("operator", "operator", lambda record: record.trial.case.operator, least=10),
-    Column("implementation", "implementation", implementation, spelling, rank=4, least=14),
+    Column("implementation", None, implementation),
+    Column(None, "implementation", other_name, spelling, rank=4, least=14),
     Column(None, "framework", framework, least=7),
     Column("framework", None, lambda record: record.trial.side.framework),
     Column("framework_version", None, version),
