@@ -19,8 +19,10 @@ from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile, merge
 from opperf.profile.watching import Watching
 from opperf.registry import FRAMEWORKS, framework
+from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
 from opperf.store.run_file import write_text
+from opperf.trace import Trace
 from opperf.workers import script
 from opperf.workers.interpreters import interpreter
 from opperf.workers.package import autostart_folder
@@ -39,7 +41,10 @@ MERGED = "profile.json"
 
 @dataclass(frozen=True)
 class Options:
-    """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else."""
+    """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else.
+
+    With `record` the arguments of its operators are recorded, of which a suite can be made.
+    """
 
     watching: Watching = field(default_factory=Watching)
     framework: str | None = None
@@ -47,6 +52,7 @@ class Options:
     function: str | None = None
     skip: int = 0
     calls: int | None = None
+    record: bool = False
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what no profiler can do."""
@@ -69,6 +75,7 @@ class Options:
             "skip": self.skip,
             "calls": self.calls,
             "ranges": ranges,
+            "record": self.record,
         }
         return {
             "OPPERF_PROFILER_AUTOSTART": "1",
@@ -90,12 +97,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Profiled:
-    """What became of a script: its exit code, what was seen, and the files; no profile where it left none."""
+    """What became of a script: its exit code, what was seen, and the files; no profile where it left none.
+
+    `recorded` are its operators with their arguments, where that was asked for and the framework can tell.
+    """
 
     code: int
     profile: Profile | None
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    recorded: Trace | None = None
 
 
 def python_for(
@@ -165,6 +176,7 @@ def run(
         variables |= options.variables(folder, None if vendor is None else vendor.ranges)
         code = script.run(command, variables, aside=aside)
         files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
+        recorded, unread = _recorded(sorted(folder.glob("operators_*.json")))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     told = []
@@ -176,7 +188,15 @@ def run(
         if len(files) > 1:
             files.append(output / MERGED)
             write_text(files[-1], json.dumps(to_trace(profile)))
-    return Profiled(code, profile, tuple(files), (*told, *wrong))
+    return Profiled(code, profile, tuple(files), (*told, *wrong, *unread), recorded)
+
+
+def _recorded(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
+    """Return the operators of all processes, and why there are none where a recording cannot be read."""
+    try:
+        return (read_traces(files) if files else None), []
+    except InputError as error:
+        return None, [error.message]
 
 
 def _folder(output: Path) -> Path:

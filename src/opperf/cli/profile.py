@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from opperf.profile.event import Profile
     from opperf.profiled import Options
+    from opperf.trace import Trace
 
 Option = typer.Option
 #: The page that `--html` writes.
@@ -58,6 +60,9 @@ def profile(
     tool: Annotated[
         Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Run under a vendor's profiler, too.")
     ] = None,
+    save_suite: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Write the operators with their arguments as a suite (PyTorch).")
+    ] = None,
     output: Annotated[Optional[Path], Option(metavar="DIR", help="Folder of the files; default: this one.")] = None,
     read: Annotated[
         Optional[list[Path]], Option(metavar="FILE", help="Print a profile that was written; may be given again.")
@@ -76,6 +81,7 @@ def profile(
 
         typer.echo(autostart_folder())
         return
+    from opperf.cli.output import check_place
     from opperf.profile.watching import Watching
     from opperf.profiled import Options
 
@@ -88,12 +94,13 @@ def profile(
     watching = Watching(
         memory=memory, shapes=shapes or by == "shape", stacks=stacks, modules=modules or by == "module", api=api
     )
-    asked = Options(watching, framework, granularity, function, skip, calls)
+    check_place(save_suite)
+    asked = Options(watching, framework, granularity, function, skip, calls, record=save_suite is not None)
     command = _command(words or (), module)
     if context.meta[TAKEN]:
         taken = " ".join(context.meta[TAKEN])
         typer.echo(f"note: `{taken}` is taken by opperf; what follows `--` is the script's own", err=True)
-    _run(command, environment, asked, output or Path(), tool, format, report)
+    _run(command, environment, asked, output or Path(), tool, format, report, save_suite)
 
 
 def _check(format: str | None, by: str, sort: str, function: str | None, skip: int, calls: int | None) -> None:
@@ -137,6 +144,7 @@ def _run(
     tool: str | None,
     format: str | None,
     report: Callable[[Profile], None],
+    suite: Path | None,
 ) -> None:
     """Run the script, tell what it left, and leave with its exit code."""
     from opperf import profiled
@@ -147,6 +155,8 @@ def _run(
     done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
     for line in (*(f"wrote {file}" for file in done.files), *done.notes):
         typer.echo(line, err=True)
+    if suite is not None:
+        _save_suite(done.recorded, suite)
     if done.profile is None and tool is None:
         typer.echo(
             f"no profile: the script imported none of {', '.join(profiled.PROFILED)}, or was killed\n\n"
@@ -160,6 +170,24 @@ def _run(
             typer.echo(f"error: {error}", err=True)
     if done.code:
         raise typer.Exit(done.code)
+
+
+def _save_suite(recorded: Trace | None, path: Path) -> None:
+    """Write the operators of a script as a suite, and say which of them no suite can hold."""
+    from opperf.store.run_file import write_text
+
+    if recorded is None:
+        typer.echo(
+            f"no suite: {path} is not written\n\nhint: PyTorch alone records the arguments of operators; "
+            "`opperf capture` makes suites of functions of the others",
+            err=True,
+        )
+        return
+    suite = recorded.suite()
+    write_text(path, json.dumps(suite.to_json(), indent=1) + "\n")
+    typer.echo(f"wrote {path}: {len(suite.cases)} cases of {sum(entry.count for entry in suite.cases)} calls", err=True)
+    for one in recorded.left_out:
+        typer.echo(f"left out: {one.name}, {one.count} calls: {one.reason}", err=True)
 
 
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:

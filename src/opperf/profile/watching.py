@@ -13,7 +13,8 @@ class Watching:
     """What is to be seen besides operators and their times.
 
     `modules` names the module or layer that called each operator; `api` are calls of the framework's own interface.
-    Of MXNet, operators called one by one are `imperative`, those of a compiled graph `symbolic`.
+    Of MXNet, operators called one by one are `imperative`, those of a compiled graph `symbolic`. `record` is a file for
+    the arguments of every operator, as far as the framework can write one.
     """
 
     memory: bool = False
@@ -23,6 +24,7 @@ class Watching:
     api: bool = False
     imperative: bool = True
     symbolic: bool = True
+    record: str = ""
 
 
 class Watcher(Protocol):

@@ -46,7 +46,7 @@ class Options:
 
     `function` (`module:name`) has nothing seen but its calls: `calls` of them, all without a number, after the first
     `skip`. A function of the script itself is `__main__:name`. `granularity` is `operator` or `bulk`. `ranges` has
-    operators named for a tool outside, by `nvtx` or `itt`.
+    operators named for a tool outside, by `nvtx` or `itt`; `record` has their arguments written beside the profile.
     """
 
     framework: str | None = None
@@ -60,6 +60,7 @@ class Options:
     skip: int = 0
     calls: int | None = None
     ranges: str | None = None
+    record: bool = False
 
     @classmethod
     def read(cls, text: str) -> Options:
@@ -84,6 +85,10 @@ class Options:
         """What watchers are asked for."""
         return Watching(self.memory, self.shapes, self.stacks, self.modules, self.api)
 
+    def recording(self, folder: Path) -> str:
+        """Return the file for the arguments of this process's operators; empty where nobody asks for it."""
+        return str(folder / f"operators_{os.getpid()}.json") if self.record else ""
+
 
 def autostart() -> None:
     """Arm the profiler for the frameworks that the script is going to import, or has imported."""
@@ -101,7 +106,7 @@ class Armed:
     def __init__(self, options: Options, folder: Path) -> None:
         self._options = options
         self._folder = folder
-        self._recording = Recording(options.watching, self._made)
+        self._recording = Recording(replace(options.watching, record=options.recording(folder)), self._made)
         self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework)}
         self._module, _, name = (options.function or "").partition(":")
         self._function = name

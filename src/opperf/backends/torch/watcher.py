@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch._C._profiler import _ExperimentalConfig
+from torch.profiler import ExecutionTraceObserver
 
 from opperf.backends.thread_names import ThreadNames
 from opperf.backends.torch.modules import Ranges
@@ -48,6 +49,7 @@ class Watcher:
         self._windows: list[Window] = []
         self._steps = Steps()
         self._names = ThreadNames()
+        self._observer = _observer(watching.record)
 
     def start(self) -> None:
         """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
@@ -62,6 +64,8 @@ class Watcher:
         session.__enter__()
         self._open = Window(session, Ranges() if self._watching.modules else None)
         self._steps.begin()
+        if self._observer is not None:
+            self._observer.start()
 
     def stop(self) -> None:
         """Wait for every device, then watch no more; raises `ProfilerError` in a thread that cannot."""
@@ -75,6 +79,8 @@ class Watcher:
                 slug="profiler_thread",
             )
         _wait()
+        if self._observer is not None:
+            self._observer.stop()
         if window.marks is not None:
             window.marks.close()
             window.marks = None
@@ -88,7 +94,10 @@ class Watcher:
         self._steps.end(name, self._names.of(threading.get_native_id(), threading.current_thread().name))
 
     def take(self) -> Profile:
-        """Return what was seen since the last time."""
+        """Return what was seen since the last time; a recording of arguments is whole then, and ends."""
+        if self._observer is not None:
+            self._observer.unregister_callback()
+            self._observer = None
         windows, self._windows = self._windows, []
         facts = {"framework": self.framework, "version": str(torch.__version__)}
         notes = (MEMORY_NOTE,) if self._watching.memory else ()
@@ -119,6 +128,14 @@ def _threads(*, everywhere: bool) -> Any:
         return _ExperimentalConfig(profile_all_threads=everywhere)
     except TypeError:
         return _ExperimentalConfig()
+
+
+def _observer(file: str) -> ExecutionTraceObserver | None:
+    """Return what records the arguments of operators as an execution trace; None where nobody asks for it."""
+    if not file:
+        return None
+    os.environ.setdefault("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE", "1")
+    return ExecutionTraceObserver().register_callback(file)
 
 
 def _wait() -> None:
