@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import stdev
+from statistics import fmean, stdev
 
 from opperf.comparison import Verdict
 from opperf.floor import Floor
@@ -47,12 +47,16 @@ class Rule:
     def second_stage(self, stage1: Sequence[float]) -> int:
         """Return the number of fresh pairs of stage 2: what the spread of stage 1 asks for, within its looks.
 
-        Fixed before the first of them is measured: enough for an interval no wider than the tolerance on either side.
+        Fixed before the first of them is measured: enough for an interval no wider on either side than the tolerance,
+        or than half of what lies between the tolerance and the change that stage 1 saw.
 
         >>> Rule().second_stage([0.050, 0.052, 0.048, 0.051, 0.049]), Rule().second_stage([0.02, 0.08, 0.01, 0.09, 0.1])
         (5, 12)
+        >>> Rule().second_stage([0.17, 0.23, 0.16, 0.24, 0.25])
+        5
         """
-        return self._enough(stdev(stage1))
+        seen = abs(fmean(stage1)) - self.band
+        return self._enough(stdev(stage1), max(self.band, seen / 2))
 
     def knowing(self, floor: Floor | None) -> Rule:
         """Return the rule for an operator whose noise is known: more pairs where it is noisy, and its floor.
@@ -62,13 +66,13 @@ class Rule:
         """
         if floor is None:
             return self
-        return replace(self, pairs=self._enough(floor.spread), floor=floor.moved)
+        return replace(self, pairs=self._enough(floor.spread, self.band), floor=floor.moved)
 
-    def _enough(self, spread: float) -> int:
-        """Return how many pairs of that spread make an interval as narrow as the tolerance, from first to last look."""
+    def _enough(self, spread: float, width: float) -> int:
+        """Return how many pairs of that spread make an interval as narrow as `width`, from first to last look."""
         most = self.looks[-1]
         counts = range(self.pairs, most)
-        return next((k for k in counts if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= self.band), most)
+        return next((k for k in counts if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= width), most)
 
     @property
     def band(self) -> float:

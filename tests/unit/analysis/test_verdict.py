@@ -57,6 +57,11 @@ def test_the_reported_ratio_is_that_of_the_second_stage() -> None:
     assert confirmed(around(0.10), around(0.05), RULE).ratio == pytest.approx(math.exp(0.05))
 
 
+@pytest.mark.parametrize(("centre", "pairs"), [(0.03, 12), (0.10, 12), (0.15, 7), (0.30, 5)])
+def test_a_large_change_needs_fewer_pairs_to_be_told_from_none(centre: float, pairs: int) -> None:
+    assert RULE.second_stage(around(centre, spread=0.04)) == pairs
+
+
 def test_a_change_that_the_second_stage_does_not_see_is_the_same() -> None:
     assert confirmed(around(0.05), around(0.001), RULE).verdict == "same"
 
