@@ -63,7 +63,8 @@ class Replayed:
     @property
     def total(self) -> float | None:
         """What all calls take by themselves: the median of one, times their number."""
-        return None if self.record is None else self.record.total
+        time = None if self.record is None else self.record.time
+        return None if time is None else time.median * self.traced.count
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ def test_the_profiler_is_told_everything_by_its_variables() -> None:
         "skip": 1,
         "calls": 3,
         "ranges": "nvtx",
+        "record": False,
     }
     assert told == {
         "OPPERF_PROFILER_AUTOSTART": "1",

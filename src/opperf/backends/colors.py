@@ -63,12 +63,8 @@ def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
     }
 
 
-def changes(like: Callable[[Any, Any], Any]) -> dict[str, Binding]:
-    """Return the binding of each; `like` makes an array like another, of numbers."""
-    needed = derived(like)
-    return {
-        name: composed(
-            function, arguments, derive={own: make for own, make in needed.items() if own in arguments}, note=note
-        )
-        for name, (function, arguments, note) in CHANGES.items()
-    }
+def change(name: str, like: Callable[[Any, Any], Any]) -> Binding:
+    """Return the binding of one; `like` makes an array like another, of numbers."""
+    function, arguments, note = CHANGES[name]
+    derive = {own: make for own, make in derived(like).items() if own in arguments}
+    return composed(function, arguments, derive=derive, note=note)
