@@ -112,7 +112,7 @@ def configured(watcher: Watcher) -> None:
 
 custom_add_one.register()
 net = nn.HybridSequential()
-net.add(nn.Dense(8, activation="relu"), nn.Dense(4))
+net.add(nn.Dense(8, activation="relu"), nn.Dense(8, activation="relu"), nn.Dense(4))
 net.initialize()
 net(FEW)
 

@@ -72,14 +72,18 @@ def test_an_operator_that_runs_on_elsewhere_ends_with_its_mark() -> None:
 
 
 def test_threads_of_one_name_are_told_apart() -> None:
-    planes = recording(line("pool", instruction("a", 1.0, 1.0)), line("pool", instruction("b", 1.0, 1.0)))
-    assert [event.thread for event in read(planes)] == ["pool", "pool 2"]
+    names = ("pool/-18225021", "pool", "pool")
+    planes = recording(*(line(name, instruction("a", 1.0, 1.0)) for name in names))
+    assert [event.thread for event in read(planes)] == ["pool", "pool 2", "pool 3"]
 
 
 def test_calls_of_jitted_functions_are_told_when_they_are_asked_for() -> None:
-    planes = recording(line("python", event("PjitFunction(f)", 1.0, 90.0)))
+    twice = [event("PjitFunction(f)", 1.0, 90.0), event("PjitFunction(f)", 2.0, 88.0)]
+    planes = recording(line("python", *twice, event("PjitFunction(g)", 9.0, 9.0), event("PjitFunction(f)", 91.0, 9.0)))
     assert [(event.name, event.kind, event.duration) for event in read(planes, api=True)] == [
-        ("PjitFunction(f)", "api", 90)
+        ("PjitFunction(f)", "api", 90),
+        ("PjitFunction(g)", "api", 9),
+        ("PjitFunction(f)", "api", 9),
     ]
 
 

@@ -69,7 +69,7 @@ def test_names_of_devices_are_no_spans() -> None:
         ("_backward_dot", False, True),
         ("ImperativeBulk", True, False),
         ("FullyConnected,Activation", True, False),
-        ("[_backward_dot,_backward_sum]", True, True),
+        ("[_identity_with_attr_like_rhs,_backward_dot,_backward_su", True, True),
         ("[dot]", False, False),
         ("_sg_mkldnn_conv", True, False),
     ],

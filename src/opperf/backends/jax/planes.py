@@ -76,13 +76,15 @@ class Reader:
             if event.name.startswith(ENDED) and CONSUMED in event.stats
         }
         for thread, events in lines:
+            called = ("", 0)
             for event in events:
                 if INSTRUCTION in event.stats:
                     yield self._operator(event, thread, max(event.end, ends.get(event.stats.get(PRODUCED), 0)))
                 elif STEP in event.stats:
                     name = f"{event.name} {event.stats.get(NUMBER, '')}".rstrip()
                     yield Event(name, "step", event.begin, event.end - event.begin, self.process, thread)
-                elif self.api and event.name.startswith(CALL):
+                elif self.api and event.name.startswith(CALL) and (event.name != called[0] or event.begin >= called[1]):
+                    called = event.name, event.end  # it is marked twice, one right within the other
                     yield Event(event.name, "api", event.begin, event.end - event.begin, self.process, thread)
 
     def _of_device(self, plane: Any, beginning: int) -> Iterator[Event]:
@@ -116,11 +118,12 @@ class Reader:
         )
 
     def _named(self, lines: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-        """Return the lines with the names of their threads; pools give all of theirs the same."""
+        """Return the lines with the names of their threads; a pool gives all of its own the same, or a long number."""
         seen: Counter[str] = Counter()
         for line in lines:
             seen[line.name] += 1
-            yield self.threads.of((line.name, seen[line.name]), line.name or "thread"), line
+            name = line.name.partition("/")[0] or "thread"
+            yield self.threads.of((line.name, seen[line.name]), name), line
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ MEMORY = "JAX's profiler tells no memory of single operators"
 STACKS = "JAX's profiler tells no lines of Python of operators"
 SHAPES = "shapes are those of the programs that still exist; where a function was compiled for several, there are none"
 #: What was found.
-NAMES = "operators are instructions of compiled programs, as XLA names them; those with `fusion` are several in one"
+NAMES = "operators are instructions of compiled programs, as XLA names them; a `fusion` is what XLA runs as one"
 ENDED = "the program ended the recording of JAX's profiler by itself, so that the rest was not seen"
 
 

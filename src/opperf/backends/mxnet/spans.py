@@ -66,7 +66,8 @@ def _told(name: str) -> tuple[bool, bool]:
     # A bulk of a compiled graph is named by its operators; of a symbolic one, between brackets.
     parts = name.strip("[]").split(",")
     fused = len(parts) > 1 or name == BULK or name.startswith(MERGED)
-    return fused, all(part.startswith(BACKWARD) for part in parts)
+    # Passes are run apart; a bulk of a backward one also has what adds gradients up and copies them.
+    return fused, any(part.startswith(BACKWARD) for part in parts)
 
 
 def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Event]:
