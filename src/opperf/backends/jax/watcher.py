@@ -126,6 +126,7 @@ class Watcher:
             raise ProfilerError(
                 f"JAX's profiler cannot be started: {problem}",
                 hint="end the program's own recording first (`jax.profiler.stop_trace`): a process has one",
+                slug="profiler_taken",
             ) from problem
         self._recording = folder
 
