@@ -168,7 +168,7 @@ def run(
     folder = _folder(output)
     try:
         if tool is not None:
-            from opperf.workers.vendor_tools import wrapped  # type: ignore[import-not-found, unused-ignore]
+            from opperf.workers.vendor_tools import wrapped
 
             vendor = wrapped(tool, command, output)
             command = vendor.command

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -89,6 +91,7 @@ def profile(
     page = (output or Path()) / PAGE if html else None
     report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
     if read:
+        check_place(page)
         _read([*read, *map(Path, words or ())], report)
         return
     watching = Watching(
@@ -203,9 +206,11 @@ def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: in
     from opperf.reports.profile import render
     from opperf.store.run_file import write_text
 
-    typer.echo(render(profile, format or "console", by=by, sort=sort, top=top), nl=False)
+    chosen = format or "console"
+    width = shutil.get_terminal_size().columns if chosen == "console" and sys.stdout.isatty() else None
+    typer.echo(render(profile, chosen, by=by, sort=sort, top=top, width=width), nl=False)
     if page is not None:
-        from opperf.reports.profile_page import render as whole_page  # type: ignore[import-not-found, unused-ignore]
+        from opperf.reports.profile_page import render as whole_page
 
         write_text(page, whole_page(profile))
         typer.echo(f"wrote {page}", err=True)

@@ -29,6 +29,8 @@ TITLES = (
     "calls", "total", "self", "mean", "p50", "min", "max", "share", "allocated", "peak", "device", "FLOPs", "shapes",
     "module", "notes",
 )  # fmt: skip
+#: What a narrow terminal goes without, the least telling first.
+RANKED = ("min", "max", "p50", "FLOPs", "module", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
 LEGEND = {
     "total": "total, mean, p50, min, max: with the operators called inside",
@@ -48,10 +50,19 @@ UNITS = {
 NAMED = 4
 
 
-def render(profile: Profile, format: str, *, by: str = "name", sort: str = "own", top: int | None = None) -> str:
+def render(
+    profile: Profile,
+    format: str,
+    *,
+    by: str = "name",
+    sort: str = "own",
+    top: int | None = None,
+    width: int | None = None,
+) -> str:
     """Return a profile in one of the formats, with a line break at the end; `top` bounds the rows for people.
 
-    Raises `InputError` for a grouping, an order or a format that is not known.
+    `width` is the terminal's: None is as wide as the table needs, which is right for a pipe or a file. Raises
+    `InputError` for a grouping, an order or a format that is not known.
     """
     if sort not in SORTS:
         raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
@@ -63,15 +74,33 @@ def render(profile: Profile, format: str, *, by: str = "name", sort: str = "own"
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     titles, lines = cells.filled((SUBJECTS[by], *TITLES), [_cells(row, by) for row in found[:top]])
+    titles, lines, left_out = _narrowed(titles, lines, width)
     words = _caption(profile, SUBJECTS[by], found, len(lines))
     words += [one_line(f"note: {note}") for note in profile.notes]
     if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
         words.append(legend)
+    if left_out:
+        words.append(f"left out at this width: {', '.join(left_out)} (`--format csv` has every column)")
     if format == "md":
         table = [cells.markdown(titles, lines), ""] if lines else []
         return "\n".join([*table, *(f"* {word}" for word in words)]) + "\n"
     table = [cells.console(titles, lines), ""] if lines else []
     return "\n".join([*table, *words]) + "\n"
+
+
+def _narrowed(
+    titles: list[str], lines: list[list[str]], width: int | None
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """Leave out columns, the least telling first, until the table fits; return what is left, and what is left out."""
+    left_out = []
+    for least in RANKED:
+        if width is None or max(map(len, cells.console(titles, lines).splitlines())) <= width:
+            break
+        if least in titles[1:]:
+            kept = [place for place, title in enumerate(titles) if not place or title != least]
+            titles, lines = [titles[place] for place in kept], [[line[place] for place in kept] for line in lines]
+            left_out.append(least)
+    return titles, lines, left_out
 
 
 def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -> list[str]:

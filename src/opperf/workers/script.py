@@ -40,8 +40,8 @@ def run(command: Sequence[str], variables: Mapping[str, str], *, aside: bool = F
         signal.signal(number, pass_on)
     try:
         started.append(subprocess.Popen(command, env=dict(variables), stdout=_STDERR if aside else None))
-        for number in early:
-            pass_on(number, None)
+        for missed in early:
+            pass_on(missed, None)
         code = started[0].wait()
     except OSError as error:
         raise HarnessError(f"cannot start `{command[0]}`: {error.strerror}", slug="spawn") from error

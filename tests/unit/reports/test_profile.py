@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ PROFILE = Profile(EVENTS, (), {7: FACTS}, ("stacks are not told",))
 def test_a_table_for_people_has_every_fact_that_is_known_and_no_empty_column() -> None:
     assert render(PROFILE, "console") == (
         "operator   calls  total    self     mean     p50      min      max      share   allocated  peak     device   "
-        "FLOPs      module     notes\n" + "-" * 139 + "\n"
+        "FLOPs       module     notes\n" + 137 * "-" + "\n"
         "addmm      2      12.0 ms  12.0 ms  6.00 ms  6.00 ms  6.00 ms  6.00 ms  46.2 %  5.12 kB    4.10 kB           "
         "6.00 kFLOP  Net.dense\n"
         "linear     2      22.0 ms  10.0 ms  11.0 ms  11.0 ms  10.0 ms  12.0 ms  38.5 %                               "
@@ -105,6 +106,15 @@ def test_rows_for_people_are_bounded_and_those_for_programs_are_not() -> None:
     assert len(render(PROFILE, "csv", top=1).splitlines()) == 4
 
 
+def test_a_narrow_terminal_goes_without_the_least_telling_columns() -> None:
+    lines = render(PROFILE, "console", width=90).splitlines()
+    assert " ".join(lines[0].split()) == "operator calls total self mean share allocated peak device notes"
+    assert max(map(len, lines[:5])) <= 90
+    assert lines[-1] == "left out at this width: min, max, p50, FLOPs, module (`--format csv` has every column)"
+    assert render(PROFILE, "console", by="module", width=20).startswith("module ")
+    assert render(PROFILE, "console", width=200) == render(PROFILE, "console")
+
+
 def test_json_has_seconds_bytes_and_null_for_what_is_not_known() -> None:
     document = json.loads(render(PROFILE, "json"))
     assert {name: document[name] for name in ("schema_version", "by", "notes", "processes")} == {
@@ -144,6 +154,6 @@ def test_names_of_operators_cannot_break_the_table() -> None:
         ({"format": "console", "sort": "totl"}, "no order `totl`"),
     ],
 )
-def test_what_is_not_known_is_refused(given: dict[str, str], message: str) -> None:
+def test_what_is_not_known_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         render(PROFILE, **given)
