@@ -218,9 +218,18 @@ def test_what_is_asked_for_reaches_the_profiler_of_every_process(profile: Profil
         "skip": 1,
         "calls": 3,
         "ranges": None,
+        "record": False,
     }
     assert done.stderr.startswith("0\n")
     assert document["notes"] == ["`--granularity operator` changes what MXNet runs, and nothing here"]
+
+
+def test_a_script_whose_arguments_nobody_records_leaves_no_suite(profile: Profile, here: Path) -> None:
+    Path("train.py").write_text("import torch\n")
+    done = profile("train.py", "--save-suite", "suite.json")
+    assert done.returncode == 0
+    assert "no suite: suite.json is not written" in done.stderr
+    assert not (here / "suite.json").exists()
 
 
 def test_a_file_that_holds_no_profile_is_told_and_the_exit_code_stays(profile: Profile) -> None:
@@ -292,10 +301,11 @@ def test_a_profiler_that_does_not_start_is_one_line_and_the_program_runs(folder:
 def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here: Path) -> None:
     Path("torch.py").unlink()
     command = [sys.executable, "-m", "opperf", "profile"]
-    done = subprocess.run(
-        [*command, "--shapes", "--format", "json", LENET], capture_output=True, text=True, timeout=TORCH
-    )
+    asked = ("--shapes", "--format", "json", "--save-suite", "lenet.json")
+    done = subprocess.run([*command, LENET, *asked], capture_output=True, text=True, timeout=TORCH)
     assert done.returncode == 0, done.stderr
+    suite = json.loads(Path("lenet.json").read_text())["cases"]
+    assert sum(entry["count"] for entry in suite if entry["case"]["operator"] == "torch:aten::linear") == 20
     document = json.loads(done.stdout)
     (facts,) = document["processes"].values()
     assert facts["framework"] == "torch"
@@ -335,9 +345,6 @@ def test_a_vendors_tool_that_is_missing_is_told_before_the_script_runs(profile: 
     assert not list(here.glob("opperf*"))
 
 
-@pytest.mark.skipif(
-    not (PACKAGE / "reports" / "profile_page.py").exists(), reason="the page comes with the module that renders it"
-)
 def test_a_page_is_written_beside_the_profile(profile: Profile, here: Path) -> None:
     Path("train.py").write_text("import torch\n")
     done = profile("--html", "--output", "out", "train.py")
