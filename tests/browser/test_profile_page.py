@@ -71,10 +71,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def opened(browser: Browser, file: Path) -> Iterator[Opened]:
-    """The page, opened anew."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Opened]:
+    """One window for every test: another one would read the script of the charts anew, which takes seconds."""
+    page = browser.new_page()
     seen = Opened(page)
 
     def said(message: ConsoleMessage) -> None:
@@ -84,10 +84,19 @@ def opened(browser: Browser, file: Path) -> Iterator[Opened]:
     page.on("console", said)
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
     page.on("request", lambda request: seen.requests.append(request.url))
-    page.goto(file.as_uri())
-    page.wait_for_selector("#timeline .bars .point")
     yield seen
     page.close()
+
+
+@pytest.fixture
+def opened(window: Opened, file: Path) -> Opened:
+    """The page, as it is before anything is pressed."""
+    window.complaints.clear()
+    window.requests.clear()
+    window.page.set_viewport_size({"width": 1280, "height": 900})
+    window.page.goto(file.as_uri())
+    window.page.wait_for_selector("#timeline .bars .point")
+    return window
 
 
 def test_nothing_is_asked_of_a_network_and_nothing_goes_wrong(opened: Opened, file: Path) -> None:
@@ -95,6 +104,12 @@ def test_nothing_is_asked_of_a_network_and_nothing_goes_wrong(opened: Opened, fi
     opened.page.emulate_media(color_scheme="dark")
     assert opened.complaints == []
     assert [url for url in opened.requests if not url.startswith(("data:", "blob:"))] == [file.as_uri()]
+
+
+def test_no_button_of_a_chart_sends_it_to_anybody(opened: Opened) -> None:
+    buttons = opened.page.locator("#timeline .modebar-btn").evaluate_all("all => all.map(one => one.dataset.title)")
+    assert buttons == ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
+    assert opened.page.locator("#shares .modebar-btn").count() == 0
 
 
 def test_the_charts_have_a_bar_for_each_operator_and_each_span(opened: Opened) -> None:
@@ -147,7 +162,7 @@ def test_rows_stand_for_what_is_chosen(opened: Opened) -> None:
 
 def test_the_controls_can_be_reached_and_used_by_keys_alone(opened: Opened) -> None:
     opened.page.get_by_label("Search").focus()
-    opened.page.keyboard.press("Tab")  # the table itself, which arrows move sideways
+    opened.page.keyboard.press("Tab")  # the table itself, which arrows move
     opened.page.keyboard.press("Tab")
     opened.page.keyboard.press("Enter")
     assert opened.cells(0) == [ODD, "conv2d", "mkldnn_convolution", "relu"]

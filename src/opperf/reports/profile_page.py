@@ -27,7 +27,7 @@ MOST_SPANS = 2_000
 MOST_STEPS = 8
 #: Rows of one table, those that took most by themselves.
 MOST_ROWS = 500
-#: Operators that have a bar of their own; the rest share one.
+#: Operators that have a bar.
 MOST_BARS = 15
 #: Characters of a name in a chart. Names of kernels are longer than a screen is wide.
 LONGEST = 60
@@ -79,24 +79,19 @@ class Window:
 def render(profile: Profile) -> str:
     """Return the page; raises `InputError` where plotly is not installed."""
     windows, left_out = _windows(profile)
-    drawn = [_drawing(profile, window) for window in windows]
-    shares = _shares(rows(profile))
-    template = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
-    return (
-        engine()
-        .from_string(template)
-        .render(
-            title=_title(profile),
-            processes=[_facts(number, facts) for number, facts in sorted(profile.processes.items())],
-            notes=[one_line(note) for note in profile.notes],
-            tables=[_table(profile, by) for by in GROUPINGS if _tells(profile, by)],
-            windows=windows,
-            typical=_typical(windows),
-            steps_left_out=left_out,
-            shares=shares,
-            data={"steps": drawn, "shares": shares, "kinds": KINDS},
-            plotly=_plotly(),
-        )
+    shares, others = _shares(rows(profile))
+    template = engine().from_string(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
+    return template.render(
+        title=_title(profile),
+        processes=[_facts(number, facts) for number, facts in sorted(profile.processes.items())],
+        notes=[one_line(note) for note in profile.notes],
+        tables=[_table(profile, by) for by in GROUPINGS if _tells(profile, by)],
+        windows=windows,
+        typical=_typical(windows),
+        steps_left_out=left_out,
+        others=others,
+        data={"steps": [_drawing(profile, window) for window in windows], "shares": shares, "kinds": KINDS},
+        plotly=_plotly(),
     )
 
 
@@ -252,19 +247,20 @@ def _description(event: Event, window: Window) -> str:
     return "<br>".join(lines)
 
 
-def _shares(found: Sequence[Row]) -> dict[str, list[Any]]:
-    """Return the bars of operators by their share, the largest first; small ones share the last."""
-    known = [row for row in found if row.share]
-    bars = [(_marked(row.name), row.share or 0.0, row.own) for row in known[:MOST_BARS]]
-    rest = known[MOST_BARS:]
-    if rest:
-        together = f"{len(rest)} others"
-        bars.append((together, sum(row.share or 0.0 for row in rest), sum(row.own for row in rest)))
+def _shares(found: Sequence[Row]) -> tuple[dict[str, list[Any]], str]:
+    """Return the bars of operators by their share, the largest first, and what is said of those that have none."""
+    known = [(row.name, row.share, row.own) for row in found if row.share]
+    bars, rest = known[:MOST_BARS], known[MOST_BARS:]
+    others = _share(sum(share for _, share, _ in rest), sum(own for _, _, own in rest))
     return {
-        "names": [name for name, _, _ in bars],
+        "names": [_marked(name) for name, _, _ in bars],
         "shares": [share for _, share, _ in bars],
-        "said": [f"{format_percent(share)}, {format_seconds(own)}" for _, share, own in bars],
-    }
+        "said": [_share(share, own) for _, share, own in bars],
+    }, f"{len(rest)} more operators took {others}." if rest else ""
+
+
+def _share(share: float, own: float) -> str:
+    return f"{format_percent(share)}, {format_seconds(own)}"
 
 
 def _marked(text: str) -> str:

@@ -192,13 +192,15 @@ def test_spans_lie_on_lines_by_thread_and_depth() -> None:
     assert (only["height"], only["tops"], only["threads"]) == (4, [0, 3], ["main", "stream 7"])
 
 
-def test_operators_with_small_shares_have_one_bar_together() -> None:
+def test_operators_with_small_shares_are_told_of_together() -> None:
     events = tuple(operator(100 * place, 50 - place, f"op{place}") for place in range(18))
-    shares = Reader(profile_page.render(Profile(events))).data["shares"]
-    assert len(shares["names"]) == profile_page.MOST_BARS + 1
-    assert shares["names"][-1] == "3 others"
-    assert all(one >= other for one, other in pairwise(shares["shares"][:-1]))
-    assert sum(shares["shares"]) == pytest.approx(1)
+    page = Reader(profile_page.render(Profile(events)))
+    shares = page.data["shares"]["shares"]
+    assert page.data["shares"]["names"] == [f"op{place}" for place in range(15)]
+    assert all(one > other for one, other in pairwise(shares))
+    assert sum(shares) == pytest.approx(1 - 102 / 747)
+    assert page.data["shares"]["said"][0] == "6.69 %, 50.0 us"
+    assert "3 more operators took 13.7 %, 102 us." in page.text["p"]
 
 
 def test_a_profile_without_anything_is_a_page_that_says_so() -> None:
