@@ -52,6 +52,7 @@ FRAMEWORKS = {
             ("onnxruntime",),
             ("onnxruntime==1.31.1", "onnx==1.23.2", "numpy==2.4.6"),
             ("onnx", "numpy"),
+            mode="compiled",
             gradients=False,
             neutral=False,
         ),

@@ -39,7 +39,7 @@ Environment = Annotated[
     Words, Option(metavar="E", help="`torch`, `numpy==1.26.4` or `python=PATH`; binds to its framework.")
 ]
 Device = Annotated[Words, Option(metavar="D", help="cpu, cuda:0, gpu(0); default: a GPU if there is one.")]
-Mode = Annotated[Words, Option(metavar="M", help="eager or compiled; default: eager, but for jax.")]
+Mode = Annotated[Words, Option(metavar="M", help="eager or compiled; default: eager, but for jax and onnxruntime.")]
 Threads = Annotated[int, Option(metavar="N", help="Threads of the framework.")]
 Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to stay on, as in `0-3,6`.")]
 Engine = Annotated[str, Option(metavar="naive|threaded", help="naive runs in the calling thread, threaded beside it.")]

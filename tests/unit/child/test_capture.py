@@ -129,10 +129,11 @@ class Model:
 def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
 
-    def reader(framework: str) -> Any:
-        return SimpleNamespace(read=lambda *given: read.append(given) or Model(backend))
+    def reader(*given: Any) -> Model:
+        read.append(given)
+        return Model(backend)
 
-    monkeypatch.setattr("opperf.backends.model_file", reader)
+    monkeypatch.setattr("opperf.backends.model_file", lambda framework: SimpleNamespace(read=reader))
     backend = NullBackend(Side("null"))
     found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}})
     assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]

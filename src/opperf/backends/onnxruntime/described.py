@@ -36,7 +36,8 @@ def exact(value: Any) -> TensorSpec:
     """Return the description of a tensor with its values; raises `Undescribed`, for one that is too large as well."""
     if value.size > MOST_LITERAL:
         raise Undescribed(f"a tensor of {value.size} values")
-    return TensorSpec(value.shape, element_type(value), literal=tuple(value.ravel().tolist()))
+    dtype, flat = element_type(value), value.ravel()
+    return TensorSpec(value.shape, dtype, literal=tuple(map(_shortest, flat) if dtype == "float32" else flat.tolist()))
 
 
 def element_type(value: Any) -> str:

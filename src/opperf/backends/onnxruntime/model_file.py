@@ -128,6 +128,8 @@ class ModelFile:
         graph.input.extend(_like(made[one.name], one) for one in self.model.graph.input if one.name in made)
         graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
         shown.ir_version = IR_VERSION
+        if not names:
+            return {}
         run = session(_bytes(shown), replace(self.side, mode="eager")).run
         return dict(zip(names, run(names, dict(made)), strict=True))
 
@@ -149,6 +151,8 @@ class ModelFile:
             attributes[OUTPUTS] = tuple(wanted)
         elif len(wanted) != kind.usual_outputs(opset):
             attributes[OUTPUTS] = len(wanted)
+        for name in filter(None, node.output):
+            values.spec(name)  # a result that opperf cannot name could not be measured
         constant = tuple(place for place, name in enumerate(node.input) if name in self._held)
         if constant:
             attributes[CONSTANT] = constant

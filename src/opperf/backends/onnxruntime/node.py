@@ -23,8 +23,10 @@ from onnx import AttributeProto, defs, helper, numpy_helper
 
 #: How a path names the domain of ONNX's own operators, which a file leaves empty.
 STANDARD = "ai.onnx"
-#: The domain of the operators that ONNX Runtime adds; nobody but itself has a list of them.
+#: Where ONNX Runtime adds operators: this domain and those below it, which nobody but itself has a list of, and among
+#: ONNX's own, the names that exported models have.
 OWN = "com.microsoft"
+ADDED = ("SimplifiedLayerNormalization",)
 #: The attributes of a case that are not the operator's.
 OPSET, OUTPUTS, CONSTANT = "opset", "outputs", "constant"
 #: The version of the file format, which every ONNX Runtime since 1.18 reads, as it does not all that `onnx` writes.
@@ -55,9 +57,9 @@ class Node:
         found = cls(in_files(domain), op_type)
         if not domain or not op_type.isidentifier():
             raise LookupError(path)
-        if domain != OWN and not defs.has(op_type, found.domain):
-            raise LookupError(path)
-        return found
+        if domain.startswith(OWN) or (not found.domain and op_type in ADDED) or defs.has(op_type, found.domain):
+            return found
+        raise LookupError(path)
 
     @property
     def path(self) -> str:

@@ -3,8 +3,9 @@
 Inputs lie in memory that ONNX Runtime uses as it is, and so do outputs after the first run, so a call converts and
 copies nothing: what is timed is the node and the fixed cost of a run. A run has ended when it returns, on a GPU too.
 
-In the mode `eager` the node runs as it stands. In `compiled`, ONNX Runtime may rewrite the graph of this one node, as
-it does with whole models: a convolution gets another layout of memory, with nodes around it that change it and back.
+In the mode `compiled`, ONNX Runtime's own default, it may rewrite the graph of this one node, as it does with whole
+models: a convolution gets another layout of memory, with nodes around it that change it and back. In `eager` the node
+runs as it stands.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def has_device(side: Side) -> bool:
 @cache
 def newest(domain: str) -> int:
     """Return the newest version of a domain's operators that this ONNX Runtime takes; `onnx` may know newer ones."""
-    if domain == OWN:
+    if domain.startswith(OWN):
         return 1
     known = [schema.since_version for schema in defs.get_all_schemas() if schema.domain == domain]
     others: Mapping[str, int] = {"": newest("")} if domain else {}

@@ -107,6 +107,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return the operator `ai.onnx.Conv`, `ai.onnx.ml.Scaler`, `com.microsoft.FusedMatMul`."""
         return Node.at(path)
 
+    @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:
         """Return the operators of ONNX."""
         return node.paths()
@@ -122,7 +123,7 @@ class OnnxRuntimeBackend(NumpyBackend):
     def forward(self, bound: Bound) -> Work:
         """Return the run of a node, or the call of the user's own function."""
         if not isinstance(bound.function, Node):
-            return super().forward(bound)
+            return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
         start = perf_counter()
         model = bound.function.model(bound.arguments, bound.keywords, newest)
         program = Program(model, self.side)
