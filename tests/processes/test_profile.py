@@ -305,7 +305,7 @@ def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here:
     done = subprocess.run([*command, LENET, *asked], capture_output=True, text=True, timeout=TORCH)
     assert done.returncode == 0, done.stderr
     suite = json.loads(Path("lenet.json").read_text())["cases"]
-    assert sum(entry["count"] for entry in suite if entry["case"]["operator"] == "torch:aten::linear") == 20
+    assert sum(entry["count"] for entry in suite if entry["case"]["operator"] == "torch:aten::linear.default") == 20
     document = json.loads(done.stdout)
     (facts,) = document["processes"].values()
     assert facts["framework"] == "torch"
