@@ -6,6 +6,11 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+settings.register_profile("shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared_machine")
 
 
 @pytest.fixture(scope="session", autouse=True)
