@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
 import jax
 from jax._src import xla_bridge
+
+#: The process is at rest when it used less than this share of a CPU for so many seconds.
+AT_REST, WINDOW = 0.1, 0.002
+LONGEST = 5.0
 
 
 def wait() -> None:
@@ -18,3 +23,17 @@ def wait() -> None:
         with suppress(jax.errors.JaxRuntimeError):
             if not array.is_deleted():
                 array.block_until_ready()
+
+
+def settle() -> None:
+    """Wait for all of them, those whose results nobody holds too: until the threads of the process are at rest.
+
+    A process whose other threads are always busy is waited for no longer than `LONGEST` seconds.
+    """
+    wait()
+    end = time.perf_counter() + LONGEST
+    while time.perf_counter() < end:
+        begin, spent = time.perf_counter(), time.process_time()
+        time.sleep(WINDOW)
+        if time.process_time() - spent < AT_REST * (time.perf_counter() - begin):
+            return

@@ -77,7 +77,7 @@ class Watcher:
         self._awaiting = False
         if self._recording is None:  # nothing was ever compiled
             return
-        outstanding.wait()
+        outstanding.settle()
         try:
             jax.profiler.stop_trace()
         except RuntimeError:
@@ -114,7 +114,7 @@ class Watcher:
                 self._notes[problem.message] = None
 
     def _record(self) -> None:
-        outstanding.wait()
+        outstanding.settle()
         folder = TemporaryDirectory(prefix="opperf-jax-", ignore_cleanup_errors=True)
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level = 0
