@@ -173,6 +173,8 @@ def named() -> None:
         left.cos()
     with _RecordFunctionFast("## Call CompiledFxGraph fabc12 ##", keyword_values={"scope": "user_scope"}):
         left.sin()
+    with _RecordFunctionFast("compile_file"):
+        left.tan()
 
 
 events = seen(named)
@@ -186,6 +188,18 @@ with profiler.profile(schedule=profiler.schedule(skip=1, warmup=1, active=2)) as
 found["steps"] = [[event.name, event.kind] for event in p.profile.events]
 with torch.profiler.profile():
     found["taken"] = refused(lambda: seen(named))
+
+
+def own() -> None:
+    """Use PyTorch's profiler by oneself."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as session:
+        left.cos()
+    found["own"] = [event.key for event in session.key_averages()]
+
+
+with profiler.profile() as p:
+    own()
+found["ended"] = [len(p.profile.events), *p.profile.notes]
 profiler.set_config(profile_all=True)
 profiler.set_state("run")
 found["twice"] = [refused(lambda: profiler.set_state("run")), refused(lambda: seen(named)), refused(profiler.dumps)]

@@ -115,6 +115,12 @@ def test_a_fork_of_the_script_leaves_no_profile_of_its_parent(profiled: Callable
     assert (ran.code, ran.out, ran.names) == (0, "3\n", ["first"])
 
 
+def test_a_script_that_profiles_a_block_of_its_own_has_it_and_the_rest_is_seen(profiled: Callable[..., Ran]) -> None:
+    block = "with profile('null') as p:\n    call('own')\nprint([event.name for event in p.profile.events])\n"
+    ran = profiled(f"from opperf.profiler import profile\n{BEGIN}{block}call('last')")
+    assert (ran.code, ran.out, ran.names) == (0, "['own']\n", ["first", "last"])
+
+
 STEPS = """
 def step(number):
     call(f"step {number}")

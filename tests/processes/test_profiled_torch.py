@@ -102,12 +102,14 @@ def test_a_stack_leads_to_the_line_that_called_backward_too(found: dict[str, Any
     assert found["stack"] == [True, True]
 
 
-def test_named_ranges_are_tasks_and_a_compiled_graph_is_fused(found: dict[str, Any]) -> None:
+def test_named_ranges_and_compilation_are_tasks_and_a_compiled_graph_is_fused(found: dict[str, Any]) -> None:
     assert found["kinds"] == [
         ["mine", "task", False],
         ["aten::cos", "operator", False],
         ["CompiledFxGraph", "operator", True],
         ["aten::sin", "operator", False],
+        ["compile_file", "task", False],
+        ["aten::tan", "operator", False],
     ]
 
 
@@ -125,3 +127,12 @@ def test_a_second_start_and_pytorchs_own_profiler_are_refused(found: dict[str, A
     assert found["twice"] == ["profiler_running", "profiler_running", "profiler_running"]
     assert found["stopped"] == "profiler_stopped"
     assert found["counts"] == {"aten::cos": 1}
+
+
+def test_a_script_that_uses_pytorchs_profiler_by_itself_has_it_and_the_profile_says_that_it_is_lost(
+    found: dict[str, Any],
+) -> None:
+    assert found["own"] == ["aten::cos"]
+    events, note = found["ended"]
+    assert events == 0
+    assert "which ended this one" in note

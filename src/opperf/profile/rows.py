@@ -12,7 +12,7 @@ from statistics import median
 
 from opperf.errors import unknown
 from opperf.profile.event import Event, Profile
-from opperf.profile.nesting import own_times
+from opperf.profile.nesting import own_times, parents
 
 #: What rows can stand for, and the kind of span that they are made of.
 GROUPINGS = {"name": "operator", "shape": "operator", "module": "operator", "kernel": "kernel"}
@@ -23,7 +23,8 @@ class Row:
     """Calls that belong together: all of one name, of one name and shapes, of one module, or of one kernel.
 
     `total` is the time between their beginnings and ends, `own` the part that no call within them took, `share` the
-    part of `own` in that of all rows.
+    part of `own` in that of all rows. What was `allocated` or ran on a `device` within calls is counted once, also
+    where calls of a row lie within each other.
     """
 
     name: str
@@ -50,10 +51,12 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
     if by not in GROUPINGS:
         raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
     events = profile.of_kind(GROUPINGS[by])
-    groups: dict[tuple[object, ...], list[tuple[Event, int]]] = defaultdict(list)
-    for event, own in zip(events, own_times(events)):
-        groups[_key(event, by)].append((event, own))
-    whole = sum(own for calls in groups.values() for _, own in calls)
+    keys = [_key(event, by) for event in events]
+    above = parents(events)
+    groups: dict[tuple[object, ...], list[tuple[Event, int, bool]]] = defaultdict(list)
+    for place, own in enumerate(own_times(events)):
+        groups[keys[place]].append((events[place], own, _is_outermost(place, above, keys)))
+    whole = sum(own for calls in groups.values() for _, own, _ in calls)
     found = [_row(calls, by, whole) for calls in groups.values()]
     return tuple(sorted(found, key=lambda row: (-row.own, row.name)))
 
@@ -64,12 +67,21 @@ def _key(event: Event, by: str) -> tuple[object, ...]:
     return (event.name, event.shapes) if by == "shape" else (event.name,)
 
 
-def _row(calls: Sequence[tuple[Event, int]], by: str, whole: int) -> Row:
-    events = [event for event, _ in calls]
+def _is_outermost(place: int, above: Sequence[int | None], keys: Sequence[tuple[object, ...]]) -> bool:
+    """Whether a call lies within no other of its own row."""
+    outer = above[place]
+    while outer is not None and keys[outer] != keys[place]:
+        outer = above[outer]
+    return outer is None
+
+
+def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
+    events = [event for event, _, _ in calls]
+    outermost = [event for event, _, is_outermost in calls if is_outermost]
     first = events[0]
-    own = sum(own for _, own in calls)
+    own = sum(own for _, own, _ in calls)
     # Calls of one module lie within each other; what they took together is what each took by itself.
-    durations = [own for _, own in calls] if by == "module" else [event.duration for event in events]
+    durations = [own for _, own, _ in calls] if by == "module" else [event.duration for event in events]
     return Row(
         name=first.module or "(no module)" if by == "module" else first.name,
         calls=len(calls),
@@ -84,9 +96,9 @@ def _row(calls: Sequence[tuple[Event, int]], by: str, whole: int) -> Row:
         module=_one(event.module for event in events),
         backward=all(event.backward for event in events),
         fused=any(event.fused for event in events),
-        allocated=_known(sum, (event.allocated for event in events)),
+        allocated=_known(sum, (event.allocated for event in outermost)),
         peak=_known(max, (event.peak for event in events)),
-        device=_seconds(_known(sum, (event.device for event in events))),
+        device=_seconds(_known(sum, (event.device for event in outermost))),
         flops=_known(sum, (event.flops for event in events)),
     )
 

@@ -106,7 +106,8 @@ class Armed:
     def __init__(self, options: Options, folder: Path) -> None:
         self._options = options
         self._folder = folder
-        self._recording = Recording(replace(options.watching, record=options.recording(folder)), self._made)
+        watching = replace(options.watching, record=options.recording(folder))
+        self._recording = Recording(watching, self._made, gives_way=True)
         self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework)}
         self._module, _, name = (options.function or "").partition(":")
         self._function = name

@@ -4,7 +4,8 @@
        ▲                    │                    │
        └────────────────── stop ─────────────────┘
 
-A process has one profiler of each framework, so that one recording at a time is not stopped.
+A process has one profiler of each framework, so that one recording at a time is not stopped. Only one of a whole script
+gives way: it waits while a block of the script is profiled.
 """
 
 from __future__ import annotations
@@ -13,22 +14,29 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from threading import Lock
+from dataclasses import replace
 
 from opperf.errors import ProfilerError
 from opperf.profile.event import Profile, merge
 from opperf.profile.watching import Watcher, Watching
 from opperf.profiling.imported import watcher
 
-#: Held by the recording that is not stopped.
-_taken = Lock()
+#: Said of a recording that gave way.
+GAVE_WAY = "the script profiles parts of itself, which are not in this profile"
+
+#: The recordings that are not stopped; all but the last one wait.
+_started: list[Recording] = []
 
 
 class Recording:
     """Starts and stops the watchers of some frameworks together, and keeps what they saw until it is reset."""
 
-    def __init__(self, watching: Watching, made: Callable[[str, Watching], Watcher] = watcher) -> None:
+    def __init__(
+        self, watching: Watching, made: Callable[[str, Watching], Watcher] = watcher, *, gives_way: bool = False
+    ) -> None:
         self.state = "stopped"
+        self._gives_way = gives_way
+        self._before = ""
         self._watching = watching
         self._made = made
         self._watchers: dict[str, Watcher] = {}
@@ -51,13 +59,9 @@ class Recording:
                 hint="stop it before you start it again" if self.state == "running" else "resume it, or stop it",
                 slug="profiler_running",
             )
-        if not _taken.acquire(blocking=False):
-            raise ProfilerError(
-                "another profile of this process is not done",
-                hint="one block of `opperf.profiler.profile` cannot stand within another, nor between "
-                "`set_state('run')` and `set_state('stop')`, nor in a script that is profiled as a whole",
-                slug="profiler_running",
-            )
+        if _started:
+            _started[-1]._wait()
+        _started.append(self)
         self.state = "paused"
         if not paused:
             try:
@@ -85,8 +89,8 @@ class Recording:
     def resume(self) -> None:
         """Watch again."""
         self._open("resumed")
-        if self.state == "running":
-            raise ProfilerError("the profiler is not paused", hint="it is running", slug="profiler_running")
+        if self.state != "paused":
+            raise ProfilerError("the profiler is not paused", hint=f"it is {self.state}", slug="profiler_running")
         self._on()
 
     def step(self, name: str) -> None:
@@ -147,4 +151,30 @@ class Recording:
 
     def _free(self) -> None:
         self.state = "stopped"
-        _taken.release()
+        _started.remove(self)
+        if _started and _started[-1].state == "waiting":
+            _started[-1]._go_on()
+
+    def _wait(self) -> None:
+        """Give way to another recording; raises `ProfilerError` where this one does not."""
+        if not self._gives_way:
+            raise ProfilerError(
+                "another profile of this process is not done",
+                hint="one block of `opperf.profiler.profile` cannot stand within another, nor between "
+                "`set_state('run')` and `set_state('stop')`",
+                slug="profiler_running",
+            )
+        self._before = self.state
+        if self.state == "running":
+            self._off()
+        self.state = "waiting"
+
+    def _go_on(self) -> None:
+        notes = [*self._seen.notes, GAVE_WAY]
+        self.state = "paused"
+        if self._before == "running":
+            try:
+                self._on()
+            except ProfilerError as problem:  # the other one ends well all the same
+                notes.append(problem.message)
+        self._seen = replace(self._seen, notes=tuple(dict.fromkeys(notes)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from opperf.backends.null.watcher import hold, later, span, spend
 from opperf.errors import ProfilerError
 from opperf.profile.event import Profile
 from opperf.profile.watching import Watcher, Watching
-from opperf.profiling.recording import Recording
+from opperf.profiling.recording import GAVE_WAY, Recording
 
 
 @pytest.fixture
@@ -79,7 +80,14 @@ def test_a_second_start_adds_to_what_was_seen_until_it_is_reset(recording: Recor
 
 def test_details_are_those_that_were_asked_for() -> None:
     plain, full = Recording(Watching()), Recording(Watching(memory=True, shapes=True, modules=True, stacks=True))
-    details = {"shapes": ((2, 3),), "allocated": 24, "peak": 24, "module": "Net", "stack": ("a.py(1)",), "flops": 6}
+    details: dict[str, Any] = {
+        "shapes": ((2, 3),),
+        "allocated": 24,
+        "peak": 24,
+        "module": "Net",
+        "stack": ("a.py(1)",),
+        "flops": 6,
+    }
     told = []
     for one in (plain, full):
         one.include("null")
@@ -173,6 +181,37 @@ def test_two_recordings_are_not_on_at_a_time(recording: Recording) -> None:
     recording.stop()
     other.start()
     other.stop()
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_the_recording_of_a_whole_script_waits_while_the_script_profiles_by_itself(
+    paused: bool, recording: Recording
+) -> None:
+    whole = Recording(Watching(), gives_way=True)
+    whole.include("null")
+    whole.start(paused=paused)
+    call("before")
+    recording.start()
+    call("within")
+    with pytest.raises(ProfilerError, match="the profiler is not paused"):
+        whole.resume()
+    recording.stop()
+    call("after")
+    whole.stop()
+    assert names(recording) == ["within"]
+    assert names(whole) == ([] if paused else ["before", "after"])
+    assert whole.profile().notes == (GAVE_WAY,)
+
+
+def test_a_recording_that_is_stopped_while_it_waits_stays_so(recording: Recording) -> None:
+    whole = Recording(Watching(), gives_way=True)
+    whole.include("null")
+    whole.start()
+    recording.start()
+    whole.stop()
+    call("within")
+    recording.stop()
+    assert (whole.state, names(whole), names(recording)) == ("stopped", [], ["within"])
 
 
 class Faulty(null.Watcher):

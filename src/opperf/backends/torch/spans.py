@@ -5,7 +5,8 @@
 * An operator of a backward belongs to the module whose operator made its node of the graph: autograd numbers the nodes
   of a thread, and the profiler tells the number of forward and backward.
 * Memory and device time of a call are those within it, the calls inside of it included.
-* Ranges that somebody names (`record_function`, an optimizer's step) and the engine's own work are tasks.
+* Ranges that somebody names (`record_function`, an optimizer's step), the engine's own work and the phases of the
+  compiler are tasks.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from operator import methodcaller
 from typing import Any
 
+import torch
 from torch.autograd import DeviceType
 
 from opperf.backends.torch.modules import RANGE
@@ -33,12 +36,12 @@ NOTHING = ("[", "profiler::", "aten::is_leaf", "aten::output_nr", "aten::_versio
 MEMORY = "[memory]"
 #: The engine calls a node of the graph, and adds up gradients, within a span of its own.
 ENGINE = "autograd::engine::evaluate_function: "
-#: The compiler's marks around what it compiled.
-LABELS = re.compile(r"^(Torch-Compiled Region|TorchDynamo |Pregraph bytecode|AOTDispatcher )|\(dynamo_timed\)$")
 #: A compiled graph bears a hash of everything that it was made from, which tells nobody what it is.
 COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
 #: Several operators in one: a compiled graph on a CPU, which does not tell its loops apart, or one compiled kernel.
 FUSED = re.compile(r"^CompiledFxGraph$|^triton_|cpp_fused_")
+#: A line of Python in a stack, beside which calls of C and modules stand.
+LINE = re.compile(r"\(\d+\): ")
 #: Of what kind a span is to PyTorch (ATen/record_function.h): a node of a backward, a range that somebody named.
 BACKWARD, USER = 1, 7
 
@@ -116,7 +119,7 @@ def _event(one: Any, watching: Watching, thread: Callable[[int], str]) -> Event:
         os.getpid(),
         thread(one.device_resource_id()),
         shapes=_shapes(one) if watching.shapes else (),
-        stack=tuple(one.stack()) if watching.stacks else (),
+        stack=tuple(line for line in one.stack() if LINE.search(line)) if watching.stacks else (),
         fused=bool(FUSED.search(name)),
         flops=one.flops() or None,
     )
@@ -127,9 +130,19 @@ def _kind(one: Any, name: str) -> str:
         return "module"
     if FUSED.search(name):
         return "operator"
-    if one.scope() == USER or name.startswith(ENGINE) or LABELS.search(name):
+    if one.scope() == USER or name.startswith(ENGINE):
         return "task"
-    return "api" if name.startswith(NO_OPERATORS) else "operator"
+    if name.startswith(NO_OPERATORS):
+        return "api"
+    # Else it is a mark of the compiler, or of somebody's C++.
+    dispatched = "::" in name or one.scope() == BACKWARD or one.sequence_nr() >= 0 or _is_bare(name)
+    return "operator" if dispatched else "task"
+
+
+@cache
+def _is_bare(name: str) -> bool:
+    """Whether a name is an operator's without its namespace, as some call themselves."""
+    return hasattr(torch.ops.aten, name)
 
 
 def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:

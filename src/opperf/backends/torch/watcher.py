@@ -26,6 +26,9 @@ from opperf.profile.watching import Watching
 MEMORY_NOTE = (
     "torch: memory counts from the start of the profile, and with it only the thread that started the profiler is seen"
 )
+ENDED_NOTE = "torch: the script used PyTorch's profiler by itself, which ended this one: what it had seen is lost"
+#: Above every level of Kineto's messages: it would print a line at each start and stop.
+SILENT = "6"
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Watcher:
         self._windows: list[Window] = []
         self._steps = Steps()
         self._names = ThreadNames()
+        self._ended = False
         self._observer = _observer(watching.record)
 
     def start(self) -> None:
@@ -60,6 +64,8 @@ class Watcher:
                 slug="profiler_taken",
             )
         _wait()
+        if not torch.cuda.is_available():  # where there is a GPU, Kineto may have to say why it sees nothing of it
+            os.environ.setdefault("KINETO_LOG_LEVEL", SILENT)
         session = self._session()
         session.__enter__()
         self._open = Window(session, Ranges() if self._watching.modules else None)
@@ -84,9 +90,12 @@ class Watcher:
         if window.marks is not None:
             window.marks.close()
             window.marks = None
+        self._open = None
+        if not torch.autograd.profiler._is_profiler_enabled:  # somebody else stopped what he thought his own
+            self._ended = True
+            return
         window.threads = {one.native_id or 0: one.name for one in threading.enumerate()}
         window.session.__exit__(None, None, None)
-        self._open = None
         self._windows.append(window)
 
     def step(self, name: str) -> None:
@@ -100,7 +109,7 @@ class Watcher:
             self._observer = None
         windows, self._windows = self._windows, []
         facts = {"framework": self.framework, "version": str(torch.__version__)}
-        notes = (MEMORY_NOTE,) if self._watching.memory else ()
+        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended)
         told = [self._told(window) for window in windows]
         return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
@@ -118,16 +127,19 @@ class Watcher:
             with_flops=self._watching.shapes,  # counted from the shapes
             profile_memory=self._watching.memory,
             with_stack=self._watching.stacks,
-            experimental_config=_threads(everywhere=not self._watching.memory),
+            experimental_config=_configuration(
+                verbose=self._watching.stacks,  # else spans do not tell them
+                profile_all_threads=not self._watching.memory,
+            ),
         )
 
 
-def _threads(*, everywhere: bool) -> Any:
-    """Return the configuration by which all threads are seen, in a PyTorch that can."""
+def _configuration(**settings: bool) -> Any:
+    """Return the settings that PyTorch has not made public; an older one does not know all threads."""
     try:
-        return _ExperimentalConfig(profile_all_threads=everywhere)
+        return _ExperimentalConfig(**settings)
     except TypeError:
-        return _ExperimentalConfig()
+        return _ExperimentalConfig(verbose=settings["verbose"])
 
 
 def _observer(file: str) -> ExecutionTraceObserver | None:
