@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opperf.profile.columns import Column, columns
 from opperf.profile.event import Profile
-from opperf.profile.rows import Row, rows
-from opperf.units import format_bytes, format_flops, format_percent, format_seconds
-
-#: What rows stand for, by grouping; the first column is called so.
-TITLES = {"name": "operator", "shape": "operator", "module": "module", "kernel": "kernel"}
-COLUMNS = (
-    "calls", "total", "self", "mean", "p50", "min", "max", "share", "allocated", "peak", "device", "FLOPs", "shapes",
-    "module",
-)  # fmt: skip
-#: Columns of words, which begin on the left; numbers end on the right.
-WORDS = ("shapes", "module")
+from opperf.profile.rows import rows
 
 
 def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
@@ -31,8 +22,8 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     """
     found = rows(profile, by)
     shown = found[:top]
-    titles = (TITLES[by], *COLUMNS)
-    lines = _aligned(titles, [_cells(row, by) for row in shown])
+    known = columns(by)
+    lines = _aligned(known, [[column.cell(row) for column in known] for row in shown])
     if len(shown) < len(found):
         lines.append(f"{len(found) - len(shown)} more rows")
     if profile.notes:
@@ -40,29 +31,14 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: Row, by: str) -> tuple[str, ...]:
-    backward = " backward" if by == "module" and row.backward else ""
-    return (
-        f"{row.name}{backward}{' (fused)' if row.fused else ''}",
-        str(row.calls),
-        *(format_seconds(time) for time in (row.total, row.own, row.mean, row.p50, row.min, row.max)),
-        format_percent(row.share),
-        format_bytes(row.allocated),
-        format_bytes(row.peak),
-        format_seconds(row.device),
-        format_flops(row.flops),
-        " ".join("x".join(str(size) for size in shape) if shape else "-" for shape in row.shapes),
-        "" if by == "module" else row.module,
-    )
-
-
-def _aligned(titles: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
-    """Return a line for the titles, one under them, and one for each row."""
-    shown = [i for i, _ in enumerate(titles) if i < 2 or any(row[i] for row in cells)]
+def _aligned(known: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line for the titles, one under them, and one for each row: words begin left, numbers end right."""
+    titles = [column.title for column in known]
+    shown = [i for i, _ in enumerate(known) if i < 2 or any(row[i] for row in cells)]
     widths = {i: max(len(row[i]) for row in (titles, *cells)) for i in shown}
 
     def line(row: Sequence[str]) -> str:
-        words = (row[i].ljust(widths[i]) if i == 0 or titles[i] in WORDS else row[i].rjust(widths[i]) for i in shown)
+        words = (row[i].ljust(widths[i]) if known[i].text is None else row[i].rjust(widths[i]) for i in shown)
         return "  ".join(words).rstrip()
 
     head = line(titles)

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from opperf.profile.watching import Watcher, Watching
 from opperf.profiling.calls import Calls
 from opperf.profiling.hook import Imports, when_bound
 from opperf.profiling.imported import WATCHED, imported, watcher
+from opperf.profiling.ranges import emitting
 from opperf.profiling.recording import Recording
 from opperf.registry import FRAMEWORKS
 
@@ -149,7 +149,7 @@ class Armed:
         kind = self._options.ranges
         if kind is None:
             return watcher(framework, watching)
-        ranges = partial(import_module("opperf.profiling.ranges").emitting, kind, framework)
+        ranges = partial(emitting, kind, framework)
         ranges()  # raises where the framework has none
         return Marking(framework, ranges) if framework == "torch" else watcher(framework, watching)
 

@@ -10,25 +10,20 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import unknown
+from opperf.profile.columns import columns, shapes_text
 from opperf.profile.rows import Row, rows
 from opperf.reports import FORMATS, cells
 from opperf.reports.text import one_line
-from opperf.units import format_bytes, format_count, format_flops, format_percent, format_seconds
+from opperf.units import format_count, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from opperf.profile.event import Profile
 
 SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first.
 SORTS = ("own", "total", "calls", "mean")
-#: What a row stands for, by what rows are grouped by.
-SUBJECTS = {"name": "operator", "shape": "operator", "module": "module", "kernel": "kernel"}
-TITLES = (
-    "calls", "total", "self", "mean", "p50", "min", "max", "share", "allocated", "peak", "device", "FLOPs", "shapes",
-    "module", "notes",
-)  # fmt: skip
 #: What a narrow terminal goes without, the least telling first.
 RANKED = ("min", "max", "p50", "FLOPs", "module", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
@@ -73,9 +68,11 @@ def render(
         return _csv(found)
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    titles, lines = cells.filled((SUBJECTS[by], *TITLES), [_cells(row, by) for row in found[:top]])
+    known = columns(by)
+    made = [[one_line(column.cell(row)) for column in known] for row in found[:top]]
+    titles, lines = cells.filled([column.title for column in known], made)
     titles, lines, left_out = _narrowed(titles, lines, width)
-    words = _caption(profile, SUBJECTS[by], found, len(lines))
+    words = _caption(profile, known[0].title, found, len(lines))
     words += [one_line(f"note: {note}") for note in profile.notes]
     if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
         words.append(legend)
@@ -123,34 +120,6 @@ def _process(number: int, facts: Any) -> str:
     return one_line(f"process {number}: {': '.join(text for text in (framework, words) if text)}")
 
 
-def _cells(row: Row, by: str) -> tuple[str, ...]:
-    notes = [word for word, is_so in (("backward", row.backward), ("fused", row.fused)) if is_so]
-    return (
-        one_line(row.name),
-        str(row.calls),
-        # Of a module they are one: what it took together is what its operators took by themselves.
-        "" if by == "module" else format_seconds(row.total),
-        format_seconds(row.own),
-        format_seconds(row.mean),
-        format_seconds(row.p50),
-        format_seconds(row.min),
-        format_seconds(row.max),
-        format_percent(row.share),
-        format_bytes(row.allocated),
-        format_bytes(row.peak),
-        format_seconds(row.device),
-        format_flops(row.flops),
-        _shapes(row.shapes),
-        "" if by == "module" else one_line(row.module),
-        ", ".join(notes),
-    )
-
-
-def _shapes(shapes: Iterable[tuple[int, ...]]) -> str:
-    """Write the shapes of what an operator is given; what is no tensor is a dash."""
-    return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
-
-
 def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
@@ -167,6 +136,6 @@ def _csv(found: Sequence[Row]) -> str:
     names = [field.name for field in fields(Row)]
     writer.writerow(f"{name}_{UNITS[name]}" if name in UNITS else name for name in names)
     for row in found:
-        values = {**{name: getattr(row, name) for name in names}, "shapes": _shapes(row.shapes)}
+        values = {**{name: getattr(row, name) for name in names}, "shapes": shapes_text(row.shapes)}
         writer.writerow(one_line(value) if isinstance(value, str) else value for value in values.values())
     return text.getvalue()

@@ -7,19 +7,20 @@ What is drawn is bounded, since a browser holds an element for each span, and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from opperf.errors import InputError
+from opperf.profile.columns import Column, columns, shapes_text
 from opperf.profile.event import KINDS, Event, Profile
 from opperf.profile.nesting import in_time, lanes, track
 from opperf.profile.rows import GROUPINGS, Row, rows
 from opperf.reports.html import engine
 from opperf.reports.text import one_line
-from opperf.units import format_bytes, format_count, format_flops, format_percent, format_seconds
+from opperf.units import format_bytes, format_percent, format_seconds
 
 #: Spans that are drawn of one step, the longest. With more, a browser takes seconds to answer.
 MOST_SPANS = 2_000
@@ -34,37 +35,6 @@ LONGEST = 60
 
 #: A lane of a thread of a process.
 Lane: TypeAlias = tuple[int, str, int]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the table: what it is sorted by, and how that is printed; without `text`, it is sorted as text."""
-
-    title: str
-    value: Callable[[Row], Any]
-    text: Callable[[Any], str] | None = None
-    hint: str = ""
-
-
-COLUMNS = (
-    Column("calls", lambda row: row.calls, format_count),
-    Column("total", lambda row: row.total, format_seconds, "with the operators called inside"),
-    Column("self", lambda row: row.own, format_seconds, "without the operators called inside"),
-    Column("mean", lambda row: row.mean, format_seconds, "of one call"),
-    Column("p50", lambda row: row.p50, format_seconds, "half of the calls took no longer"),
-    Column("min", lambda row: row.min, format_seconds),
-    Column("max", lambda row: row.max, format_seconds),
-    Column("share", lambda row: row.share, format_percent, "of the sum of self"),
-    Column("allocated", lambda row: row.allocated, format_bytes, "in all calls"),
-    Column("peak", lambda row: row.peak, format_bytes, "the most held at once in one call"),
-    Column("device", lambda row: row.device, format_seconds, "time on the device"),
-    Column("FLOPs", lambda row: row.flops, format_flops, "in all calls"),
-    Column("shapes", lambda row: _shapes(row.shapes)),
-    Column("module", lambda row: one_line(row.module)),
-    Column("notes", lambda row: ", ".join(word for word in ("backward", "fused") if getattr(row, word))),
-)
-#: Of a module, what it took together is what its operators took by themselves.
-NOT_OF_MODULES = ("total", "module")
 
 
 @dataclass(frozen=True)
@@ -134,29 +104,19 @@ def _table(profile: Profile, by: str) -> dict[str, Any]:
     """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
     found = rows(profile, by)
     seen = found[:MOST_ROWS]
-    first = Column(by if by in ("module", "kernel") else "operator", lambda row: one_line(row.name))
-    others = [column for column in COLUMNS if by != "module" or column.title not in NOT_OF_MODULES]
-    columns = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in seen))]
+    first, *others = columns(by)
+    shown = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in seen))]
     return {
         "by": by,
-        "columns": columns,
-        "rows": [[_cell(column, row) for column in columns] for row in seen],
+        "columns": shown,
+        "rows": [[_cell(column, row) for column in shown] for row in seen],
         "left_out": len(found) - len(seen),
     }
 
 
 def _cell(column: Column, row: Row) -> dict[str, Any]:
     value = column.value(row)
-    return {"key": "" if value is None else value, "text": value if column.text is None else column.text(value)}
-
-
-def _shapes(shapes: Sequence[Sequence[int]]) -> str:
-    """Write the shapes of a call's inputs; what is no tensor is a dash.
-
-    >>> _shapes(((64, 1, 28, 28), (20,), ()))
-    '64x1x28x28 20 -'
-    """
-    return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
+    return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
 
 
 def _windows(profile: Profile) -> tuple[list[Window], int]:
@@ -240,7 +200,7 @@ def _description(event: Event, window: Window) -> str:
         f"{event.kind}{', backward' if event.backward else ''}{', fused' if event.fused else ''}",
         f"{format_seconds(event.duration / 1e9)}, from {format_seconds((event.begin - window.begin) / 1e9)} on",
         *([_marked(event.module)] if event.module else []),
-        *([_marked(_shapes(event.shapes))] if event.shapes else []),
+        *([_marked(shapes_text(event.shapes))] if event.shapes else []),
         *([f"allocated {format_bytes(event.allocated)}"] if event.allocated is not None else []),
         *([f"on the device {format_seconds(event.device / 1e9)}"] if event.device is not None else []),
     ]
