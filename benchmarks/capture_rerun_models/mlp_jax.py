@@ -23,7 +23,6 @@ def loss(layers: Any, data: Any, labels: Any, key: Any) -> Any:
     return -jnp.take_along_axis(found, labels[:, None], axis=1).mean()
 
 
-@jax.jit
 def updated(layers: Any, speeds: Any, data: Any, labels: Any, key: Any) -> Any:
     key, used = jax.random.split(key)
     gradients = jax.grad(loss)(layers, data, labels, used)
@@ -31,6 +30,7 @@ def updated(layers: Any, speeds: Any, data: Any, labels: Any, key: Any) -> Any:
     return jax.tree.map(lambda own, speed: own - 0.1 * speed, layers, speeds), speeds, key
 
 
+step = jax.jit(updated)
 key = jax.random.key(0)
 layers = [
     (jax.random.normal(own, (given, made)) / given**0.5, jnp.zeros(made))
@@ -43,5 +43,5 @@ data, labels = jax.random.normal(key, (8, SIZES[0])), jax.random.randint(key, (8
 def training_step() -> Any:
     """Train on one batch."""
     global layers, speeds, key
-    layers, speeds, key = updated(layers, speeds, data, labels, key)
+    layers, speeds, key = step(layers, speeds, data, labels, key)
     return layers

@@ -37,14 +37,13 @@ def loss(model: Any, text: Any) -> Any:
     return -jnp.take_along_axis(found, text[:, 1:, None], axis=-1).mean()
 
 
-@jax.jit
-def updated(model: Any, first: Any, second: Any, step: Any, text: Any) -> Any:
+def updated(model: Any, first: Any, second: Any, turn: Any, text: Any) -> Any:
     gradients = jax.grad(loss)(model, text)
     first = jax.tree.map(lambda own, gradient: 0.9 * own + 0.1 * gradient, first, gradients)
     second = jax.tree.map(lambda own, gradient: 0.99 * own + 0.01 * gradient**2, second, gradients)
-    rate = 1e-3 * jnp.sqrt(1 - 0.99**step) / (1 - 0.9**step)
+    rate = 1e-3 * jnp.sqrt(1 - 0.99**turn) / (1 - 0.9**turn)
     model = jax.tree.map(lambda own, one, two: own - rate * one / (jnp.sqrt(two) + 1e-8), model, first, second)
-    return model, first, second, step + 1
+    return model, first, second, turn + 1
 
 
 def drawn(key: Any, *shape: int) -> Any:
@@ -65,12 +64,13 @@ model = {
     },
 }
 first = second = jax.tree.map(jnp.zeros_like, model)
-step = jnp.float32(1)
+turn = jnp.float32(1)
+step = jax.jit(updated)
 text = jax.random.randint(jax.random.key(1), (BATCH, LENGTH), 0, WORDS)
 
 
 def training_step() -> Any:
     """Train on one batch."""
-    global model, first, second, step
-    model, first, second, step = updated(model, first, second, step, text)
+    global model, first, second, turn
+    model, first, second, turn = step(model, first, second, turn, text)
     return model

@@ -43,9 +43,14 @@ def dense(rows: jax.Array, layer: Layer) -> jax.Array:
 
 def loss(layers: dict[str, Layer], images: jax.Array, labels: jax.Array) -> jax.Array:
     """Return how far the scores of the digits are from the labels."""
-    data = convolved(convolved(images, layers["conv1"]), layers["conv2"])
-    data = jax.nn.relu(dense(data.reshape(BATCH, -1), layers["dense1"]))
-    scores = jax.nn.log_softmax(dense(data, layers["dense2"]))
+    data = images
+    for name in ("conv1", "conv2"):
+        with jax.named_scope(name):
+            data = convolved(data, layers[name])
+    with jax.named_scope("dense1"):
+        data = jax.nn.relu(dense(data.reshape(BATCH, -1), layers["dense1"]))
+    with jax.named_scope("dense2"):
+        scores = jax.nn.log_softmax(dense(data, layers["dense2"]))
     return -jnp.take_along_axis(scores, labels[:, None], axis=1).mean()
 
 

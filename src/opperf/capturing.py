@@ -28,7 +28,7 @@ class Capture:
 
 
 def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) -> Capture:
-    """Return the operators of a function `module:name`; both of its calls end within `timeout` seconds.
+    """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
 
     Raises `InputError` for code that cannot be loaded, a function that raises or calls no operator, and a framework
     that cannot be watched; `HarnessError` for a child that does not start or is lost.

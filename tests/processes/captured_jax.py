@@ -1,6 +1,6 @@
 """Run in JAX's environment: capture functions, run every case by itself, and print where results look different.
 
-python captured_jax.py FOLDER (compile|trace) FILE:FUNCTION...
+python captured_jax.py FOLDER ((compile|trace) FILE:FUNCTION)...
 
 With `trace` the results are those that JAX says a case has, and nothing is computed.
 """
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jax
 
-from opperf.backends.jax import capture
+from opperf.backends.jax import capture, parameters
 from opperf.backends.jax.equations import Equation, equations
 from opperf.backends.jax.programs import over_tensors
 from opperf.backends.jax.runtime import JaxBackend
@@ -27,6 +28,8 @@ from opperf.measure.disturbance import NoCounters
 from opperf.plan import Side, Trial
 
 SIDE = Side("jax", mode="compiled")
+#: Parameters that say on which device an array is.
+DEVICES = ("devices", "srcs", "sharding", "out_sharding")
 
 
 def look(value: Any) -> list[Any]:
@@ -55,15 +58,21 @@ def main(folder: Path, way: str, path: str) -> dict[str, Any]:
             if call.case not in alone:
                 case = Case.from_json(json.loads(json.dumps(call.case.to_json())))
                 alone[call.case] = look(computed(backend, folder, case) if way == "compile" else traced(backend, case))
-            expected = expectation(equation)
+            expected = look([one.aval for one in equation.own.outvars])
             if alone[call.case] != expected:
                 unlike.append([call.name, alone[call.case], expected])
-    return {"calls": sum(call.count for call in calls), "cases": len(alone), "unlike": unlike}
+            unlike += [[call.name, name] for name in others(backend, call.case, equation)]
+    names = Counter(call.name for call in calls)
+    return {"calls": sum(call.count for call in calls), "cases": len(alone), "names": names, "unlike": unlike}
 
 
-def expectation(equation: Equation) -> list[Any]:
-    """Return what the results of an equation look like."""
-    return look([one.aval for one in equation.own.outvars])
+def others(backend: JaxBackend, case: Case, equation: Equation) -> list[str]:
+    """Return the parameters that are not what they were when the case is read, those of devices left out."""
+    make = arguments.Maker(backend, "").make
+    operands = [one.aval for one in equation.own.invars]
+    own = {name: value for name, value in equation.own.params.items() if name not in DEVICES}
+    found = {name: parameters.decoded(make(case.attributes[name], name), operands) for name in own}
+    return [name for name, value in own.items() if found[name] != value and str(found[name]) != str(value)]
 
 
 def computed(backend: JaxBackend, folder: Path, case: Case) -> Any:
@@ -86,4 +95,4 @@ def spread(program: tuple[Any, tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 if __name__ == "__main__":
-    print(json.dumps([main(Path(sys.argv[1]), sys.argv[2], path) for path in sys.argv[3:]]))
+    print(json.dumps([main(Path(sys.argv[1]), *pair) for pair in zip(sys.argv[2::2], sys.argv[3::2])]))

@@ -48,7 +48,7 @@ def imperative() -> None:
     with autograd.record():
         rows = mx.nd.take(words, places)
         both = mx.nd.concat(rows, rows.reshape((3, 4)) * 2, dim=1)
-        total = mx.nd.stop_gradient(mx.nd.exp(rows)).sum() + (both * both[0:1]).sum()
+        total = mx.nd.stop_gradient(mx.nd.exp(rows)).sum() + (both * both[0:1]).sum() + both[1].sum()
     total.backward()
     words[:] = words - 0.1 * words.grad
     mx.nd.broadcast_add(words, mx.nd.ones((1, 4)), out=words)

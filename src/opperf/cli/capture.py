@@ -35,12 +35,12 @@ def capture(
     environment: Annotated[
         str, Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`: where your code runs.")
     ] = "current",
-    timeout: Annotated[str, Option(metavar="SECONDS", help="Time for both calls of the function.")] = "300",
+    timeout: Annotated[str, Option(metavar="SECONDS", help="Time for all calls of the function.")] = "300",
     output: Annotated[Optional[Path], Option(metavar="FILE", help="Write the suite there, not to stdout.")] = None,
 ) -> None:
     """Write the operators of one call of your function as a suite, with real shapes, strides, arguments and counts.
 
-    The function is called twice, and what the second call runs is captured. Of a model in a file, the nodes are
+    The function is called several times: to be timed, and what the last call runs is captured. Of a model in a file, the nodes are
     written; `--input` is for those of its inputs whose shapes are open.
     """
     from opperf.capturing import capture, capture_model

@@ -15,7 +15,7 @@ import numpy as np
 
 from opperf.backend import Captured, Unsupported
 from opperf.backends.jax.equations import Equation, equations
-from opperf.backends.jax.inside import primitives
+from opperf.backends.jax.inside import is_own
 from opperf.backends.jax.parameters import encoded
 from opperf.backends.jax.places import limits
 from opperf.backends.jax.primitives import KEYS, PREFIX
@@ -66,7 +66,7 @@ def captured(equation: Equation) -> Captured:
 
 
 def _case(name: str, equation: Equation) -> Case:
-    if primitives().get(name) is not equation.own.primitive:
+    if not is_own(equation.own.primitive):
         raise Unsupported("a primitive that is not JAX's own")
     kinds = [_aval(operand) for operand in equation.own.invars]
     known = limits(name, [kind.shape for kind in kinds], equation.own.params)

@@ -18,6 +18,11 @@ def primitives() -> Mapping[str, Any]:
     return {one.name: one for one in _defined() if isinstance(one, Primitive)}
 
 
+def is_own(primitive: Any) -> bool:
+    """Whether a primitive is the one that JAX itself defines under its name."""
+    return bool(primitives().get(primitive.name) is primitive)
+
+
 @cache
 def words() -> Mapping[str, Any]:
     """Return the enumerations and named tuples by their names."""

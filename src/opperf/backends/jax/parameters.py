@@ -23,7 +23,7 @@ import numpy as np
 from jax.extend.core import Jaxpr, Primitive
 
 from opperf.backend import Unsupported
-from opperf.backends.jax.inside import primitives, words
+from opperf.backends.jax.inside import is_own, primitives, words
 from opperf.case import Argument, DType, ListOf
 from opperf.tensor import ITEM_SIZES
 
@@ -45,8 +45,8 @@ def encoded(value: Any) -> Argument:
         return encoded(value.item())
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return DType(_element_type(value))
-    if isinstance(value, (jax.Device, jax.sharding.SingleDeviceSharding)):
-        return None  # the device that is measured on
+    if _is_one_device(value):
+        return None  # the one that is measured on
     if type(value) is tuple:
         return tuple(map(encoded, value))
     if type(value) is list:
@@ -57,8 +57,15 @@ def encoded(value: Any) -> Argument:
     return written
 
 
+def _is_one_device(value: Any) -> bool:
+    """Whether a value names a device, or says that an array is on one as a whole."""
+    if isinstance(value, jax.sharding.NamedSharding):
+        return bool(value.mesh.empty)
+    return isinstance(value, (jax.Device, jax.sharding.SingleDeviceSharding))
+
+
 def _element_type(value: Any) -> str:
-    name = np.dtype(value).name
+    name = str(np.dtype(value).name)
     if name not in ITEM_SIZES:
         raise Unsupported(f"elements of {name}")
     return name
@@ -67,7 +74,7 @@ def _element_type(value: Any) -> str:
 def _written(value: Any) -> str | None:
     """Return how a value is written that is one of JAX's words; None for another."""
     kind = type(value)
-    if isinstance(value, Primitive) and primitives().get(value.name) is value:
+    if isinstance(value, Primitive) and is_own(value):
         return f"Primitive({value.name!r})"
     if isinstance(value, Jaxpr):
         return f"Jaxpr({_operation(value)!r})"

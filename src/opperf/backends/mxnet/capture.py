@@ -66,7 +66,7 @@ class Recorder:
         self._blocks: list[Any] = []
         self._within = ""
         self._recorded: dict[str, Captured] = {}
-        self._views: dict[str, tuple[Any, str]] = {}
+        self._views: dict[str, tuple[TensorSpec, str]] = {}
 
     @property
     def _here(self) -> str:
@@ -124,9 +124,8 @@ class Recorder:
 
         def watched(handle: Any, *rest: Any) -> Any:
             status = view(handle, *rest)
-            node = history.node_name(rest[-1]._obj.value) if not status and autograd.is_recording() else None
-            if node is not None:
-                self._views[node] = array_at(handle.value), self._here
+            if not status and autograd.is_recording():
+                self._viewed(handle.value, rest[-1]._obj.value)
             return status
 
         return watched
@@ -191,16 +190,24 @@ class Recorder:
                         uses.setdefault((entry[0], entry[1]), []).append(replace(tensor, range=None))
         return found + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
 
+    def _viewed(self, given: int, made: int) -> None:
+        """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""
+        try:
+            view, whole = spec(array_at(made)), spec(array_at(given))
+        except Unsupported:
+            return
+        if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array
+            return
+        names = history.between(made, given)
+        read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
+        self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
+
     def _view(self, node: Any) -> Captured:
         """Return a view as the operator that autograd takes it for."""
         if node["name"] not in self._views:
             return Captured(node["op"], why="it was called where it was not seen")
-        array, module = self._views[node["name"]]
-        try:
-            case = case_of(node["op"], [spec(array)], node.get("attrs", {}), [])
-        except Unsupported as error:
-            return Captured(node["op"], why=str(error), module=module)
-        return Captured(node["op"], case, module=module)
+        tensor, module = self._views[node["name"]]
+        return Captured(node["op"], case_of(node["op"], [tensor], node.get("attrs", {}), []), module=module)
 
 
 def _prefixes(block: Any) -> Iterator[str]:

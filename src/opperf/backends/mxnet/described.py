@@ -56,7 +56,7 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     if name == "Custom":
         raise Unsupported("an operator of your own, which is not there without your code")
     known = registered.signature(name)
-    function = function_at(known.path)
+    function: Any = function_at(known.path)
     inputs: dict[str, Argument] = dict(zip(_names(known, len(arrays)), arrays))
     given: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
     if name in TRAINED and mx.autograd.is_training():

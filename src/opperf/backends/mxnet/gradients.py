@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy
-from mxnet import autograd
+from mxnet import autograd, util
 from mxnet.base import _LIB, MXNetError, c_handle_array, check_call
 
 from opperf.backend import Bound, Unsupported, Work
@@ -54,7 +54,8 @@ def attach(bound: Bound) -> None:
             hint="give it `sequence_length`, and `use_sequence_length=True`",
         )
     for tensor in bound.differentiable:
-        tensor.attach_grad(grad_req="write")
+        with util.np_shape(0 in (len(tensor.shape), *tensor.shape)):  # else MXNet takes such a shape for unknown
+            tensor.attach_grad(grad_req="write")
 
 
 def backward(target: Target, leaves: Leaves, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:

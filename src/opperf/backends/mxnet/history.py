@@ -17,6 +17,21 @@ def node_name(address: int) -> str | None:
     return None if symbol is None else str(symbol.name)
 
 
+def between(made: int, given: int) -> list[str]:
+    """Return the names of the operators that made one array of another and of nothing else, the last first.
+
+    There are none where autograd does not know both.
+    """
+    symbol, end = _symbol(made), node_name(given)
+    names: list[str] = []
+    while end is not None and symbol is not None:
+        if symbol.name == end:
+            return names
+        names.append(str(symbol.name))
+        symbol = symbol.get_children()
+    return []
+
+
 def graph_behind(addresses: Sequence[int]) -> dict[str, Any]:
     """Return the operators and variables that the arrays at some addresses come from, as MXNet writes a symbol.
 
