@@ -40,8 +40,8 @@ def capture(
 ) -> None:
     """Write the operators of one call of your function as a suite, with real shapes, strides, arguments and counts.
 
-    The function is called several times: to be timed, and what the last call runs is captured. Of a model in a file, the nodes are
-    written; `--input` is for those of its inputs whose shapes are open.
+    The function is called several times: to be timed, and what the last call runs is captured. Of a model in a file,
+    the nodes are written; `--input` is for those of its inputs whose shapes are open.
     """
     from opperf.capturing import capture, capture_model
     from opperf.cli.output import check_place
