@@ -44,7 +44,7 @@ def stop_trace() -> None:
     own.append(times)
 
 
-def watched(program: Callable[[Watcher], Any], **asked: bool) -> dict[str, Any]:
+def watched(program: Callable[[Watcher], Any], **asked: Any) -> dict[str, Any]:
     """Return what was seen of a program, the times around it, and JAX's own files."""
     own.clear()
     watcher = Watcher(Watching(**asked))

@@ -21,7 +21,7 @@ SQUARE = nd.ones((256, 256))
 FEW = nd.ones((2, 5))
 
 
-def watched(program: Callable[[Watcher], Any], **asked: bool) -> dict[str, Any]:
+def watched(program: Callable[[Watcher], Any], **asked: Any) -> dict[str, Any]:
     """Return what was seen of a program, the times around it, what it raised at its end, and MXNet's own summary."""
     watcher = Watcher(Watching(**asked))
     before, raised = time.time_ns(), ""
