@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from opperf import backends
-from opperf.backend import Unsupported
+from opperf.backend import Unsupported, Work
 from opperf.child import code, inputs
 from opperf.errors import InputError
+from opperf.kept import Kept
+from opperf.measure.block import Block
+from opperf.measurement import Sample, Samples
 from opperf.registry import FRAMEWORKS
+from opperf.stats.order import median
 from opperf.suite import Program, Suite, SuiteCase
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
     from opperf.backend import Backend, Captured
     from opperf.case import Case
+    from opperf.measure.disturbance import Counters
 
 #: So many calls of the whole are timed; fewer where they have taken so long.
-LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 20, 1_000_000_000
+LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 
-def capture(backend: Backend, path: str, folder: Path) -> dict[str, Any]:
+def capture(backend: Backend, path: str, folder: Path, counters: Counters) -> dict[str, Any]:
     """Call the user's function, and return a suite of what its last call ran, and what no case can hold.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
@@ -36,7 +41,7 @@ def capture(backend: Backend, path: str, folder: Path) -> dict[str, Any]:
     except code.CodeError as error:
         return {"wrong": error.message, "hint": error.hint}
     function()
-    program = _timed(backend, function)
+    program = _timed(backend, function, counters)
     calls = backend.capture(function)
     if calls is None:
         message = f"the operators of {backend.name} cannot be captured yet"
@@ -46,7 +51,7 @@ def capture(backend: Backend, path: str, folder: Path) -> dict[str, Any]:
     return _answer(path, source, calls, program)
 
 
-def capture_model(backend: Backend, path: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> dict[str, Any]:
     """Run the model in a file, and return a suite of its nodes, what no case can hold, and `notes` on its inputs.
 
     `given` describes inputs by name; the others are made by the shapes in the file. What cannot be read or run is
@@ -58,7 +63,7 @@ def capture_model(backend: Backend, path: str, given: Mapping[str, Any]) -> dict
         model = reader.read(path, specs, backend.side)
         made = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
         calls = model.captured(made)
-        program = _timed(backend, model.running(made))
+        program = _timed(backend, model.running(made), counters)
     except InputError as error:
         return {"wrong": error.message, "hint": error.hint}
     name = Path(path).name
@@ -77,17 +82,25 @@ def _answer(path: str, source: str, calls: Sequence[Captured], program: Program)
     }
 
 
-def _timed(backend: Backend, function: Callable[[], object]) -> Program:
-    """Return what a call of the whole takes, with everything that it asked for."""
-    times: list[int] = []
-    backend.wait(None)
-    while len(times) < LEAST_CALLS or (len(times) < MOST_CALLS and sum(times) < ENOUGH_NS):
-        begin = backend.clock.wall()
+def _timed(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:
+    """Return what a call of the whole takes, with everything that it asked for, by the rules of every measurement."""
+
+    def whole() -> None:
         function()
         backend.wait(None)
-        times.append(backend.clock.wall() - begin)
+
+    block = Block(Work(whole, (), {}, nullcontext), backend, counters)
+    samples: list[Sample] = []
+    backend.wait(None)
+    counters.watch()
+    while len(samples) < LEAST_CALLS or (
+        len(samples) < MOST_CALLS and sum(sample.wall_ns for sample in samples) < ENOUGH_NS
+    ):
+        samples.append(block.sample(1))
+    threads = backend.side.threads
+    kept = Kept.of([Samples(tuple(samples))], threads)
     version = str(backend.facts().get("version", ""))
-    return Program(median(times) / 1e9, len(times), backend.name, version, backend.side.threads)
+    return Program(median(kept.pooled), len(samples), backend.name, version, threads, kept.clock)
 
 
 def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:

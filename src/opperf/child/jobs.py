@@ -107,9 +107,9 @@ class Jobs:
         if request.verb == "generate":
             return self._workload.described(given["generator"], given["entries"])
         if request.verb == "capture" and "model" in given:
-            return capture_model(self._backend, given["model"], given["inputs"])
+            return capture_model(self._backend, given["model"], given["inputs"], self._counters)
         if request.verb == "capture":
-            return capture(self._backend, given["code"], self._folder)
+            return capture(self._backend, given["code"], self._folder, self._counters)
         raise ValueError(f"no verb {request.verb!r}")
 
     def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from opperf.backends.null.runtime import NullBackend
 from opperf.case import Case
 from opperf.child.capture import capture, capture_model
 from opperf.errors import InputError
+from opperf.measure.disturbance import NoCounters
 from opperf.operators import operator
 from opperf.plan import Side
 from opperf.suite import Suite, SuiteCase
@@ -37,7 +38,7 @@ def code(tmp_path: Path) -> str:
 
 
 def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: str, tmp_path: Path) -> None:
-    found = capture(NullBackend(Side("null")), code, tmp_path)
+    found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
     suite = Suite.from_json(found["suite"], "the answer")
     assert [(entry.case.operator, entry.count, entry.origin) for entry in suite.cases] == [
         ("null:steady", 2, "step backward"),
@@ -52,7 +53,7 @@ def test_a_case_of_several_modules_names_each_once(code: str, tmp_path: Path, mo
     add = operator("add").case("small")
     calls = [Captured("add", add, module="Net.a"), Captured("add", add), Captured("add", add, module="Net.a")]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
-    (entry,) = capture(NullBackend(Side("null")), code, tmp_path)["suite"]["cases"]
+    (entry,) = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["cases"]
     assert (entry["count"], entry["origin"]) == (3, "Net.a, step")
 
 
@@ -66,7 +67,7 @@ def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_dir
         Captured("add", add, module="net_dense0", backward=True),
     ]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
-    suite = Suite.from_json(capture(NullBackend(Side("null")), code, tmp_path)["suite"], "the answer")
+    suite = Suite.from_json(capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"], "the answer")
     assert suite.cases == (
         SuiteCase(add, 2, "net_dense0, net_dense0 backward", ("forward",)),
         SuiteCase(add, 1, "net_dense0 backward", ("backward",)),
@@ -79,7 +80,7 @@ def test_what_a_loop_calls_counts_as_often_as_it_turns(
     add = operator("add").case("small")
     calls = [Captured("add", add, count=5), Captured("add", add), Captured("mystery", why="not known", count=3)]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
-    found = capture(NullBackend(Side("null")), code, tmp_path)
+    found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
     assert [entry["count"] for entry in found["suite"]["cases"]] == [6]
     assert found["left_out"] == [{"name": "mystery", "reason": "not known", "count": 3}]
 
@@ -88,7 +89,7 @@ def test_the_operators_of_a_framework_that_compiles_are_said_to_be_unfused(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NullBackend, "name", "jax")
-    assert capture(NullBackend(Side("null")), code, tmp_path)["suite"]["source"] == f"{code}, unfused"
+    assert capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["source"] == f"{code}, unfused"
 
 
 def test_a_framework_that_cannot_be_watched_refuses(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,11 +98,11 @@ def test_a_framework_that_cannot_be_watched_refuses(code: str, tmp_path: Path, m
 
     monkeypatch.setattr(NullBackend, "capture", none)
     with pytest.raises(Unsupported, match="the operators of null cannot be captured yet"):
-        capture(NullBackend(Side("null")), code, tmp_path)
+        capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
 
 
 def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
-    found = capture(NullBackend(Side("null")), "code:nowhere.py:step", tmp_path)
+    found = capture(NullBackend(Side("null")), "code:nowhere.py:step", tmp_path, NoCounters())
     assert set(found) == {"wrong", "hint"}
     assert found["wrong"].startswith("cannot load `nowhere.py`")
 
@@ -135,12 +136,12 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
 
     monkeypatch.setattr("opperf.backends.model_file", lambda framework: SimpleNamespace(read=reader))
     backend = NullBackend(Side("null"))
-    found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}})
+    found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}}, NoCounters())
     assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]
     suite = Suite.from_json(found["suite"], "the answer")
     assert (suite.name, suite.source) == ("net.onnx", "net.onnx")
     assert suite.program is not None
-    assert (suite.program.time, suite.program.calls, suite.program.framework) == (0.001, 20, "null")
+    assert (suite.program.time, suite.program.calls, suite.program.framework) == (0.001, 30, "null")
     assert [(entry.case.attributes, entry.origin) for entry in suite.cases] == [
         ({"shape": (2,)}, "n2"),
         ({"shape": (3,)}, "n3"),
@@ -154,9 +155,12 @@ def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch
         raise InputError("no model", hint="another file")
 
     monkeypatch.setattr("opperf.backends.model_file", lambda framework: SimpleNamespace(read=read))
-    assert capture_model(NullBackend(Side("null")), "net.onnx", {}) == {"wrong": "no model", "hint": "another file"}
+    assert capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters()) == {
+        "wrong": "no model",
+        "hint": "another file",
+    }
 
 
 def test_a_framework_whose_models_are_no_files_refuses() -> None:
     with pytest.raises(Unsupported, match="opperf reads no models of null"):
-        capture_model(NullBackend(Side("null")), "net.onnx", {})
+        capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters())
