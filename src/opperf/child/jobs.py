@@ -35,6 +35,7 @@ from opperf.tensor import TensorSpec
 if TYPE_CHECKING:
     from opperf.backend import Backend
     from opperf.measure.disturbance import Counters
+    from opperf.measurement import Measurement
 
 #: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
 FIXED_ROUNDS, FIXED_CALLS = 5, 50
@@ -210,6 +211,7 @@ class Jobs:
     def _measure(self, handle: int, settings: Settings) -> dict[str, Any]:
         prepared = self._prepared[handle]
         sound = prepared.sound
+        measured: Measurement
         if settings.clock == NATIVE:
             clock = native_clock(self._backend.name)
             measured = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
