@@ -25,7 +25,7 @@ QUICK = ("--framework", "null", "--size", "small", "--direction", "forward", "--
 def test_a_table_is_printed_where_no_format_is_named(opperf: Opperf) -> None:
     done = opperf("run", "add", *QUICK)
     assert (done.code, done.err) == (0, "")
-    assert "operator  implementation  framework" in done.out
+    assert "operator  framework" in done.out
     assert "1 trial: 1 ok" in done.out
 
 
