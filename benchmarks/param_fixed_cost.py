@@ -1,9 +1,10 @@
 """What a config costs beyond its samples: tiny cases of a PARAM config, one after another in one warm worker.
 
-Two things are measured. A whole run, as a command does it, with its journal on the disk: the time from one case to the
-next, less warm-up and samples. And where that goes, asked of a worker directly, case by case in shuffled order: the
-messages, the inputs, the preparation (looking up, binding, the first call), what measuring does around its samples, and
-the memory of one call. The results of operators are checked once for each operator, not for each case.
+Two things are measured. A whole run, as a command does it: the time from one case to the next, less warm-up and
+samples; with `--output` it waits after each case until its journal is on the disk, so runs of both kinds take turns.
+And where that goes, asked of a worker directly, case by case in shuffled order: the messages, the inputs, the
+preparation (looking up, binding, the first call), what measuring does around its samples, and the memory of one call.
+The results of operators are checked once for each operator, not for each case.
 
 Peer, measured on a 2-core machine in November 2026: PARAM takes 246-282 ms for each config, nearly all of it for the
 garbage collection that follows each.
@@ -34,7 +35,8 @@ from opperf.workers.process import Worker
 
 #: Cases of each operator; the first ones import what the profiler needs, and are left out.
 CASES, LEFT_OUT = 60, 5
-ROUNDS = 5
+#: Runs of each kind, and rounds of the worker.
+RUNS, ROUNDS = 2, 5
 OPERATORS = ("torch.add", "torch.mul", "torch.mm")
 #: What is no cost of opperf's: the calls that are measured, and those before.
 MEASURED = ("warmup", "samples", "latency")
@@ -72,15 +74,15 @@ class Watch(Silent):
         self._since = time.perf_counter()
 
 
-def a_run(path: Path) -> tuple[list[dict[str, float]], tuple[Trial, ...]]:
+def a_run(path: Path, number: int, output: Path | None) -> tuple[list[dict[str, float]], tuple[Trial, ...]]:
     """Measure a config as a command does, its cases in shuffled order; return the times, and the trials."""
     watch = Watch()
     selection = Selection(configs=[read_config(path)], frameworks=("torch",), directions=("forward",))
     with Session(selection, Settings(), watch) as session:
         plan = session.plan()
         trials = list(plan.trials)
-        random.Random(0).shuffle(trials)
-        session.run(replace(plan, trials=tuple(trials)), Options(output=path.with_name("run.json")))
+        random.Random(number).shuffle(trials)
+        session.run(replace(plan, trials=tuple(trials)), Options(output=output))
     return watch.rows[LEFT_OUT:], plan.trials
 
 
@@ -112,10 +114,15 @@ def _one(worker: Worker, trial: Trial) -> dict[str, float]:
 
 def main() -> None:
     """Measure, print and judge."""
+    whole: dict[str, list[dict[str, float]]] = {"a run": [], "a run with a journal": []}
+    trials: tuple[Trial, ...] = ()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tiny.json")
         config(path)
-        whole, trials = a_run(path)
+        for number in range(RUNS):
+            for kind, output in zip(whole, (None, Path(folder, f"{number}.json"))):
+                times, trials = a_run(path, number, output)
+                whole[kind] += times
     parts: list[dict[str, float]] = []
     with started(torch_side()) as worker:
         for number in range(ROUNDS):
@@ -123,11 +130,11 @@ def main() -> None:
             random.Random(number).shuffle(shuffled)
             parts += split(worker, shuffled)
     rows: list[dict[str, Any]] = [
-        {"what": f"{what}: {name}", "ms": 1e3 * median([one[name] for one in seen]), "cases": len(seen)}
-        for what, seen in (("a run, each case", whole), ("a worker, each case", parts))
+        {"what": f"{what}, each case: {name}", "ms": 1e3 * median([one[name] for one in seen]), "cases": len(seen)}
+        for what, seen in {**whole, "a worker": parts}.items()
         for name in seen[0]
     ]
-    fixed = 1e3 * median([one["fixed"] for one in whole])
+    fixed = 1e3 * median([one["fixed"] for one in whole["a run"]])
     figures = {"fixed cost of a config": (fixed, 5, "ms")}
     publish("param_fixed_cost", "what a config costs beyond its samples", rows, figures)
 

@@ -6,9 +6,11 @@ splits no row, an escape sequence reaches no terminal), and two cases that diffe
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from opperf.case import Device, DType, ListOf
+from opperf.registry import MADE_OF
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -47,6 +49,9 @@ def case_text(case: Case) -> str:
     'data=8x4 indices=3:int64 axis=0'
     """
     arguments = {**case.inputs, **case.attributes}
+    if MADE_OF in arguments:  # a whole entry of a config: its digest tells it from another
+        entry = repr(arguments[MADE_OF]).encode(errors="backslashreplace")
+        arguments[MADE_OF] = f"sha_{hashlib.sha256(entry).hexdigest()[:12]}"
     return one_line(" ".join(f"{name}={argument_text(value)}" for name, value in arguments.items()))
 
 

@@ -20,6 +20,7 @@ from opperf.errors import OpperfError, WorkerFailure
 from opperf.operators import Operator, catalog
 from opperf.plan import Settings, Side, Trial
 from opperf.registry import CODE
+from opperf.tensor import FLOAT8
 from opperf.workers.interpreters import imports_here
 from opperf.workers.process import OperatorFailure, Worker
 from opperf.workers.starting import start
@@ -28,6 +29,8 @@ from opperf.workers.starting import start
 Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 #: The tensors that `evaluate` wrote, as a child tells them.
 Outputs: TypeAlias = Sequence[Mapping[str, Any]]
+#: The categories whose results are rounded once, or nearly: those that can be compared in eight bits.
+ONE_STEP = ("elementwise_unary", "elementwise_binary", "broadcast")
 
 
 class NotChecked(Exception):
@@ -158,6 +161,8 @@ def _unlike(definition: Operator, small: Trial) -> str | None:
     floats, meant = (sum(one.is_float for one in case.tensors()) for case in (small.case, definition.case("small")))
     if floats < meant:
         return "whole numbers in place of real ones overflow and are rounded as each framework has it"
+    if definition.category not in ONE_STEP and any(one.dtype in FLOAT8 for one in small.case.tensors()):
+        return "in eight bits a sum of a few elements is off by as much as itself"
     if (small.side.framework, small.side.mode) == ("torch", "compiled"):
         # What it compiles for a second shape may be another program than what it would for that shape alone.
         return "torch.compile takes the shapes that it has seen into account; `--mode eager` is checked"

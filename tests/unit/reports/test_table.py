@@ -168,6 +168,13 @@ def test_inputs_come_before_attributes() -> None:
     assert case_text(case) == "data=4x4:float64 axis=1 keepdims=False"
 
 
+def test_the_entry_that_data_is_made_of_is_written_as_its_digest() -> None:
+    short, long = (case_text(Case("f", {}, {"made.by": "Rows", "made.of": of})) for of in ("{}", "\ud800" * 5000))
+    assert short.startswith("made.by=Rows made.of=sha_")
+    assert len(short) == len(long)
+    assert short != long
+
+
 def test_text_that_does_not_print_is_escaped() -> None:
     assert one_line("a\nb\x1b[0m\u202e\ud800") == "a\\nb\\x1b[0m\\u202e\\ud800"
     assert one_line("größe ±") == "größe ±"

@@ -327,15 +327,16 @@ def test_a_trace_of_a_gpu_says_what_calls_made_the_device_do(tmp_path: Path) -> 
     assert trace.clock == "device"
     whole, inside = trace.cases
     # What `linear` called launched its kernel; the third addition launched nothing.
-    assert (whole.count, whole.recorded) == (1, pytest.approx(3.25e-6))
-    assert (inside.count, inside.recorded) == (2, pytest.approx(2.5e-6))
+    assert (whole.count, inside.count) == (1, 2)
+    assert [whole.recorded, inside.recorded] == pytest.approx([3.25e-6, 2.5e-6])
 
 
 def test_a_trace_without_work_on_a_device_has_the_time_of_the_host(tmp_path: Path) -> None:
     kineto = tmp_path / "k.json"
     kineto.write_text(json.dumps({"traceEvents": [cpu_op(2, "aten::add", 11, 80.0), launch(11, 100)]}))
     trace = read(tmp_path, add(2), durations=read_durations(kineto))
-    assert (trace.clock, only(trace).recorded) == ("host", pytest.approx(8e-5))
+    assert trace.clock == "host"
+    assert only(trace).recorded == pytest.approx(8e-5)
 
 
 @pytest.mark.parametrize(
@@ -343,14 +344,14 @@ def test_a_trace_without_work_on_a_device_has_the_time_of_the_host(tmp_path: Pat
     [
         {"cat": "cpu_op", "dur": 1.0, "args": {"Record function id": 1}},
         {"cat": "cpu_op", "name": "x", "dur": "long", "args": {"Record function id": 1}},
-        {"cat": "kernel", "dur": 1e400, "args": {"External id": 1}},
+        {"cat": "kernel", "dur": "inf", "args": {"External id": 1}},
         {"cat": "kernel", "dur": 1, "args": [1]},
         "dur",
     ],
 )
 def test_a_damaged_kineto_trace_is_refused_in_one_message(event: Any, tmp_path: Path) -> None:
     kineto = tmp_path / "k.json"
-    kineto.write_text(json.dumps({"traceEvents": [event]}).replace("Infinity", "1e400"))
+    kineto.write_text(json.dumps({"traceEvents": [event]}))
     with pytest.raises(InputError, match="damaged after 1 events"):
         read_durations(kineto)
 

@@ -156,9 +156,10 @@ def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference
     [
         (trial("dropout"), "no: its results are random"),
         (trial("divide", dtype="int32"), "no: whole numbers in place of real ones"),
+        (trial("sum", dtype="float8_e5m2"), "no: in eight bits a sum"),
         (trial(side=replace(TORCH, mode="compiled")), "no: torch.compile"),
     ],
-    ids=["random", "whole numbers", "compiled"],
+    ids=["random", "whole numbers", "eight bits", "compiled"],
 )
 def test_what_cannot_be_compared_says_why_and_starts_nothing(
     unlike: Trial, why: str, reference: Reference, numpy: Child, starts: list[Side]

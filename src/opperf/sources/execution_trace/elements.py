@@ -76,7 +76,7 @@ def _read(path: Path, size: int) -> bytes:
 def _is_whole(value: Sequence[Any]) -> bool:
     """Whether a file holds the tensor: of one on a CPU that begins inside its memory, PyTorch writes other bytes."""
     _, _, offset, _, size, device = value
-    return offset == 0 or size == 1 or device != "cpu"
+    return bool(offset == 0 or size == 1 or device != "cpu")
 
 
 def _is_dense(tensor: TensorSpec) -> bool:
