@@ -8,8 +8,9 @@ from contextlib import suppress
 import jax
 from jax._src import xla_bridge
 
-#: The process is at rest when it used less than this share of a CPU for so many seconds.
-AT_REST, WINDOW = 0.1, 0.002
+#: The process is at rest when it used less than this share of a CPU for so many seconds, several times in a row: a
+#: thread that was given work may still be waiting for a CPU.
+AT_REST, WINDOW, WINDOWS = 0.1, 0.003, 4
 LONGEST = 5.0
 
 
@@ -31,9 +32,9 @@ def settle() -> None:
     A process whose other threads are always busy is waited for no longer than `LONGEST` seconds.
     """
     wait()
-    end = time.perf_counter() + LONGEST
-    while time.perf_counter() < end:
+    end, resting = time.perf_counter() + LONGEST, 0
+    while resting < WINDOWS and time.perf_counter() < end:
         begin, spent = time.perf_counter(), time.process_time()
         time.sleep(WINDOW)
-        if time.process_time() - spent < AT_REST * (time.perf_counter() - begin):
-            return
+        rests = time.process_time() - spent < AT_REST * (time.perf_counter() - begin)
+        resting = resting + 1 if rests else 0
