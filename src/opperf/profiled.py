@@ -17,7 +17,7 @@ from opperf.environment import CURRENT, EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile, merge
-from opperf.profile.watching import Watching
+from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watching
 from opperf.registry import FRAMEWORKS, framework
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
@@ -28,12 +28,10 @@ from opperf.workers.interpreters import interpreter
 from opperf.workers.package import autostart_folder
 from opperf.workers.process import child_variables
 
-#: The frameworks whose operators a profiler of opperf sees.
-PROFILED = ("torch", "mxnet", "jax")
 #: How MXNet runs the operators of a graph, and the variables that make it run them one by one.
 GRANULARITIES: Mapping[str, Mapping[str, str]] = {
     "bulk": {},
-    "operator": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"},
+    "operator": ONE_BY_ONE,
 }
 #: The file of all processes together, where there are several.
 MERGED = "profile.json"
@@ -56,10 +54,10 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what no profiler can do."""
-        if self.framework is not None and framework(self.framework).name not in (*PROFILED, "null"):
+        if self.framework is not None and framework(self.framework).name not in (*WATCHED, "null"):
             raise InputError(
                 f"the operators of {self.framework} cannot be profiled",
-                hint=f"known: {', '.join(PROFILED)}",
+                hint=f"known: {', '.join(WATCHED)}",
                 slug="no_profiler",
             )
         if self.granularity not in GRANULARITIES:
@@ -128,7 +126,7 @@ def imported_by(words: Sequence[str]) -> str | None:
         tree = ast.parse(_source(words).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return None  # Python itself says what is wrong with it
-    owners = {FRAMEWORKS[name].module: name for name in PROFILED}
+    owners = {FRAMEWORKS[name].module: name for name in WATCHED}
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):

@@ -153,6 +153,7 @@ def _run(
     from opperf import profiled
     from opperf.cli.progress import Bar
     from opperf.errors import InputError
+    from opperf.profile.watching import WATCHED
 
     python = profiled.python_for(command, environment, asked, Bar().note)
     done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
@@ -162,7 +163,7 @@ def _run(
         _save_suite(done.recorded, suite)
     if done.profile is None and tool is None:
         typer.echo(
-            f"no profile: the script imported none of {', '.join(profiled.PROFILED)}, or was killed\n\n"
+            f"no profile: the script imported none of {', '.join(WATCHED)}, or was killed\n\n"
             "hint: `--framework` or `--environment` says which Python it needs",
             err=True,
         )

@@ -7,6 +7,11 @@ from typing import Protocol
 
 from opperf.profile.event import Profile
 
+#: The frameworks whose operators can be watched, in the order in which they are looked for.
+WATCHED = ("torch", "mxnet", "jax")
+#: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.
+ONE_BY_ONE = {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}
+
 
 @dataclass(frozen=True)
 class Watching:

@@ -27,16 +27,14 @@ from typing import Any
 from opperf.errors import InputError, OpperfError, unknown
 from opperf.profile.event import Profile
 from opperf.profile.saved import save
-from opperf.profile.watching import Watcher, Watching
+from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
 from opperf.profiling.calls import Calls
 from opperf.profiling.hook import Imports, when_bound
-from opperf.profiling.imported import WATCHED, imported, watcher
+from opperf.profiling.imported import imported, watcher
 from opperf.profiling.ranges import emitting
 from opperf.profiling.recording import Recording
 from opperf.registry import FRAMEWORKS
 
-#: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.
-ONE_BY_ONE = {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}
 MAIN = "__main__"
 
 

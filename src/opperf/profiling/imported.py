@@ -6,11 +6,8 @@ import sys
 from importlib import import_module
 
 from opperf.errors import ProfilerError, unknown
-from opperf.profile.watching import Watcher, Watching
+from opperf.profile.watching import WATCHED, Watcher, Watching
 from opperf.registry import FRAMEWORKS
-
-#: The frameworks whose operators can be watched, in the order in which they are looked for.
-WATCHED = ("torch", "mxnet", "jax")
 
 
 def imported(framework: str | None = None) -> tuple[str, ...]:

@@ -30,10 +30,10 @@ from opperf.backends.mxnet.threads import ENGINES
 from opperf.backends.thread_names import ThreadNames
 from opperf.profile.event import Event, Profile, Reading, merge
 from opperf.profile.steps import Steps
-from opperf.profile.watching import Watching
+from opperf.profile.watching import ONE_BY_ONE, Watching
 
 #: MXNet's switches of bulks, on unless they are 0.
-BULKS = ("MXNET_EXEC_BULK_EXEC_INFERENCE", "MXNET_EXEC_BULK_EXEC_TRAIN")
+BULKS = tuple(ONE_BY_ONE)
 #: What is asked for and cannot be told.
 STACKS = "MXNet's profiler tells no lines of Python"
 SHAPES = "shapes are those of operators that were called one by one: none in a compiled graph or a backward pass"
