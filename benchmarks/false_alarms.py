@@ -1,14 +1,14 @@
 """False alarms: how often identical code is called changed, and how often a real 2, 5 or 10 % is found.
 
-Each round compares the workloads as `opperf compare` does, with its defaults, once for each effect (+2 %, which nobody
-promises to find at a tolerance of 2 %, every tenth time), and once more for identical code beside CPU burners. In the
-same minutes every workload is measured by five fresh processes of the base and then five of the new side, and the rules
-of other tools judge those samples. One lane runs on each CPU, so each disturbs the other's caches; comparisons do not
-overlap.
+A suite compares the workloads as `opperf compare` does, with its defaults, at one effect, or as identical code beside a
+CPU burner. Each effect has as many suites (+2 %, which nobody promises to find at a tolerance of 2 %, a tenth of them),
+in random order. In the same minutes, as often, every workload is measured by five fresh processes of the base and then
+five of the new side, and the rules of other tools judge those samples. One lane runs on each CPU, so each disturbs the
+other's caches; comparisons do not overlap.
 
-    python benchmarks/false_alarms.py [ROUNDS] [RAW]
+    python benchmarks/false_alarms.py [SUITES] [RAW]
 
-RAW holds a line for each suite that was compared; a file that is there is gone on with, and 0 rounds only judge it.
+RAW holds a line for each suite that was compared; a file that is there is gone on with until each effect has SUITES.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
@@ -45,6 +45,8 @@ from opperf.workers.starting import start
 
 EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10}
 BURNING = "A/A beside burners"
+#: The samples of one side after the other, which the rules of other tools judge.
+SEQUENTIAL = "sequential"
 #: What stands for each side where samples are taken one side after the other.
 SEQUENTIAL_PROCESSES, SEQUENTIAL_SAMPLES = 5, 12
 BURN = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100000))\n"
@@ -136,7 +138,7 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
                 )
                 for workload in WORKLOADS
             ]
-    return {"effect": "sequential", "verdicts": verdicts}
+    return {"effect": SEQUENTIAL, "verdicts": verdicts}
 
 
 def _when(changed: bool, ratio: float) -> str:
@@ -188,20 +190,22 @@ def burner() -> Iterator[None]:
         process.wait()
 
 
-def lane(cpu: int, rounds: int, raw: Path) -> None:
-    """Run rounds on one CPU, and write a line for each suite."""
+def lane(cpu: int, effects: Sequence[str], raw: Path) -> None:
+    """Run suites on one CPU, and write a line for each."""
     side = torch_side()
-    for number in range(rounds):
+    for number, effect in enumerate(effects):
         seed = random.SystemRandom().randrange(1 << 30)
-        effects = [effect for effect in EFFECTS if effect != "+2 %" or number % 10 == 9]
-        jobs: list[Callable[[], dict[str, Any]]] = [partial(suite, effect, seed, cpu, side) for effect in effects]
-        jobs.append(partial(sequential, seed, cpu, side))
-        random.Random(seed).shuffle(jobs)
-        for job in jobs:
-            _write(raw, job())
-        with burner():
-            _write(raw, suite(BURNING, seed, cpu, side))
-        print(f"CPU {cpu}: round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+        with burner() if effect == BURNING else nullcontext():
+            _write(raw, sequential(seed, cpu, side) if effect == SEQUENTIAL else suite(effect, seed, cpu, side))
+        print(f"CPU {cpu}: suite {number + 1} of {len(effects)}", file=sys.stderr, flush=True)
+
+
+def missing(suites: int, lines: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the effects whose suites are still to be run, in random order."""
+    measured = Counter(line["effect"] for line in lines)
+    wanted = {effect: suites // 10 if effect == "+2 %" else suites for effect in (*EFFECTS, BURNING, SEQUENTIAL)}
+    left = [effect for effect, count in wanted.items() for _ in range(count - measured[effect])]
+    return random.sample(left, len(left))
 
 
 def _write(raw: Path, found: dict[str, Any]) -> None:
@@ -211,28 +215,31 @@ def _write(raw: Path, found: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure, print and judge."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 22
+    suites = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     raw = Path(sys.argv[2] if len(sys.argv) > 2 else "false_alarms.jsonl")
-    cpus = sorted(os.sched_getaffinity(0))
     if len(sys.argv) > 3:
-        lane(int(sys.argv[3]), rounds, raw)
+        lane(int(sys.argv[3]), sys.argv[4:], raw)
         return
-    if rounds:
-        share = [len(range(i, rounds, len(cpus))) for i in range(len(cpus))]
-        lanes = [
-            subprocess.Popen([sys.executable, __file__, str(count), str(raw), str(cpu)])
-            for cpu, count in zip(cpus, share)
-        ]
-        codes = [one.wait() for one in lanes]
-        if any(codes):
-            sys.exit("a lane failed")
-    judge([json.loads(line) for line in raw.read_text().splitlines()])
+    cpus = cpus_used()
+    left = missing(suites, _read(raw))
+    lanes = [
+        subprocess.Popen([sys.executable, __file__, str(suites), str(raw), str(cpu), *left[place :: len(cpus)]])
+        for place, cpu in enumerate(cpus)
+    ]
+    codes = [one.wait() for one in lanes]
+    if any(codes):
+        sys.exit("a lane failed")
+    judge(_read(raw))
+
+
+def _read(raw: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in raw.read_text().splitlines()] if raw.exists() else []
 
 
 def judge(lines: Sequence[dict[str, Any]]) -> None:
     """Print and write the tables."""
-    suites = [line for line in lines if line["effect"] != "sequential"]
-    rows = _ours(suites) + _peers([line for line in lines if line["effect"] == "sequential"])
+    suites = [line for line in lines if line["effect"] != SEQUENTIAL]
+    rows = _ours(suites) + _peers([line for line in lines if line["effect"] == SEQUENTIAL])
     shares = {row["effect"]: row for row in rows if row["rule"] == "opperf"}
     missed = {effect: 100 - shares[effect]["called changed %"] for effect in EFFECTS if effect != "A/A"}
     coverage = _coverage(suites)
