@@ -237,18 +237,25 @@ def reason(source: str, name: str) -> str:
 
 
 def figures(name: str) -> str:
-    """Return what a benchmark measured when it was last run for the documentation, with the date and the machine."""
+    """Return what a benchmark measured when it was last run for the documentation, with the date and the machine.
+
+    A number behind the name bounds the rows.
+    """
+    name, _, most = name.partition(" ")
     found = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
     place = found["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
     made = f"`benchmarks/{name}.py` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
-    rows = [tuple(_figure(value) for value in row.values()) for row in found["rows"]]
+    shown = found["rows"][: int(most) if most else None]
+    rows = [tuple(_figure(value) for value in row.values()) for row in shown]
     judged = [
         f"* {figure}: **{known['measured']:.3g} {known['unit']}**, at most {known['limit']:g} was wanted"
         + ("." if known["met"] else ": missed.")
         for figure, known in found["figures"].items()
     ]
     parts = [made, "", *judged, "", table(tuple(found["rows"][0]), rows)]
+    if len(shown) < len(found["rows"]):
+        parts.append(f"{len(found['rows']) - len(shown)} more rows are in `benchmarks/results/{name}.json`.")
     for heading, more in found.get("more", {}).items():
         cells = [tuple(_figure(value) for value in row.values()) for row in more]
         parts += ["", f"{heading}:", "", table(tuple(more[0]), cells)]

@@ -23,7 +23,7 @@ VERDICTS = ("slower", "faster", "same", "inconclusive")
 class PairValue:
     """What one pair of processes said.
 
-    `log_ratio` is the evidence: the median over rounds of the log-ratio of new to base, by the clean minimum of each
+    `log_ratio` is the evidence: the centre over rounds of the log-ratio of new to base, by the clean minimum of each
     turn. `base` and `new` hold clean minimum, median and 90th percentile in seconds, both from the same number of clean
     samples of the same rounds. With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
     `clock` is `cpu` where CPU time stands in for wall time.

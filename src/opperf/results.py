@@ -107,11 +107,10 @@ def run(
 
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or your code
     (`my_kernels:fast_softmax`); `plugin` is a file or module with operators of your own, or with iterators and data
-    generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case:
-    tensor arguments by shape, attributes by value. `values` are distributions of input values, as in `sorted`; `random`
-    draws so many cases from `seed`. `settings` are fields of `opperf.plan.Settings`: `warmup`, `runs`, `precision`,
-    `trial_budget`, `timeout`, `budget`, `processes`, `cache`, `clock`, `seed`, `cpus`, `check`; durations are
-    seconds. Raises `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
+    generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case: tensor arguments by shape,
+    attributes by value. `values` are distributions of input values, as in `sorted`; `random` draws so many cases from
+    `seed`. `settings` are fields of `opperf.Settings`; durations are seconds. Raises `InputError` for what cannot be
+    understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok

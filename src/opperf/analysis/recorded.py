@@ -1,7 +1,7 @@
 """Compare two runs that were recorded at different times: cautiously, since nothing was interleaved.
 
-What changed between the runs (the host's mood, the temperature, the neighbours) is in the difference and cannot be told
-from the code. Hence a change is called only when it is clear of a floor that identical code has been seen to move by
+What changed between the runs (temperature, neighbours, the host's load) is in the difference and cannot be told from
+the code. Hence a change is called only when it is clear of a floor that identical code has been seen to move by
 between runs; everything smaller is inconclusive, and a live comparison would settle it.
 """
 

@@ -1,6 +1,6 @@
 """One package for each framework, imported only inside a child, with the same files in each.
 
-`configure` runs before the framework is imported, `Backend` imports it.
+`threads.configure` runs before the framework is imported, `runtime.start` imports it.
 """
 
 from __future__ import annotations

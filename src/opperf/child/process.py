@@ -1,8 +1,8 @@
 """What a child does to its own process before and after the framework is imported.
 
 The order matters: it must die with its parent before anything can hang, fix the allocator before anything allocates,
-and take its CPUs before any framework counts them. The memory limit comes last, since frameworks reserve far more
-address space at import than they use: under an earlier limit MXNet hangs and JAX aborts.
+and take its CPUs before any framework counts them. The memory limit comes last, since frameworks ask for far more at
+import than they use: under an earlier limit of data MXNet hung, under one of address space it aborted and JAX crashed.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 from opperf.measure.block import Block
 from opperf.measure.warmup import Settling
 
+#: A block is about so long, and at most so long unless one call is longer.
 TARGET_NS = 500_000
 LONGEST_NS = 2_000_000
 #: A block length is judged on the best of so many probes.
@@ -43,7 +44,7 @@ def calls_for(nanoseconds_each: float, *, output_bytes: int, held: bool) -> int:
 
 
 def probe(block: Block, *, output_bytes: int, held: bool) -> int:
-    """Find the calls of a block by timing blocks that double in length; also the first warm-up.
+    """Find the calls of a block by timing blocks that grow in length; also the first warm-up.
 
     A cold cache costs a sweep of memory for each call, however short: then a block is one call.
     """

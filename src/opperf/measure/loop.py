@@ -1,7 +1,7 @@
 """Loops that call one function with arguments bound beforehand, with as little around each call as Python allows.
 
 A loop is written for each call shape (how many positional arguments, which keywords), because the alternatives cost
-more than the operator: `function(*arguments)` builds a tuple view at every call, `functools.partial` a second call.
+more than a short operator: `function(*arguments)` takes a slower way of calling, `functools.partial` a second call.
 """
 
 from __future__ import annotations

@@ -44,10 +44,10 @@ class Operator:
     operations a backward needs, None where the convention gives no number. `aliasing` names the directions in which a
     framework may answer without moving a byte (a view, or a gradient that is the cotangent itself): there is no byte
     count to hold a time against. `reads` names the inputs that are read whole, where not all are: an embedding reads
-    its indices, and of the table only the rows that they pick, which are as large as the outputs, or `picks` says how
-    many bytes they are; with `()` nothing is read at all. `writes` names inputs that are written beside the outputs,
-    as an optimizer does with what it remembers. `moves` is the whole byte count of a forward where tensors are not
-    stored element by element.
+    its indices, and of the table only the rows that they pick: as many bytes as the outputs have, or as `picks` says.
+    With `()` nothing is read at all. `writes` names inputs that are written beside the outputs, as an optimizer does
+    with what it remembers. `moves` is the whole byte count of a forward where tensors are not stored element by
+    element.
     """
 
     name: str

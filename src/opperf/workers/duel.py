@@ -159,9 +159,9 @@ class Duel:
 def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> PairValue:
     """Return what a pair says: of each round as many clean samples of one side as of the other.
 
-    A round is over in milliseconds, so both of its turns meet the host in the same mood. Its ratio holds what the
-    places of the tensors do to either side; the centre of all rounds evens that out, and leaves out those in which the
-    mood changed. With minima over the whole pair, identical code spread several times as far.
+    A round is over in milliseconds, so both of its turns meet a host of the same speed. Its ratio holds what the places
+    of the tensors do to either side; the centre of all rounds evens that out, and is hardly moved by those in which the
+    speed changed. With minima over the whole pair, identical code spread several times as far.
 
     A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
     all samples stands in.

@@ -1,4 +1,4 @@
-"""Profilers of other makers: how each is started on a command, what names operators to it, and what it leaves.
+"""Vendors' profilers: how each is started on a command, what names operators to it, and what it leaves.
 
 Nsight Systems (`nsys`) records when kernels ran, Nsight Compute (`ncu`) reads counters of single kernels, VTune
 (`vtune`) and Linux's `perf` sample where CPUs spend their time. None of them knows an operator: ranges of NVTX or ITT
