@@ -10,6 +10,8 @@ import pytest
 
 from opperf.backend import Unsupported, Work
 from opperf.backends.call import Call, Parameter
+from opperf.backends.updates import MADE_OF, Updates
+from opperf.operators import operator
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
 
@@ -133,6 +135,21 @@ def test_sgd_update_changes_the_weight_itself(backend: Any) -> None:
     found = compute(backend, "sgd_update", weight=weight, gradient=f32(10, 20), learning_rate=0.1)
     assert found is weight
     np.testing.assert_allclose(weight, [0, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MADE_OF)
+def test_a_step_changes_the_weight_and_the_states_themselves(backend: Any, name: str) -> None:
+    step = operator(name)
+    draw = np.random.default_rng(0)
+    given = {role: draw.uniform(0.1, 1, 9).astype(np.float32) for role in step.inputs}
+    before = {role: array.copy() for role, array in given.items()}
+    found = compute(backend, name, **given, **step.case("small").attributes)
+    assert found is given["weight"]
+    assert [role for role in step.inputs if (given[role] == before[role]).all()] == ["gradient"]
+    _, *states = step.mutates
+    made = getattr(Updates(np, immutable=True), name)(**before, **step.case("small").attributes)
+    for mine, other in zip([found, *map(given.get, states)], made if states else [made], strict=True):
+        np.testing.assert_array_equal(mine, other)
 
 
 def test_dropout_scales_what_it_keeps_and_returns_the_input_when_not_training(backend: Any) -> None:

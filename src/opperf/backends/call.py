@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any, TypeAlias
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
@@ -112,8 +113,12 @@ def call(path: str, positional: str, keywords: str = "", **more: Any) -> Call:
     return Call(path, parameters(positional), parameters(keywords), **more)
 
 
-def composed(function: Callable[..., Any], positional: str, keywords: str = "", *, note: str, **more: Any) -> Call:
-    """Write down a function made from several of the framework's; `note` says of which."""
-    return Call(
-        f"composition:{function.__name__}", parameters(positional), parameters(keywords), function, note, **more
-    )
+def composed(
+    function: Callable[..., Any], positional: str | None = None, keywords: str = "", *, note: str, **more: Any
+) -> Call:
+    """Write down a function made from several of the framework's; `note` says of which.
+
+    Without `positional` it takes the neutral arguments that its own are called by.
+    """
+    given = ", ".join(signature(function).parameters) if positional is None else positional
+    return Call(f"composition:{function.__name__}", parameters(given), parameters(keywords), function, note, **more)

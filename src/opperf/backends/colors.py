@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from opperf.backends.call import Binding, Derive, composed
@@ -40,18 +41,14 @@ def image_color_jitter(data: Any, weights: Any, brightness: float, contrast: flo
     return image_adjust_saturation(adjusted, weights, saturation)
 
 
-#: Of each: the function, the arguments it takes, and what it is made of.
-CHANGES: Mapping[str, tuple[Callable[..., Any], str, str]] = {
-    "image_to_gray": (image_to_gray, "data, weights", "a product with three weights made before"),
-    "image_adjust_brightness": (image_adjust_brightness, "data, factor", "`data * factor`"),
-    "image_adjust_contrast": (image_adjust_contrast, "data, weights, factor", "products, a mean and a sum"),
-    "image_adjust_saturation": (image_adjust_saturation, "data, weights, factor", "products and a sum"),
-    "image_adjust_hue": (image_adjust_hue, "data, turn", "a product with nine numbers made before"),
-    "image_color_jitter": (
-        image_color_jitter,
-        "data, weights, brightness, contrast, saturation",
-        "the three adjustments, composed",
-    ),
+#: Of each: the function, and what it is made of.
+CHANGES: Mapping[str, tuple[Callable[..., Any], str]] = {
+    "image_to_gray": (image_to_gray, "a product with three weights made before"),
+    "image_adjust_brightness": (image_adjust_brightness, "`data * factor`"),
+    "image_adjust_contrast": (image_adjust_contrast, "products, a mean and a sum"),
+    "image_adjust_saturation": (image_adjust_saturation, "products and a sum"),
+    "image_adjust_hue": (image_adjust_hue, "a product with nine numbers made before"),
+    "image_color_jitter": (image_color_jitter, "the three adjustments, composed"),
 }
 
 
@@ -65,6 +62,6 @@ def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
 
 def change(name: str, like: Callable[[Any, Any], Any]) -> Binding:
     """Return the binding of one; `like` makes an array like another, of numbers."""
-    function, arguments, note = CHANGES[name]
-    derive = {own: make for own, make in derived(like).items() if own in arguments}
-    return composed(function, arguments, derive=derive, note=note)
+    function, note = CHANGES[name]
+    derive = {own: make for own, make in derived(like).items() if own in signature(function).parameters}
+    return composed(function, derive=derive, note=note)

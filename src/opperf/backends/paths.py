@@ -43,6 +43,16 @@ def _owned(found: Any, package: str) -> bool:
     return module is None or module.split(".")[0].lstrip("_") in (package, "jaxlib") or module.startswith("opperf.")
 
 
+def canonical(path: str, roots: Mapping[str, ModuleType]) -> str:
+    """Return a path as the bindings write it: with the own name of the module that it begins with.
+
+    >>> canonical("i.signature", {"i": inspect})
+    'inspect.signature'
+    """
+    first, dot, rest = path.partition(".")
+    return f"{roots[first].__name__}{dot}{rest}" if first in roots else path
+
+
 def listing(roots: Mapping[str, Any]) -> list[str]:
     """Return the public callables right below each root, as paths."""
     return sorted(

@@ -1,4 +1,4 @@
-"""Cases of functions that a framework keeps no registry of: by a rule of their own, else by the names of arguments.
+"""Functions that a framework keeps no registry of, and cases of them: by a rule, else by the names of arguments.
 
 Functions that mirror NumPy's take arguments of the same names and meaning in every framework, so their rules stand in
 `array_rules/`, and a framework adds what is its own. Where nothing is known of an argument, it is a square matrix. The
@@ -8,11 +8,14 @@ framework itself says, when a case runs, where this is not enough.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 from opperf.backends.notation import SIDES, Rule, attributes, inputs, tensor
+from opperf.backends.paths import canonical
 from opperf.case import Argument, Case
 
 #: Where nothing is known of an argument.
@@ -47,6 +50,43 @@ class Rules:
         }
         others = {own: self.attributes[own] for own in needed if own in self.attributes}
         return [Case(operator, arrays, attributes(others, side))]
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The functions of a framework that can be named, and what is known of them.
+
+    `names` are their paths; a function may have several. `roots` is what paths begin with as users write them, `areas`
+    has rules by longer beginnings: what follows is the name that a rule stands under. `left_out` lists what computes
+    nothing that could be timed, by reason, as paths below the framework.
+    """
+
+    framework: str
+    names: Sequence[str]
+    resolve: Callable[[str], Callable[..., Any]]
+    roots: Mapping[str, ModuleType]
+    areas: Mapping[str, Rules]
+    left_out: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def computing(self) -> Mapping[str, Callable[..., Any]]:
+        """Every function that computes, by path."""
+        left_out = {f"{self.framework}.{name}" for names in self.left_out.values() for name in names}
+        found = {path: self.resolve(path) for path in self.names if path not in left_out}
+        return {path: function for path, function in found.items() if not isinstance(function, type)}
+
+    def paths(self) -> list[str]:
+        """Return one path of each function that computes, by name."""
+        return distinct(self.computing)
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return the case of the function at a path; none for one that is left out, or a size without rules."""
+        path = canonical(path, self.roots)
+        if path not in self.computing:
+            return []
+        area = next(area for area in self.areas if path.startswith(area))
+        name = path.removeprefix(area)
+        return self.areas[area].case(f"{self.framework}:{path}", name, self.computing[path], size)
 
 
 def required(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
-from opperf.cli.selecting import usable_cpus
+from opperf.cli.option_groups import grouped
+from opperf.cli.selecting import labels, usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ LIVE_ONLY = ("base", "new", "tolerance", "pairs")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 
 
+@grouped
 def gate(
     operators: options.Operators = None,
     *,
@@ -50,9 +52,7 @@ def gate(
     timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time for one trial in its child.")] = None,
     cpus: options.Cpus = None,
     seed: Annotated[Optional[int], Option(metavar="S", help="Decides the values of the inputs.")] = None,
-    label: options.Label = None,
-    format: options.Format = None,
-    output: options.Output = None,
+    report: options.Report,
     markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write Markdown for a pull request.")] = None,
     junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write JUnit XML.")] = None,
     github: Annotated[
@@ -66,7 +66,6 @@ def gate(
     from opperf.cli.gate_report import Places
     from opperf.errors import InputError
     from opperf.sources.gate_file import overridden
-    from opperf.sources.user_inputs import pairs as read_pairs
 
     given = {
         "operators": operators,
@@ -87,8 +86,8 @@ def gate(
         "seed": seed,
     }
     wanted = overridden(_configured(config), given)
-    labels = read_pairs(label or (), "--label")
-    places = Places(format, output, markdown, junit, github)
+    labelled = labels(report)
+    places = Places(report.format, report.output, markdown, junit, github)
     places.check()
     live = base is not None or bool(new)
     recorded = expected is not None or update_expected
@@ -102,9 +101,9 @@ def gate(
     recorded = recorded or (wanted.expected is not None and wanted.base is None and not wanted.new)
     _refuse_idle({name for name, value in given.items() if value not in (None, [])}, recorded=recorded)
     if recorded:
-        _against_expected(wanted, places, labels, update=update_expected)
+        _against_expected(wanted, places, labelled, update=update_expected)
     else:
-        _against_base(wanted, places, labels)
+        _against_base(wanted, places, labelled)
 
 
 def _refuse_idle(named: set[str], *, recorded: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
+from opperf.cli.option_groups import grouped
 from opperf.cli.run import measure
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
+@grouped
 def replay(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces.")],
     *,
@@ -35,24 +37,11 @@ def replay(
     ] = None,
     environment: options.Environment = None,
     device: options.Device = None,
-    warmup: options.Warmup = None,
-    runs: options.Runs = None,
-    precision: options.Precision = "2%",
-    budget: options.Budget = None,
-    trial_budget: options.TrialBudget = "0.5",
-    processes: options.Processes = 1,
     threads: options.Threads = 1,
-    cpus: options.Cpus = None,
-    cache: options.Cache = "hot",
-    timeout: options.Timeout = "120",
-    seed: options.Seed = 0,
-    label: options.Label = None,
-    no_samples: options.NoSamples = False,
-    strict: options.Strict = False,
-    dry_run: options.DryRun = False,
-    format: options.Format = None,
-    output: options.Output = None,
-    resume: options.Resume = None,
+    sampling: options.Sampling,
+    how: options.How,
+    keeping: options.Keeping,
+    report: options.Report,
 ) -> None:
     """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
     from opperf.cli.output import check_format, check_place, write_report
@@ -61,14 +50,10 @@ def replay(
     from opperf.reports.replay import render
     from opperf.trace import Replay
 
-    place = output or resume
-    check_format(format, place)
+    wanted = run_options(keeping, report)
+    check_format(report.format, wanted.output)
     check_place(save_suite)
-    measuring = settings(
-        warmup=warmup, runs=runs, precision=precision, trial_budget=trial_budget, budget=budget, timeout=timeout,
-        processes=processes, cache=cache, seed=seed, cpus=cpus, latency=False,
-    )  # fmt: skip
-    wanted = run_options(output=output, resume=resume, label=label, no_samples=no_samples)
+    measuring = settings(how, sampling, latency=False)
     trace = _read(traces, kineto, subgraph, iterations)
     if save_suite is not None:
         _save(trace, save_suite)
@@ -81,11 +66,12 @@ def replay(
         threads=threads,
     )
 
-    def report(run: Run) -> None:
+    def deliver(run: Run) -> None:
         found = Replay(trace, run)
-        write_report(lambda chosen: render(found, chosen, top), format, place, f"{len(run.records)} records")
+        what = f"{len(run.records)} records"
+        write_report(lambda chosen: render(found, chosen, top), report.format, wanted.output, what)
 
-    measure(selected, measuring, wanted, report, dry_run=dry_run, strict=strict)
+    measure(selected, measuring, wanted, deliver, keeping)
 
 
 def _read(traces: list[Path], kineto: Path | None, subgraph: str | None, iterations: str | None) -> Trace:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from opperf.cli import options
+from opperf.cli.option_groups import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,78 +21,32 @@ if TYPE_CHECKING:
 TRIAL_EXTRA, CHILD_START = 0.15, 4.0
 
 
+@grouped
 def run(
     operators: options.Operators = None,
     *,
-    framework: options.Framework = None,
-    plugin: options.Plugin = None,
-    category: options.Category = None,
-    every: options.Every = False,
-    skip: options.Skip = None,
-    suite: options.SuiteFile = None,
+    what: options.What,
     config: options.Config = None,
-    environment: options.Environment = None,
-    device: options.Device = None,
-    dtype: options.Dtype = None,
-    values: options.Values = None,
-    random: options.Random = None,
-    size: options.Size = None,
-    direction: options.Direction = None,
-    mode: options.Mode = None,
-    inputs: options.Input = None,
-    attribute: options.Attribute = None,
-    warmup: options.Warmup = None,
-    runs: options.Runs = None,
-    precision: options.Precision = "2%",
-    budget: options.Budget = None,
-    trial_budget: options.TrialBudget = "0.5",
-    processes: options.Processes = 1,
-    threads: options.Threads = 1,
-    cpus: options.Cpus = None,
-    cache: options.Cache = "hot",
+    where: options.Where,
+    sampling: options.Sampling,
+    how: options.How,
     clock: options.Clock = "wall",
-    engine: options.Engine = "naive",
-    allocator: options.Allocator = "fixed",
-    timeout: options.Timeout = "120",
     no_check: options.NoCheck = False,
-    seed: options.Seed = 0,
-    label: options.Label = None,
-    no_samples: options.NoSamples = False,
-    strict: options.Strict = False,
-    dry_run: options.DryRun = False,
-    format: options.Format = None,
-    output: options.Output = None,
-    resume: options.Resume = None,
+    keeping: options.Keeping,
+    report: options.Report,
 ) -> None:
     """Measure operators: time forward and backward, memory, rates; alone in their process, with honest intervals."""
+    from opperf.cli.output import check_format, deliver
     from opperf.cli.selecting import run_options, selection, settings
     from opperf.sources.param.config import notes
 
-    selected = selection(
-        operators=operators, category=category, every=every, skip=skip, suite=suite, dtype=dtype, values=values,
-        random=random, size=size, direction=direction, inputs=inputs, attribute=attribute, plugin=plugin, config=config,
-        frameworks=framework or (), environments=environment or (), devices=device or (), modes=mode or (),
-        threads=threads, engine=engine, allocator=allocator,
-    )  # fmt: skip
-    measuring = settings(
-        warmup=warmup, runs=runs, precision=precision, trial_budget=trial_budget, budget=budget, timeout=timeout,
-        processes=processes, cache=cache, clock=clock, seed=seed, cpus=cpus, check=not no_check,
-    )  # fmt: skip
-    wanted = run_options(output=output, resume=resume, label=label, no_samples=no_samples)
+    selected = selection(operators, what, where, config or ())
+    measuring = settings(how, sampling, clock=clock, check=not no_check)
+    wanted = run_options(keeping, report)
     for note in notes(selected.configs):
         typer.echo(f"note: {note}", err=True)
-    _run(selected, measuring, wanted, format=format, dry_run=dry_run, strict=strict)
-
-
-def _run(
-    selection: Selection, settings: Settings, wanted: Options, *, format: str | None, dry_run: bool, strict: bool
-) -> None:
-    from opperf.cli.output import check_format, deliver
-
-    check_format(format, wanted.output)
-    measure(
-        selection, settings, wanted, lambda run: deliver(run, format, wanted.output), dry_run=dry_run, strict=strict
-    )
+    check_format(report.format, wanted.output)
+    measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output), keeping)
 
 
 def measure(
@@ -99,9 +54,7 @@ def measure(
     settings: Settings,
     wanted: Options,
     report: Callable[[Run], None],
-    *,
-    dry_run: bool,
-    strict: bool,
+    keeping: options.Keeping,
 ) -> None:
     """Measure a selection, report what was measured, also when it was stopped, and leave as the design says."""
     from opperf.cli.progress import Bar
@@ -111,7 +64,7 @@ def measure(
     bar = Bar()
     with Session(selection, settings, bar) as session:
         plan = session.plan()
-        if dry_run:
+        if keeping.dry_run:
             _print_plan(plan)
             return
         try:
@@ -126,7 +79,7 @@ def measure(
     report(measured)
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
-    leave(measured, strict=strict)
+    leave(measured, strict=keeping.strict)
 
 
 def _print_plan(plan: Plan) -> None:

@@ -10,100 +10,104 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from opperf.cli.options import How, Judging, Keeping, Report, Sampling, What, Where
+
 if TYPE_CHECKING:
+    from opperf.analysis.verdict import Rule
     from opperf.plan import Settings
     from opperf.planning.selection import Selection
     from opperf.session import Options
 
 
 def selection(
-    *,
-    operators: Sequence[str] | None,
-    category: Sequence[str] | None,
-    every: bool,
-    skip: Sequence[str] | None,
-    suite: Path | None,
-    dtype: Sequence[str] | None,
-    values: Sequence[str] | None,
-    random: int | None,
-    size: Sequence[str] | None,
-    direction: Sequence[str] | None,
-    inputs: Sequence[str] | None,
-    attribute: Sequence[str] | None,
-    plugin: Sequence[Path] | None = None,
-    config: Sequence[Path] | None = None,
-    **where: Any,
+    operators: Sequence[str] | None, what: What, where: Where | None = None, config: Sequence[Path] = ()
 ) -> Selection:
-    """Return the selection; `where` holds the fields that say on which sides. Raises `InputError`."""
-    import typer
-
+    """Return the selection; without `where`, the sides are named elsewhere. Raises `InputError`."""
     from opperf.planning.selection import Selection
     from opperf.sources.param.document import read_config
     from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
     from opperf.sources.user_inputs import pairs
 
-    given = pairs(inputs or (), "--input")
+    given = pairs(what.inputs or (), "--input")
     note = partial(typer.echo, err=True)
-    plugins = [plugin_file(path) for path in plugin or ()]
+    plugins = [plugin_file(path) for path in what.plugin or ()]
     own = workloads(plugins, installed=bool(config), note=note)
+    others = bool(what.category or what.every or what.suite or config)
+    sides = where or Where()
     return Selection(
-        operators=with_plugins(operators or (), plugins, others=bool(category or every or suite or config), note=note),
-        categories=category or (),
-        every=every,
-        skip=skip or (),
-        suite=suite,
-        configs=[read_config(path, own) for path in config or ()],
+        operators=with_plugins(operators or (), plugins, others=others, note=note),
+        categories=what.category or (),
+        every=what.every,
+        skip=what.skip or (),
+        suite=what.suite,
+        configs=[read_config(path, own) for path in config],
         plugins=own.plugins,
-        dtypes=dtype or (),
-        values=values or (),
-        random=random,
-        sizes=size or (),
-        directions=direction or (),
+        frameworks=sides.framework or (),
+        environments=sides.environment or (),
+        devices=sides.device or (),
+        modes=sides.mode or (),
+        dtypes=what.dtype or (),
+        sizes=what.size or (),
+        directions=what.direction or (),
         inputs=[given] if given else [],
-        attributes=pairs(attribute or (), "--attribute"),
-        **where,
+        attributes=pairs(what.attribute or (), "--attribute"),
+        values=what.values or (),
+        random=what.random,
+        threads=sides.threads,
+        engine=sides.engine,
+        allocator=sides.allocator,
     )
 
 
-def settings(
-    *,
-    timeout: str,
-    budget: str | None,
-    cpus: str | None,
-    seed: int,
-    precision: str | None = None,
-    trial_budget: str | None = None,
-    **plain: Any,
-) -> Settings:
+def settings(how: How, sampling: Sampling | None = None, **plain: Any) -> Settings:
     """Return the settings; `plain` holds those that need no reading. Raises `InputError`."""
     from opperf.plan import Settings
     from opperf.units import parse_duration, parse_percent
 
-    if precision is not None:
-        plain["precision"] = parse_percent(precision, name="`--precision`")
-    if trial_budget is not None:
-        plain["trial_budget"] = parse_duration(trial_budget, name="`--trial-budget`")
+    asked = sampling or Sampling()
     return Settings(
-        timeout=parse_duration(timeout, name="`--timeout`"),
-        budget=None if budget is None else parse_duration(budget, name="`--budget`"),
-        cpus=None if cpus is None else usable_cpus(cpus),
-        seed=seed,
+        warmup=asked.warmup,
+        runs=asked.runs,
+        precision=parse_percent(asked.precision, name="`--precision`"),
+        trial_budget=parse_duration(asked.trial_budget, name="`--trial-budget`"),
+        timeout=parse_duration(how.timeout, name="`--timeout`"),
+        budget=None if how.budget is None else parse_duration(how.budget, name="`--budget`"),
+        processes=asked.processes,
+        cache=asked.cache,
+        cpus=None if how.cpus is None else usable_cpus(how.cpus),
+        seed=how.seed,
         **plain,
     )
 
 
-def run_options(*, output: Path | None, resume: Path | None, label: Sequence[str] | None, no_samples: bool) -> Options:
+def rule(judging: Judging) -> Rule:
+    """Return the rule of a comparison; raises `InputError`."""
+    from opperf.analysis.verdict import Rule
+    from opperf.units import parse_percent
+
+    return Rule(tolerance=parse_percent(judging.tolerance, name="`--tolerance`"), pairs=judging.pairs)
+
+
+def run_options(keeping: Keeping, report: Report) -> Options:
     """Return what is asked of a run: what is resumed goes on where it stood, unless another place is named."""
     from opperf.session import Options
-    from opperf.sources.user_inputs import pairs
 
     return Options(
-        output=output or resume,
-        resume=resume,
-        labels=pairs(label or (), "--label"),
-        keep_samples=not no_samples,
+        output=report.output or keeping.resume,
+        resume=keeping.resume,
+        labels=labels(report),
+        keep_samples=not keeping.no_samples,
         command=("opperf", *sys.argv[1:]),
     )
+
+
+def labels(report: Report) -> dict[str, str]:
+    """Return the labels of a run; raises `InputError`."""
+    from opperf.sources.user_inputs import pairs
+
+    return pairs(report.label or (), "--label")
 
 
 def usable_cpus(text: str) -> tuple[int, ...]:

@@ -49,6 +49,14 @@ def test_a_composition_is_called_by_its_function() -> None:
     assert (made.path, made.function, made.note) == ("composition:softmax", softmax, "exp and sum")
 
 
+def test_a_composition_takes_its_own_arguments_by_their_names_where_no_others_are_written() -> None:
+    def scale(data: object, factor: float) -> None:
+        """Do nothing."""
+
+    assert composed(scale, note="a product") == composed(scale, "data, factor", note="a product")
+    assert composed(scale, "", note="a product").positional == ()
+
+
 def test_the_own_path_of_a_binding_is_the_binding() -> None:
     made = call("torch.add", "data", note="kept")
     assert made.at("torch.add") is made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_backend_has_a_file_for_each_family(framework: str) -> None:
 
 
 def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
-    """Return the keys of a table that is written as a dictionary; comprehensions run over what stands in the file."""
+    """Return the keys of a table that is written as a dictionary; comprehensions run over a table that `space` has."""
     if isinstance(table, ast.Dict):
         pairs = zip(table.keys, table.values)
         return set().union(*(keys(value, space) if key is None else {ast.literal_eval(key)} for key, value in pairs))
@@ -66,14 +67,25 @@ def key_of(key: ast.expr, item: ast.expr) -> str:
     return word
 
 
-def bindings(file: Path) -> set[str]:
-    """Return the operators that a file of bindings answers for, without importing its framework."""
-    space: dict[str, ast.expr] = {}
+@cache
+def tables(file: Path) -> dict[str, ast.expr]:
+    """Return what has a name in a file of a backend, what it imports from another one too."""
+    found: dict[str, ast.expr] = {}
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            space[node.target.id] = node.value
+            found[node.target.id] = node.value
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            space[node.targets[0].id] = node.value
+            found[node.targets[0].id] = node.value
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("opperf.backends."):
+            source = PACKAGE.parent / f"{str(node.module).replace('.', '/')}.py"
+            there = tables(source) if source.exists() else {}
+            found |= {alias.name: there[alias.name] for alias in node.names if alias.name in there}
+    return found
+
+
+def bindings(file: Path) -> set[str]:
+    """Return the operators that a file of bindings answers for, without importing its framework."""
+    space = tables(file)
     return keys(space["BINDINGS"], space)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opperf.backends.paths import function_at, listing
+from opperf.backends.paths import canonical, function_at, listing
 
 
 def module(name: str, **content: Any) -> ModuleType:
@@ -127,6 +127,14 @@ def test_a_path_that_leaves_the_framework_finds_nothing(path: str, roots: dict[s
 def test_a_path_to_no_function_finds_nothing(path: str, roots: dict[str, Any]) -> None:
     with pytest.raises(LookupError):
         function_at(path, roots, "fake")
+
+
+@pytest.mark.parametrize(
+    ("path", "whole"),
+    [("F.add", "fake.ops.add"), ("fake.add", "fake.add"), ("F", "fake.ops"), ("Fake.add", "Fake.add"), ("", "")],
+)
+def test_a_path_begins_with_the_own_name_of_its_module(path: str, whole: str, roots: dict[str, Any]) -> None:
+    assert canonical(path, roots) == whole
 
 
 def test_a_listing_holds_public_callables_by_path(roots: dict[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from opperf.backends.signatures import Rules, distinct, required
+from opperf.backends.signatures import Functions, Rules, distinct, required
 from opperf.case import Case
 from opperf.tensor import TensorSpec
 
@@ -70,3 +71,47 @@ def test_a_function_with_several_names_is_listed_by_its_own() -> None:
     reduced_again: Callable[..., Any] = Ufunc(1)
     paths = {"a.other": reduced, "b.reduced": reduced, "c.reduced": reduced, "z.first": reduced_again}
     assert distinct({**paths, "z.second": reduced_again}) == ["b.reduced", "z.first"]
+
+
+def outer(a: Any) -> None:
+    """A function right below its framework."""
+
+
+NAMED: Mapping[str, Any] = {"x.deep.reduced": reduced, "x.kind": Ufunc, "x.outer": outer, "x.reduced": reduced}
+
+
+@pytest.fixture
+def functions() -> Functions:
+    """The functions of a framework called `x`, whose `x.deep` users write `d`, and one of them left out."""
+    return Functions(
+        "x",
+        ["x.deep.reduced", "x.deep.shape", "x.kind", "x.outer", "x.reduced"],
+        NAMED.__getitem__,
+        {"x": ModuleType("x"), "d": ModuleType("x.deep")},
+        {"x.deep.": Rules({"reduced": ("a: n", {})}), "x.": Rules({"reduced": ("a: n,n", {})})},
+        {"it sees no elements": ("deep.shape",)},
+    )
+
+
+def test_functions_that_compute_are_listed_once_without_classes_and_what_is_left_out(functions: Functions) -> None:
+    assert functions.paths() == ["x.deep.reduced", "x.outer"]
+
+
+@pytest.mark.parametrize(
+    ("path", "operator", "shape"),
+    [
+        ("x.deep.reduced", "x:x.deep.reduced", (8,)),
+        ("d.reduced", "x:x.deep.reduced", (8,)),
+        ("x.reduced", "x:x.reduced", (8, 8)),
+        ("x.outer", "x:x.outer", (8, 8)),
+    ],
+)
+def test_a_function_has_a_case_by_the_rules_of_the_area_that_its_path_begins_with(
+    path: str, operator: str, shape: tuple[int, ...], functions: Functions
+) -> None:
+    assert functions.examples(path, "small") == [Case(operator, {"a": TensorSpec(shape)})]
+
+
+@pytest.mark.parametrize("path", ["x.deep.shape", "x.kind", "x.missing", "y.reduced"])
+def test_what_does_not_compute_has_no_case(path: str, functions: Functions) -> None:
+    assert functions.examples(path, "small") == []

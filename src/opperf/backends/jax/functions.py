@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import jax.scipy.stats
 
 from opperf.backends.jax import primitives
-from opperf.backends.paths import function_at, listing
+from opperf.backends.paths import canonical, function_at, listing
 
 ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
 #: Where operators are; the rest of JAX sets up profilers, servers and transformations.
@@ -39,21 +39,10 @@ def resolve(path: str) -> Callable[..., Any]:
     """Return the function at a path, or raise `LookupError`."""
     if path.startswith(primitives.PREFIX):
         return primitives.find(path.removeprefix(primitives.PREFIX))
-    words = canonical(path).split(".")
+    words = canonical(path, ROOTS).split(".")
     if REFUSED.intersection(words) or (words[0] == "jax" and words[1:2] not in [[space] for space in SPACES]):
         raise LookupError(path)
     return function_at(path, ROOTS, "jax")
-
-
-def canonical(path: str) -> str:
-    """Return a path as the bindings write it.
-
-    >>> canonical("jnp.linalg.norm")
-    'jax.numpy.linalg.norm'
-    """
-    first, dot, rest = path.partition(".")
-    root = ROOTS.get(first)
-    return path if root is None else f"{root.__name__}{dot}{rest}"
 
 
 @cache

@@ -144,11 +144,11 @@ class JaxBackend:
 
     def registered(self) -> list[str]:
         """Return the functions of those places that compute."""
-        return discovery.paths()
+        return discovery.functions().paths()
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return the case of a function by the rules of its name or its arguments."""
-        return discovery.examples(path, size)
+        return discovery.functions().examples(path, size)
 
     def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
         """Compile a function of arrays and keep its plan of memory."""

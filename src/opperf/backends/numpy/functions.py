@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.backends.paths import function_at, listing
+from opperf.backends.paths import canonical, function_at, listing
 
 ROOTS = {"numpy": np, "np": np}
 GENERATOR = "numpy.random.Generator"
@@ -39,23 +39,13 @@ def generator() -> np.random.Generator:
 
 def resolve(path: str) -> Callable[..., Any]:
     """Return the function at a path, or raise `LookupError`."""
-    path = canonical(path)
+    path = canonical(path, ROOTS)
     if not _computes(path):
         raise LookupError(path)
     function = function_at(path, ROOTS, "numpy")
     if path.startswith(f"{GENERATOR}."):
         function = getattr(generator(), path.removeprefix(f"{GENERATOR}."))
     return function
-
-
-def canonical(path: str) -> str:
-    """Return a path as the bindings write it.
-
-    >>> canonical("np.linalg.norm")
-    'numpy.linalg.norm'
-    """
-    first, dot, rest = path.partition(".")
-    return f"numpy{dot}{rest}" if first in ROOTS else path
 
 
 def names() -> list[str]:

@@ -9,7 +9,6 @@ from opperf.backends.notation import Rule, alike
 from opperf.backends.numpy import random_rules
 from opperf.backends.signatures import Rules
 
-GENERATOR = "random.Generator"
 #: Functions that NumPy alone has.
 OWN: Mapping[str, Rule] = {
     "copyto": ("dst: n,n | src: n,n", {}),
@@ -25,15 +24,11 @@ UNNAMED: Mapping[str, Rule] = {
     **alike("a: n,n | b: n,n", {}, "inner", "may_share_memory", "shares_memory"),
     "empty": ("", {"shape": lambda side: (side, side)}),
 }
-RULES = Rules(
-    {
-        **array_rules.RULES,
-        **OWN,
-        **UNNAMED,
-        **{f"{GENERATOR}.{name}": rule for name, rule in random_rules.RULES.items()},
-    },
-    array_rules.ATTRIBUTES,
-)
+#: By the beginning of a path; what it ends in is the name that a rule stands under.
+AREAS: Mapping[str, Rules] = {
+    "numpy.random.Generator.": Rules(random_rules.RULES, array_rules.ATTRIBUTES),
+    "numpy.": Rules({**array_rules.RULES, **OWN, **UNNAMED}, array_rules.ATTRIBUTES),
+}
 
 #: Why functions are not measured, and their names.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {

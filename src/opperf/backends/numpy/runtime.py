@@ -119,11 +119,11 @@ class NumpyBackend:
 
     def registered(self) -> list[str]:
         """Return the functions of the modules that compute."""
-        return discovery.paths()
+        return discovery.functions().paths()
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return the case of a function by the rules of its name or its arguments."""
-        return discovery.examples(path, size)
+        return discovery.functions().examples(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call."""

@@ -116,40 +116,21 @@ def _remember(gradient: Any, mean: Any, variance: Any, beta1: float, beta2: floa
     variance.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
 
 
-TWO = "weight, gradient, learning_rate"
-MEANS = "weight, gradient, mean, variance, learning_rate, beta1, beta2, epsilon"
-
 BINDINGS: dict[str, Binding] = {
     "sgd_update": call("torch.Tensor.sub_", "self=weight, other=gradient", "alpha=learning_rate"),
     **{
-        function.__name__: composed(function, arguments, note=f"{of}, in place")
-        for function, arguments, of in (
-            (sgd_momentum_update, "weight, gradient, velocity, learning_rate, momentum", "mul_, sub_ and add_"),
-            (nag_update, "weight, gradient, velocity, learning_rate, momentum", "mul_, sub_, add_ and sub_"),
-            (signsgd_update, TWO, "torch.sign and sub_"),
-            (adam_update, MEANS, "lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
-            (adamw_update, f"{MEANS}, weight_decay", "mul_, lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
-            (
-                rmsprop_update,
-                "weight, gradient, squares, learning_rate, rho, epsilon",
-                "mul_, addcmul_, add, sqrt_ and addcdiv_",
-            ),
-            (
-                adagrad_update,
-                "weight, gradient, squares, learning_rate, epsilon",
-                "addcmul_, sqrt, add_ and addcdiv_",
-            ),
-            (
-                adadelta_update,
-                "weight, gradient, squares, steps, learning_rate, rho, epsilon",
-                "mul_, addcmul_, add, sqrt_, div_, mul_ and sub_",
-            ),
-            (
-                ftrl_update,
-                "weight, gradient, sums, squares, learning_rate, l1, beta",
-                "sqrt, addcmul_, softshrink, mul_, add_ and torch.div",
-            ),
-            (lamb_update, f"{MEANS}, weight_decay", "lerp_, mul_, addcmul_, div, add_, norm and sub_"),
+        function.__name__: composed(function, note=f"{of}, in place")
+        for function, of in (
+            (sgd_momentum_update, "mul_, sub_ and add_"),
+            (nag_update, "mul_, sub_, add_ and sub_"),
+            (signsgd_update, "torch.sign and sub_"),
+            (adam_update, "lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
+            (adamw_update, "mul_, lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
+            (rmsprop_update, "mul_, addcmul_, add, sqrt_ and addcdiv_"),
+            (adagrad_update, "addcmul_, sqrt, add_ and addcdiv_"),
+            (adadelta_update, "mul_, addcmul_, add, sqrt_, div_, mul_ and sub_"),
+            (ftrl_update, "sqrt, addcmul_, softshrink, mul_, add_ and torch.div"),
+            (lamb_update, "lerp_, mul_, addcmul_, div, add_, norm and sub_"),
         )
     },
 }
