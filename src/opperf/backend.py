@@ -16,7 +16,7 @@ from opperf.measurement import Memory
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
 
-#: A tensor outside its framework: elements in row-major order, shape, dtype.
+#: A tensor outside its framework: elements in row-major order, shape, dtype. Strings end with a byte of zero.
 HostValue: TypeAlias = tuple[bytes, tuple[int, ...], str]
 
 
@@ -135,7 +135,10 @@ class Backend(Protocol):
         """Return a 1-D array over raw bytes that supports `-`, `*`, `+`, `%` with Python numbers, elementwise."""
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
-        """Return a tensor of that shape and dtype on the side's device from such an array."""
+        """Return a tensor of that shape and dtype on the side's device from such an array.
+
+        Strings come as a list, or as such an array of whole numbers, to be written in digits.
+        """
 
     def dtype(self, name: str) -> Any:
         """Return the framework's element type; raises `Unsupported` where it has none."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from base64 import b64decode, b64encode
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,8 +47,18 @@ class ListOf:
     items: tuple[Argument, ...]
 
 
+@dataclass(frozen=True)
+class Graph:
+    """A graph given as an argument, as ONNX's `If` takes two; `content` is a serialized `GraphProto`."""
+
+    content: bytes
+
+    def __str__(self) -> str:
+        return f"graph_{hashlib.sha256(self.content).hexdigest()[:12]}"
+
+
 Scalar: TypeAlias = Union[int, float, bool, str, None]
-Argument: TypeAlias = Union[TensorSpec, DType, Device, ListOf, tuple[Any, ...], Scalar]
+Argument: TypeAlias = Union[TensorSpec, DType, Device, ListOf, Graph, tuple[Any, ...], Scalar]
 
 
 def argument_to_json(argument: Argument) -> Any:
@@ -66,6 +77,8 @@ def argument_to_json(argument: Argument) -> Any:
         return {"dtype": argument.name}
     if isinstance(argument, Device):
         return {"device": argument.name}
+    if isinstance(argument, Graph):
+        return {"graph": b64encode(argument.content).decode()}
     if isinstance(argument, float) and not math.isfinite(argument):
         return {"float": repr(argument)}  # JSON has no word for these
     return argument
@@ -87,11 +100,15 @@ def argument_from_json(data: Any, where: str) -> Argument:
                 return DType(_dtype(value, where))
             if kind == "device":
                 return Device(str(value))
+            if kind == "graph" and isinstance(value, str):
+                with suppress(ValueError):
+                    return Graph(b64decode(value, validate=True))
             if kind == "float" and value in ("inf", "-inf", "nan"):
                 return float(value)
     raise InputError(
         f"{where}: found {json.dumps(data)[:80]}, expected an argument",
-        hint="a tensor {shape, dtype}, a scalar, {list: [...]}, {tuple: [...]}, {dtype: ...}, {device: ...} or null",
+        hint="a tensor {shape, dtype}, a scalar, {list: [...]}, {tuple: [...]}, {dtype: ...}, {device: ...}, "
+        "{graph: base64} or null",
         slug="bad_argument",
     )
 

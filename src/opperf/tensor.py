@@ -12,6 +12,8 @@ from opperf.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+#: Text of any length, which models of ONNX have.
+STRING = "string"
 #: Bytes of one element, by the name that opperf gives the type in every framework.
 ITEM_SIZES = {
     "bool": 1,
@@ -34,6 +36,7 @@ ITEM_SIZES = {
     "complex32": 4,
     "complex64": 8,
     "complex128": 16,
+    STRING: 32,  # what a string of C++ takes by itself; short text lies in it
 }
 #: Of floating types of eight bits, those of the fraction, and what is added to an exponent. Two of PyTorch's are not
 #: here: one holds neither signs nor zeros (float8_e8m0fnu), the other two elements in one (float4_e2m1fn_x2).
@@ -140,15 +143,17 @@ def nested(values: Any) -> tuple[tuple[int, ...], list[Any]]:
     return tuple(shape), found
 
 
-def element(value: Any, dtype: str) -> float | int | bool:
+def element(value: Any, dtype: str) -> float | int | bool | str:
     """Return a given value as an element type has it; raises `InputError` where it has no such value.
 
-    >>> element(1, "float32"), element(1.0, "int64"), element("-inf", "float32")
-    (1.0, 1, -inf)
+    >>> element(1, "float32"), element(1.0, "int64"), element("-inf", "float32"), element("-inf", "string")
+    (1.0, 1, -inf, '-inf')
     """
+    if dtype == STRING and isinstance(value, str):
+        return value
     if value in ("inf", "-inf", "nan"):  # JSON has no word for these
         value = float(value)
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and dtype != STRING:
         if dtype in FLOATS:
             return _held(value, dtype)
         low, high = (0, 1) if dtype == "bool" else _bounds(dtype)
@@ -182,8 +187,8 @@ class TensorSpec:
     `values` is `uniform` over `[low, high)` of `range`; `normal`; `constant`, the middle of the range; `zeros`; `ones`;
     `sorted` or `reversed` over the range; `denormal`; `sparse:SHARE`, uniform with that share of zeros; or `spd`,
     symmetric positive definite matrices in the last two dimensions. Without a range, floating types take [-1, 1),
-    integers [0, 10) and booleans either value. `literal` gives each value instead, in row-major order; `values` is then
-    `literal`. `strides` are in elements; None is row-major.
+    integers [0, 10) and booleans either value. Strings are whole numbers in digits. `literal` gives each value instead,
+    in row-major order; `values` is then `literal`. `strides` are in elements; None is row-major.
 
     >>> TensorSpec((2, 3)).nbytes
     24
@@ -195,7 +200,7 @@ class TensorSpec:
     values: str = "uniform"
     range: tuple[float, float] | None = None
     requires_grad: bool | None = None
-    literal: tuple[float | int | bool, ...] | None = None
+    literal: tuple[float | int | bool | str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in ITEM_SIZES:
@@ -270,7 +275,7 @@ class TensorSpec:
         if self.strides is not None:
             found["strides"] = list(self.strides)
         if self.literal is not None:
-            found["values"] = {LITERAL: [value if math.isfinite(value) else repr(value) for value in self.literal]}
+            found["values"] = {LITERAL: list(map(_in_json, self.literal))}
         elif self.values != "uniform":
             found["values"] = self.values
         if self.range is not None:
@@ -332,6 +337,11 @@ def _literal(values: Any, shape: Any, where: str) -> tuple[tuple[Any, ...] | Non
     if shape is not None and not flat and list(written) != shape:
         raise InputError(f"{where}: values of shape {list(written)}, and `shape` is {shape}", slug="bad_values")
     return tuple(found), list(written) if shape is None else shape
+
+
+def _in_json(value: float | str) -> float | str:
+    """Return a value as JSON has it, which has no word for some numbers."""
+    return value if isinstance(value, str) or math.isfinite(value) else repr(value)
 
 
 def _is_number(value: Any) -> bool:

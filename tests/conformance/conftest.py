@@ -18,6 +18,7 @@ from opperf.measurement import Measurement
 from opperf.operators import catalog
 from opperf.plan import REFERENCE, Settings, Side, Trial
 from opperf.registry import FRAMEWORKS
+from opperf.tensor import STRING
 from opperf.workers.interpreters import interpreter, settled
 from opperf.workers.package import package_folder
 from opperf.workers.process import OperatorFailure, Worker
@@ -45,6 +46,12 @@ class Tensor:
         letter = LETTERS[self.dtype]
         count = len(self.raw) // struct.calcsize(letter)
         return [float(value) for value in struct.unpack(f"<{count}{letter}", self.raw)]
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the elements of a tensor of strings, each of which ends with a byte of zero."""
+        assert self.dtype == STRING
+        return self.raw.decode().split("\0")[:-1]
 
 
 class Bench:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.conformance.conftest import TIMEOUT, Bench, Tensor, close
 
-from opperf.case import Argument, Case, ListOf
+from opperf.case import Argument, Case, Graph, ListOf
 from opperf.explanation import Explanation
 from opperf.operators import catalog, operator
 from opperf.plan import Settings
@@ -48,6 +49,25 @@ def computed(bench: Bench, case: Case) -> list[Tensor]:
     return bench.evaluate(case, **path(case))
 
 
+def part(number: int, content: bytes) -> bytes:
+    """Return one field of a protobuf message; it is short."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def graph(op_type: str) -> Graph:
+    """Return a graph of one node, which is given what is around it."""
+    node = part(1, b"outer:0") + part(2, b"result") + part(4, op_type.encode())
+    floats = part(1, b"\x08\x01")
+    return Graph(part(1, node) + part(2, b"branch") + part(12, part(1, b"result") + part(2, floats)))
+
+
+def choice(*, of_first: bool) -> Case:
+    """Return the case of an `If`, of which one branch negates and the other takes the absolute value."""
+    inputs = {"cond": TensorSpec((), "bool", literal=(of_first,)), "outer": ListOf((values(1.0, -2.0),))}
+    return node("If", inputs, then_branch=graph("Neg"), else_branch=graph("Abs"))
+
+
+PAIR = ListOf((values(1.0), values(2.0, 3.0)))
 ONE, ONES = TensorSpec((1, 1, 1), literal=(1.0,)), TensorSpec((1, 3, 1), literal=(1.0, 1.0, 1.0))
 SQUARE = matrix((1.0, 2.0), (3.0, 4.0))
 #: Nodes, and what each of their results holds.
@@ -97,6 +117,50 @@ NODES: dict[str, tuple[Case, list[list[float]]]] = {
         node("ConstantOfShape", {"input": values(3, dtype="int64")}, value=values(7.0)),
         [[7, 7, 7]],
     ),
+    "strings, mapped by attributes": (
+        Case(
+            "onnxruntime:ai.onnx.ml.LabelEncoder",
+            {"X": values("b", "c", dtype="string")},
+            {"keys_strings": ("a", "b"), "values_int64s": (1, 2), "default_int64": 0},
+        ),
+        [[2, 0]],
+    ),
+    "strings in an attribute that is a tensor": (
+        Case(
+            "onnxruntime:ai.onnx.ml.LabelEncoder",
+            {"X": values("b", "c", dtype="string")},
+            {
+                "keys_tensor": values("a", "b", dtype="string"),
+                "values_tensor": values(1, 2, dtype="int64"),
+                "default_tensor": values(0, dtype="int64"),
+            },
+        ),
+        [[2, 0]],
+    ),
+    "strings that the model holds": (
+        node("Equal", {"A": values("a", "b", dtype="string"), "B": values("b", dtype="string")}, constant=1),
+        [[0, 1]],
+    ),
+    "strings of whole numbers": (
+        node("Cast", {"input": TensorSpec((2,), "string", values="constant", range=(40, 44))}, to=1),
+        [[42, 42]],
+    ),
+    "one branch of two, of what is around it": (choice(of_first=True), [[-1, 2]]),
+    "the other branch": (choice(of_first=False), [[1, 2]]),
+    "a branch of what the model holds": (
+        replace(choice(of_first=True), attributes={**choice(of_first=True).attributes, "constant": 1}),
+        [[-1, 2]],
+    ),
+    "a tensor of a sequence": (
+        node("SequenceAt", {"input_sequence": PAIR, "position": TensorSpec((), "int64", literal=(1,))}),
+        [[2, 3]],
+    ),
+    # What is computed twice does not grow: a result is that of the second call.
+    "a sequence": (node("SequenceConstruct", {"inputs": PAIR}), [[1], [2, 3]]),
+    "a longer sequence": (
+        node("SequenceInsert", {"input_sequence": PAIR, "tensor": values(4.0)}),
+        [[1], [2, 3], [4]],
+    ),
     "halves": (node("Neg", {"X": values(0.5, -2.0, dtype="float16")}), [[-0.5, 2.0]]),
     "bytes": (
         node("BitwiseNot", {"X": values(0, 1, dtype="uint8")}),
@@ -125,8 +189,24 @@ def test_a_node_computes_what_onnx_says(name: str, bench: Bench) -> None:
     assert len(found) == len(expected)
 
 
-def test_the_same_case_from_a_file_is_the_same_node(bench: Bench) -> None:
-    case, expected = NODES["an input that is left out"]
+def test_strings_go_in_and_come_out(bench: Bench) -> None:
+    case = node("StringConcat", {"X": values("a", "", dtype="string"), "Y": values("é", "\n", dtype="string")})
+    (result,) = computed(bench, case)
+    assert (result.shape, result.texts) == ((2,), ["aé", "\n"])
+
+
+def test_strings_without_values_are_those_of_the_seed_and_as_long_as_their_range_says(bench: Bench) -> None:
+    case = node("Identity", {"input": TensorSpec((50, 2), "string", range=(100, 1000))})
+    once, again, other = (bench.evaluate(case, seed=seed, **path(case))[0] for seed in (3, 3, 4))
+    assert once.texts == again.texts != other.texts
+    assert once.shape == (50, 2)
+    assert {(len(text), text.isdigit()) for text in once.texts} == {(3, True)}
+    assert len(set(once.texts)) > 80
+
+
+@pytest.mark.parametrize("name", ["an input that is left out", "one branch of two, of what is around it"])
+def test_the_same_case_from_a_file_is_the_same_node(name: str, bench: Bench) -> None:
+    case, expected = NODES[name]
     again = Case.from_json(case.to_json())
     assert (again.id, [result.values for result in computed(bench, again)]) == (case.id, expected)
 
@@ -167,8 +247,9 @@ REFUSED: dict[str, tuple[Case, str, str, str]] = {
     "a kernel that is not there": (
         node("Relu", {"X": TensorSpec((2,), "int16")}), "forward", "no_such_operator", "Relu"
     ),
-    "a sequence": (
-        node("SequenceConstruct", {"inputs": ListOf((values(1.0),))}), "forward", "no_such_dtype", "seq("
+    "a map": (
+        Case("onnxruntime:ai.onnx.ml.ZipMap", {"X": TensorSpec((1, 2))}, {"classlabels_strings": ("a", "b")}),
+        "forward", "no_such_dtype", "map(",
     ),
 }  # fmt: skip
 
@@ -194,6 +275,22 @@ def test_shapes_that_do_not_fit_fail_alone(bench: Bench) -> None:
 def test_an_attribute_that_an_operator_does_not_have_is_named(bench: Bench) -> None:
     with pytest.raises(OperatorFailure, match="sideways"):
         computed(bench, node("Softmax", {"input": TensorSpec((2, 3))}, sideways=1))
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        (node("SequenceLength", {"input_sequence": ListOf(())}), "a sequence is given no tensor"),
+        (
+            replace(choice(of_first=True), attributes={"then_branch": Graph(b"no graph"), "else_branch": graph("Abs")}),
+            "`then_branch` is no graph of ONNX",
+        ),
+    ],
+)
+def test_a_sequence_of_nothing_and_a_graph_that_is_none_fail_alone(case: Case, message: str, bench: Bench) -> None:
+    with pytest.raises(OperatorFailure, match=message):
+        computed(bench, case)
+    assert computed(bench, product(4))
 
 
 @pytest.mark.parametrize("name", ["os.system", "ai.onnx.os.system", "ai.onnx.__class__", "Gemm", "torch.mm"])

@@ -11,7 +11,7 @@ from opperf.backend import Unsupported
 from opperf.case import Case
 from opperf.operators import FAMILIES, catalog, operator
 from opperf.plan import Settings, Trial
-from opperf.tensor import ITEM_SIZES, TensorSpec
+from opperf.tensor import ITEM_SIZES, STRING, TensorSpec
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
 
@@ -70,7 +70,7 @@ def test_inputs_are_the_same_bits_in_every_framework(dtype: str, benches: dict[s
     assert len(set(seen["numpy"])) > 1  # not all alike
 
 
-@pytest.mark.parametrize("dtype", sorted(set(ITEM_SIZES) - set(DTYPES)))
+@pytest.mark.parametrize("dtype", sorted(set(ITEM_SIZES) - {*DTYPES, STRING}))
 def test_an_element_type_that_some_lack_has_the_same_bits_where_it_is(dtype: str, benches: dict[str, Bench]) -> None:
     case = Case("reshape", {"data": TensorSpec((40, 25), dtype)}, {"shape": (25, 40)})
     seen, lacking = {}, {}
@@ -83,6 +83,14 @@ def test_an_element_type_that_some_lack_has_the_same_bits_where_it_is(dtype: str
     assert set(lacking.values()) <= {"no_such_dtype"}, lacking
     assert len(set(seen.values())) == 1, {name: raw[:16] for name, raw in seen.items()}
     assert len(set(seen["torch"])) > 1  # not all alike
+
+
+def test_strings_are_refused_by_what_computes_with_numbers(backend: Bench) -> None:
+    with pytest.raises(OperatorFailure) as caught:
+        backend.evaluate(Case("reshape", {"data": TensorSpec((2,), STRING)}, {"shape": (2,)}))
+    failure = caught.value.failure
+    assert (failure.get("skipped"), failure["slug"]) == (True, "no_such_dtype"), failure
+    assert STRING in failure["message"]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,10 @@ def model(nodes: list[Any], inputs: list[Any], outputs: list[str], constants: li
 
 
 def network() -> Any:
-    """Return a network with an open batch, a shape that it computes itself, equal nodes, constants and a branch."""
+    """Return a network with an open batch, a shape that it computes itself, equal nodes, constants and a branch.
+
+    One of its nodes no case can hold.
+    """
     random = np.random.default_rng(0)
     nodes = [
         helper.make_node("Conv", ["image", "kernel", "bias"], ["c"], "conv", strides=[1, 1]),
@@ -49,6 +52,7 @@ def network() -> Any:
         helper.make_node("ReduceMax", ["image"], ["largest"], "largest", keepdims=0),
         helper.make_node("Cast", ["largest"], ["positive"], "positive", to=TensorProto.BOOL),
         helper.make_node("If", ["positive"], ["chosen"], "branch", then_branch=branch("a"), else_branch=branch("b")),
+        helper.make_node("SequenceEmpty", [], ["nothing"], "nothing"),
     ]
     constants = [
         held("kernel", random.random((4, 1, 3, 3))),
@@ -63,9 +67,14 @@ def network() -> Any:
 
 
 def branch(name: str) -> Any:
-    """Return what one side of a branch computes."""
-    inside = helper.make_node("Neg", ["scores"], [name])
-    return helper.make_graph([inside], name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+    """Return what one side of a branch computes of values around it, in part in a branch of its own."""
+    added = [helper.make_node("Add", ["whole", "bias"], ["added"])]
+    inner = helper.make_graph(added, "inner", [], [helper.make_tensor_value_info("added", TensorProto.FLOAT, None)])
+    nodes = [
+        helper.make_node("ReduceMax", ["scores"], ["whole"], keepdims=0),
+        helper.make_node("If", ["positive"], [name], then_branch=inner, else_branch=inner),
+    ]
+    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
 
 
 def twice() -> Any:
@@ -86,14 +95,27 @@ def picky() -> Any:
 
 
 def texts() -> Any:
-    """Return a model that takes strings."""
+    """Return a model that takes strings, of which it makes a sequence and then numbers."""
     words = helper.make_tensor_value_info("words", TensorProto.STRING, [2])
-    return model([helper.make_node("Identity", ["words"], ["same"])], [words], ["same"], [])
+    nodes = [
+        helper.make_node("Identity", ["words"], ["same"], "identity"),
+        helper.make_node("SequenceConstruct", ["same", "words"], ["both"], "construct"),
+        helper.make_node("SequenceAt", ["both", "place"], ["one"], "at"),
+        helper.make_node("Cast", ["one"], ["numbers"], "cast", to=TensorProto.FLOAT),
+    ]
+    return model(nodes, [words], ["numbers"], [held("place", 1, "int64")])
+
+
+def several() -> Any:
+    """Return a model that takes a sequence."""
+    given = helper.make_tensor_sequence_value_info("given", TensorProto.FLOAT, None)
+    first = helper.make_node("SequenceAt", ["given", "place"], ["one"])
+    return model([first], [given], ["one"], [held("place", 0, "int64")])
 
 
 def main(folder: Path) -> None:
     """Write them."""
-    for made in (network, picky, texts):
+    for made in (network, picky, texts, several):
         onnx.save(made(), folder / f"{made.__name__}.onnx")
 
 

@@ -15,6 +15,7 @@ from opperf.environment import EnvironmentSpec
 from opperf.workers.interpreters import interpreter, settled
 
 HERE = Path(__file__).parent
+PLACE = {"shape": [], "dtype": "int64"}
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -45,7 +46,7 @@ def test_a_model_is_captured_and_every_node_of_it_runs(command: Command, models:
     cases = {entry["origin"]: entry for entry in written["cases"]}
     assert [entry["case"]["operator"].rpartition(".")[2] for entry in cases.values()] == [
         *("Conv", "Relu", "Clip", "Shape", "Gather", "Concat", "Reshape", "Gemm", "Dropout", "Add"),
-        *("Cast", "ReduceMax", "Cast"),
+        *("Cast", "ReduceMax", "Cast", "If"),
     ]
     assert list(cases)[:9] == [
         *("conv", "relu1, r2", "clip", "shape", "gather", "concat", "reshape", "dense", "dropout"),
@@ -64,7 +65,11 @@ def test_a_model_is_captured_and_every_node_of_it_runs(command: Command, models:
     assert cases["dense"]["case"]["attributes"]["constant"] == {"tuple": [1]}
     assert cases["dropout"]["case"]["attributes"]["outputs"] == 2
     assert "input image: N made 1; another shape with `--input image=1x1x8x8`" in done.stderr
-    assert "left out: ai.onnx.If, 1 calls: a graph of its own as `" in done.stderr
+    branch = cases["branch"]["case"]
+    assert [one["shape"] for one in branch["inputs"]["outer"]["list"]] == [[1, 10], [], [4]]
+    assert branch["attributes"]["constant"] == {"tuple": [3]}
+    assert list(branch["attributes"]["then_branch"]) == ["graph"]
+    assert "left out: ai.onnx.SequenceEmpty, 1 calls: an empty sequence" in done.stderr
 
     done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
     assert done.returncode == 0, done.stderr
@@ -84,12 +89,40 @@ def test_inputs_are_what_the_user_says(command: Command, models: Path) -> None:
     assert "made 1" not in done.stderr
 
 
+def test_strings_and_sequences_of_them_are_captured_and_run(command: Command, models: Path, tmp_path: Path) -> None:
+    suite, output = tmp_path / "suite.json", tmp_path / "run.json"
+    given = ("--input", "words=literal:['1.5','-2']", "--output", suite)
+    done = command("capture", models / "texts.onnx", *given)
+    assert done.returncode == 0, done.stderr
+    cases = [entry["case"] for entry in json.loads(suite.read_text())["cases"]]
+    words = {"shape": [2], "dtype": "string", "values": {"literal": ["1.5", "-2"]}}
+    assert [case["inputs"] for case in cases] == [
+        {"input": words},
+        {"inputs": {"list": [words, words]}},
+        {"input_sequence": {"list": [words, words]}, "position": {**PLACE, "values": {"literal": [1]}}},
+        {"input": words},
+    ]
+    done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
+    assert done.returncode == 0, done.stderr
+    records = json.loads(output.read_text())["records"]
+    assert [record["status"] for record in records] == ["ok"] * len(cases), records
+
+
+def test_strings_that_nobody_gives_are_whole_numbers(command: Command, models: Path) -> None:
+    done = command("capture", models / "texts.onnx")
+    assert done.returncode == 0, done.stderr
+    values = json.loads(done.stdout)["cases"][0]["case"]["inputs"]["input"]["values"]["literal"]
+    assert [len(value) for value in values if value.isdigit()] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("picky.onnx", "--input", "places=literal:[99]"), "ONNX Runtime does not run it"),
         (("picky.onnx", "--input", "c=3"), "no input `c`\n\nhint: the model takes a, b, places"),
-        (("texts.onnx",), "its input `words` is a tensor of string, and opperf makes none of these"),
+        (("several.onnx",), "its input `given` is a sequence, and opperf makes none of these"),
+        (("picky.onnx", "--input", "places=literal:['a']"), "found 'a', expected a value of int64"),
+        (("texts.onnx", "--input", "words=literal:[1,2]"), "found '1', expected a value of string"),
         (("none.onnx",), "no file `"),
         (("broken.onnx",), "it cannot be read"),
         (("picky.onnx", "--framework", "null"), "opperf reads no models of null"),

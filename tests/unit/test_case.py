@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.case import Argument, Case, Device, DType, ListOf, argument_from_json, argument_to_json
+from opperf.case import Argument, Case, Device, DType, Graph, ListOf, argument_from_json, argument_to_json
 from opperf.errors import InputError
 from opperf.tensor import TensorSpec
 
@@ -107,6 +107,7 @@ def test_equal_cases_are_one_key_of_a_dictionary() -> None:
         ((1, (2.5, None)), {"tuple": [1, {"tuple": [2.5, None]}]}),
         (DType("int8"), {"dtype": "int8"}),
         (Device("cpu"), {"device": "cpu"}),
+        (Graph(b"\x00\xff."), {"graph": "AP8u"}),
         (float("inf"), {"float": "inf"}),
         (float("-inf"), {"float": "-inf"}),
         ("text", "text"),
@@ -133,6 +134,10 @@ def test_not_a_number_survives_json() -> None:
         ({"list": 1}, "case.inputs.a"),
         ({"float": "1.5"}, "case.inputs.a"),
         ({"float": []}, "case.inputs.a"),
+        ({"graph": 1}, "case.inputs.a"),
+        ({"graph": "AP8"}, "case.inputs.a"),
+        ({"graph": "AP8u!"}, "case.inputs.a"),
+        ({"graph": "\u00fc"}, "case.inputs.a"),
         ({"list": [1], "tuple": [1]}, "case.inputs.a"),
         ({"tuple": [1, {"list": [{"what": 1}]}]}, "case.inputs.a.tuple[1].list[0]"),
         ({"list": [{"shape": 3}]}, "case.inputs.a.list[0]"),
@@ -159,7 +164,19 @@ ANYTHING = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["shape", "dtype", "strides", "values", "range", "requires_grad", "list", "tuple", "device", "float"]
+                [
+                    "shape",
+                    "dtype",
+                    "strides",
+                    "values",
+                    "range",
+                    "requires_grad",
+                    "list",
+                    "tuple",
+                    "device",
+                    "float",
+                    "graph",
+                ]
             ),
             inner,
             max_size=4,

@@ -8,14 +8,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.case import Argument, Case, Device, DType, ListOf
+from opperf.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.measurement import Measurement, Memory, Sample, Samples
 from opperf.metric import METRICS
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason, Warning
 from opperf.record import STATUSES, Quantity, Record, Run, Statistics
-from opperf.tensor import ITEM_SIZES, TensorSpec
+from opperf.tensor import ITEM_SIZES, STRING, TensorSpec
 
 TEXT = st.text(max_size=8)
 NAMES = st.text("abcdefg_", min_size=1, max_size=4)
@@ -40,7 +40,12 @@ def specs(draw: st.DrawFn) -> TensorSpec:
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
 ARGUMENTS: st.SearchStrategy[Argument] = st.recursive(
-    SCALARS | specs() | st.sampled_from(sorted(ITEM_SIZES)).map(DType) | TEXT.map(Device),
+    SCALARS
+    | specs()
+    | st.lists(TEXT, max_size=3).map(lambda texts: TensorSpec((len(texts),), STRING, literal=tuple(texts)))
+    | st.sampled_from(sorted(ITEM_SIZES)).map(DType)
+    | TEXT.map(Device)
+    | st.binary(max_size=4).map(Graph),
     lambda inner: st.lists(inner, max_size=3).map(tuple) | st.lists(inner, max_size=3).map(tuple).map(ListOf),
     max_leaves=5,
 )

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from opperf.errors import InputError
-from opperf.tensor import DTYPE_ALIASES, FLOAT8, FLOATS, ITEM_SIZES, TensorSpec, dtype_named
+from opperf.tensor import DTYPE_ALIASES, FLOAT8, FLOATS, ITEM_SIZES, STRING, TensorSpec, dtype_named
 
-NUMPYS = sorted(set(ITEM_SIZES) - {*FLOAT8, "bfloat16", "complex32"})
+NUMPYS = sorted(set(ITEM_SIZES) - {*FLOAT8, "bfloat16", "complex32", STRING})
 
 
 @pytest.mark.parametrize("name", NUMPYS)
@@ -44,7 +44,14 @@ def test_bytes_are_elements_times_item_size(shape: tuple[int, ...], dtype: str, 
 
 @pytest.mark.parametrize(
     ("dtype", "bounds"),
-    [("float16", (-1, 1)), ("float8_e5m2", (-1, 1)), ("complex32", (-1, 1)), ("uint64", (0, 10)), ("bool", (0, 2))],
+    [
+        ("float16", (-1, 1)),
+        ("float8_e5m2", (-1, 1)),
+        ("complex32", (-1, 1)),
+        ("uint64", (0, 10)),
+        ("bool", (0, 2)),
+        (STRING, (0, 10)),
+    ],
 )
 def test_a_range_that_is_the_default_is_left_out(dtype: str, bounds: tuple[float, float]) -> None:
     assert TensorSpec((2,), dtype, range=bounds) == TensorSpec((2,), dtype)
@@ -134,10 +141,11 @@ def test_people_read_a_shape_with_crosses(spec: TensorSpec, text: str) -> None:
         ({"shape": [1], "dtype": "int8", "values": {"literal": [-128.0]}}, (1,), (-128,)),
         ({"values": {"literal": []}}, (0,), ()),
         ({"values": {"literal": ["-inf", 0.1]}}, (2,), (float("-inf"), 0.1)),
+        ({"dtype": "string", "values": {"literal": [["inf"], ["ü "]]}}, (2, 1), ("inf", "ü ")),
     ],
 )
 def test_given_values_are_read_nested_or_flat_and_written_back(
-    written: dict[str, Any], shape: tuple[int, ...], literal: tuple[float, ...]
+    written: dict[str, Any], shape: tuple[int, ...], literal: tuple[float | str, ...]
 ) -> None:
     spec = TensorSpec.from_json(written)
     assert (spec.shape, spec.literal, spec.values) == (shape, literal, "literal")
@@ -162,6 +170,8 @@ def test_given_values_are_read_nested_or_flat_and_written_back(
         {"dtype": "int64", "values": {"literal": [0.5]}},
         {"dtype": "int64", "values": {"literal": ["nan"]}},
         {"dtype": "bool", "values": {"literal": [2]}},
+        {"dtype": "string", "values": {"literal": [2]}},
+        {"dtype": "int64", "values": {"literal": ["a"]}},
         {"dtype": "float16", "values": {"literal": [65505]}},
         {"values": {"literal": [0] * 65537}},
     ],

@@ -11,7 +11,7 @@ from functools import cache
 from opperf.backend import HostValue
 from opperf.operators import catalog
 from opperf.plan import Trial
-from opperf.tensor import FLOAT8
+from opperf.tensor import FLOAT8, STRING
 
 #: How far results may differ, as a share of the largest element; whole numbers must be equal. A sum of n products in
 #: arithmetic of unit roundoff u is off by up to n u / (1 - n u) of the sum of their sizes (Higham, Accuracy and
@@ -60,6 +60,10 @@ def check(found: Sequence[HostValue], expected: Sequence[HostValue], against: st
 def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: float) -> None:
     if tuple(mine[1]) != tuple(other[1]):
         raise WrongResult(f"{name} has the shape {list(mine[1])}, and {list(other[1])} of {against}")
+    if STRING in (mine[2], other[2]):
+        if mine != other:
+            raise WrongResult(f"{name} has other strings than that of {against}")
+        return
     values, wanted = _values(mine), _values(other)
     tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))
     allowed = tolerance * max(map(abs, filter(math.isfinite, wanted)), default=0.0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.backend import Unsupported
 from opperf.child import values
 from opperf.child.bits import KeptBits, drawn
-from opperf.tensor import ITEM_SIZES, SPARSE, SPD, TensorSpec
+from opperf.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
@@ -70,7 +70,7 @@ def making_bytes(spec: TensorSpec) -> int:
     if spec.elements > MOST_DRAWN:
         return COPIES_OF_WHOLE * spec.nbytes
     least = 8 if spec.dtype.startswith("complex") else 4
-    return COPIES * spec.elements * (max(least, ITEM_SIZES[spec.dtype]) if spec.is_float else 8)
+    return COPIES * spec.elements * max(least if spec.is_float else 8, ITEM_SIZES[spec.dtype])
 
 
 def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
@@ -83,8 +83,9 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 
 def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor that repeats the elements of a piece."""
-    if spec.values not in REPEATABLE and not spec.values.startswith(SPARSE):
-        raise Unsupported(f"{spec.values} values are made for at most {MOST_DRAWN} elements", slug="no_such_values")
+    if spec.dtype == STRING or (spec.values not in REPEATABLE and not spec.values.startswith(SPARSE)):
+        what = "strings" if spec.dtype == STRING else f"{spec.values} values"
+        raise Unsupported(f"{what} are made for at most {MOST_DRAWN} elements", slug="no_such_values")
     piece = tensor(backend, replace(spec, shape=(PIECE_ELEMENTS,), strides=None), seed)
     raw = bytearray(backend.to_host(piece)[0]) * -(-spec.elements // PIECE_ELEMENTS)
     del raw[spec.nbytes :]
@@ -94,7 +95,7 @@ def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 
 def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     if spec.literal is not None:
-        return values.given(backend, spec, spec.literal)
+        return values.given(backend, spec)
     low, high = spec.range or spec.default_range
     if spec.values in ("zeros", "ones", "constant"):
         middle = (low + high) / 2 if spec.is_float else (int(low) + int(high)) // 2

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
 from opperf.child.bits import drawn
-from opperf.tensor import TensorSpec, zero_share
+from opperf.tensor import STRING, TensorSpec, zero_share
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
@@ -34,8 +34,11 @@ def filled(spec: TensorSpec, value: float) -> bytearray:
     return bytearray(element * spec.elements)
 
 
-def given(backend: Backend, spec: TensorSpec, literal: Sequence[float]) -> Any:
-    """Return the values that stand in the case; complex ones get no imaginary part."""
+def given(backend: Backend, spec: TensorSpec) -> Any:
+    """Return the values that stand in the case, strings as a list; complex ones get no imaginary part."""
+    literal: Sequence[Any] = spec.literal or ()
+    if spec.dtype == STRING:
+        return list(literal)
     if not spec.is_float:  # the upper half of 64 bits without a sign are those of negative numbers
         signed = ((int(value) + (1 << 63)) % (1 << 64) - (1 << 63) for value in literal)
         return backend.host(bytearray(array("q", signed).tobytes()), "int64")

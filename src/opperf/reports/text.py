@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from opperf.case import Device, DType, ListOf
+from opperf.case import Device, DType, Graph, ListOf
 from opperf.registry import MADE_OF
 from opperf.tensor import TensorSpec
 
@@ -65,6 +65,8 @@ def argument_text(argument: Argument) -> str:
         return _items(argument, "(", ")")
     if isinstance(argument, (DType, Device)):
         return argument.name
+    if isinstance(argument, Graph):
+        return str(argument)
     if isinstance(argument, str):
         return argument if argument.isidentifier() else repr(argument)
     return repr(argument)

@@ -15,12 +15,14 @@ from typing import Any
 from opperf.case import Argument, Case, DType, ListOf
 from opperf.errors import InputError, unknown
 from opperf.operators import Operator
-from opperf.tensor import LITERAL, TensorSpec, dtype_named, nested
+from opperf.tensor import LITERAL, STRING, TensorSpec, dtype_named, nested
 
 #: Before values that are given one by one: without it `[1,2,3]` is a shape.
 LITERAL_PREFIX = f"{LITERAL}:"
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
 _SIZES = re.compile(r"\d+(\s*[x,×]\s*\d+)*\s*,?")  # noqa: RUF001 - people paste the sign
+#: How numbers are written that neither JSON nor Python has a word for.
+_NUMBERS = frozenset({"inf", "-inf", "nan"})
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
 
 
@@ -102,16 +104,24 @@ def _given(text: str, default: Argument, name: str) -> TensorSpec:
     values = _literal(text.removeprefix(LITERAL_PREFIX))
     try:
         written, found = nested(values)
-        if isinstance(default, TensorSpec):
-            dtype = default.dtype
-        else:
-            kinds = {type(value) for value in found}
-            dtype = "bool" if kinds == {bool} else "int64" if kinds == {int} else "float32"
+        dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(found, written)
         gradient = default.requires_grad if isinstance(default, TensorSpec) else None
         return TensorSpec(written, dtype, literal=tuple(found), requires_grad=gradient)
     except InputError as error:
         hint = f"write for example `{LITERAL_PREFIX}[0,3,7]`"
         raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error
+
+
+def _dtype_of(values: Sequence[Any], shape: Sequence[int]) -> str:
+    """Return the element type of a list of values; text that stands in no list is none of them, but a slip.
+
+    >>> [_dtype_of(values, (2,)) for values in ([True, False], [1, 2], [1, "inf"], ["yes", "no"])]
+    ['bool', 'int64', 'float32', 'string']
+    """
+    kinds = {type(value) for value in values}
+    if kinds == {str} and shape and not _NUMBERS.issuperset(values):
+        return STRING
+    return "bool" if kinds == {bool} else "int64" if kinds == {int} else "float32"
 
 
 def _sizes(value: Any, name: str) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ import pytest
 from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.backends.null.runtime import NullBackend
 from opperf.plan import Side
-from opperf.tensor import FLOAT8, TensorSpec
+from opperf.tensor import FLOAT8, STRING, TensorSpec
 
-#: What stands for the element types that NumPy lacks.
-STANDING_IN = {**dict.fromkeys((*FLOAT8, "bfloat16"), "float32"), "complex32": "complex64"}
+#: What stands for the element types that NumPy lacks; strings are the whole numbers that they would say.
+STANDING_IN = {**dict.fromkeys((*FLOAT8, "bfloat16"), "float32"), "complex32": "complex64", STRING: "int64"}
 
 
 class Arrays(NullBackend):

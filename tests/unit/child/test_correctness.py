@@ -74,6 +74,13 @@ def test_other_shapes_and_other_numbers_of_tensors_are_told(backend: Arrays) -> 
         agree(backend, np.zeros(2), (np.zeros(2), np.zeros(2)))
 
 
+def test_strings_must_be_equal() -> None:
+    mine, other = (b"a\0b\0", (2,), "string"), (b"a\0c\0", (2,), "string")
+    check([mine], [mine], "the other")
+    with pytest.raises(WrongResult, match="tensor 0 has other strings than that of the other"):
+        check([mine], [other], "the other")
+
+
 def test_bfloat16_is_the_upper_half_of_a_float() -> None:
     assert list(_values((b"\x80\x3f\x00\xc0", (2,), "bfloat16"))) == [1.0, -2.0]
 

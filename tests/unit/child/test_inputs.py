@@ -234,7 +234,11 @@ def test_making_values_leaves_the_bits_that_are_kept_alone(backend: Arrays) -> N
     assert (one == again).all()
 
 
-def test_an_order_over_a_whole_tensor_is_not_repeated(backend: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_order_over_a_whole_tensor_and_strings_are_not_repeated(
+    backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(inputs, "MOST_DRAWN", 40)
     with pytest.raises(Unsupported, match="sorted values are made for at most 40 elements"):
         tensor(backend, TensorSpec((50,), values="sorted"), "s")
+    with pytest.raises(Unsupported, match="strings are made for at most 40 elements"):
+        tensor(backend, TensorSpec((50,), "string"), "s")

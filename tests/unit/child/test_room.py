@@ -99,4 +99,5 @@ def test_a_system_that_tells_nothing_refuses_nothing(text: str | None, system: P
 def test_making_a_tensor_takes_its_random_bits_several_times() -> None:
     assert inputs.making_bytes(TensorSpec((100,), "int8")) == 3 * 800
     assert inputs.making_bytes(TensorSpec((100,), "float16")) == 3 * 400
+    assert inputs.making_bytes(TensorSpec((100,), "string")) == 3 * 3200
     assert inputs.making_bytes(TensorSpec((inputs.MOST_DRAWN + 1,), "int8")) == 2 * (inputs.MOST_DRAWN + 1)

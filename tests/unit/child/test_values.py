@@ -10,6 +10,7 @@ import pytest
 from opperf.backend import Unsupported
 from opperf.case import Case
 from opperf.child.inputs import tensor
+from opperf.child.values import given
 from opperf.errors import InputError
 from opperf.operators import operator
 from opperf.tensor import INTEGER_DISTRIBUTIONS, TensorSpec, distribution_named
@@ -136,6 +137,10 @@ def test_given_values_are_the_tensors_elements_whatever_the_seed(dtype: str, bac
     spec = TensorSpec((2, 3), dtype, literal=literal)
     for seed in ("s", "t"):
         assert (tensor(backend, spec, seed) == np.array(literal, dtype).reshape(2, 3)).all()
+
+
+def test_given_strings_are_handed_over_as_they_are(backend: Arrays) -> None:
+    assert given(backend, TensorSpec((2,), "string", literal=("a", "inf"))) == ["a", "inf"]
 
 
 def test_given_values_are_rounded_once_to_their_type(backend: Arrays) -> None:

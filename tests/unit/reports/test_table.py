@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opperf.case import Argument, Case, Device, DType, ListOf
+from opperf.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason, Warning
 from opperf.record import Quantity, Record, Run
@@ -152,6 +152,8 @@ def test_a_sampled_memory_peak_is_shown_by_its_median(run: Run, run_with_metrics
         ((2, 2), "(2,2)"),
         (DType("float16"), "float16"),
         (Device("cpu"), "cpu"),
+        (TensorSpec((1,), "string", literal=("a",)), "1:string:literal"),
+        (Graph(b""), "graph_e3b0c44298fc"),
         (None, "None"),
         (True, "True"),
         (1e-5, "1e-05"),

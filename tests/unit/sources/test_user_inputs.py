@@ -177,6 +177,8 @@ def test_inputs_of_an_unknown_function_are_float32() -> None:
         ("literal:[0,3,7]", "int64", (3,)),
         ("literal:[[1.0,0],[0,1]]", "float32", (2, 2)),
         ("literal:[True]", "bool", (1,)),
+        ("literal:[['yes'],['inf']]", "string", (2, 1)),
+        ("literal:['nan','inf']", "float32", (2,)),
         ("literal:5", "int64", ()),
     ],
 )
@@ -193,7 +195,7 @@ def test_values_of_a_known_operator_have_the_type_of_its_input() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["literal:[1,[2]]", "literal:abc", "literal:[1", "literal:['a']", "literal:__import__"]
+    "text", ["literal:[1,[2]]", "literal:abc", "literal:[1", "literal:['a',1]", "literal:__import__"]
 )
 def test_what_is_no_list_of_values_is_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -35,10 +35,10 @@ from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
-from opperf.tensor import ITEM_SIZES, TensorSpec
+from opperf.tensor import ITEM_SIZES, STRING, TensorSpec
 
-#: JAX has all element types that opperf knows but one.
-DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES if name != "complex32"}
+#: JAX has all element types of numbers that opperf knows but one.
+DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES if name not in ("complex32", STRING)}
 #: How far two calls of one program may differ, relative and absolute.
 RTOL, ATOL = 1e-3, 1e-5
 
@@ -109,7 +109,8 @@ class JaxBackend:
     def dtype(self, name: str) -> Any:
         """Return the NumPy dtype that JAX uses, `bfloat16` among them."""
         if name not in DTYPES:
-            raise Unsupported(f"JAX has no {name}", slug="no_such_dtype", hint="torch has it; JAX has complex64")
+            hint = "ONNX Runtime has it" if name == STRING else "torch has it; JAX has complex64"
+            raise Unsupported(f"JAX has no {name}", slug="no_such_dtype", hint=hint)
         return DTYPES[name]
 
     def to_host(self, tensor: Any) -> HostValue:

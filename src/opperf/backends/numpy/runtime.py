@@ -20,10 +20,10 @@ from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
-from opperf.tensor import FLOAT8, ITEM_SIZES, TensorSpec
+from opperf.tensor import FLOAT8, ITEM_SIZES, STRING, TensorSpec
 
 #: What NumPy has not of the element types that opperf knows.
-LACKING = frozenset({*FLOAT8, "bfloat16", "complex32"})
+LACKING = frozenset({*FLOAT8, "bfloat16", "complex32", STRING})
 #: Element types as users write them.
 DTYPES = {name: np.dtype(name).type for name in ITEM_SIZES if name not in LACKING}
 
@@ -75,7 +75,8 @@ class NumpyBackend:
     def dtype(self, name: str) -> Any:
         """Return `numpy.float32` and the like."""
         if name not in DTYPES:
-            raise Unsupported(f"NumPy has no {name}", slug="no_such_dtype", hint="torch has it; NumPy has float16")
+            hint = "ONNX Runtime has it" if name == STRING else "torch has it; NumPy has float16"
+            raise Unsupported(f"NumPy has no {name}", slug="no_such_dtype", hint=hint)
         return DTYPES[name]
 
     def to_host(self, tensor: Any) -> HostValue:

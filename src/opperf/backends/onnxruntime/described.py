@@ -1,7 +1,8 @@
 """From values that a model computes with to the arguments of a case.
 
 What decides the work of a node by its values is small: shapes, axes, scales, bounds. So small tensors keep their
-values. Of others a case says between which bounds whole numbers lie, and which sign fractions have.
+values. Of others a case says between which bounds whole numbers lie, which sign fractions have, and how long strings
+are. A sequence is a list of tensors.
 """
 
 from __future__ import annotations
@@ -11,17 +12,30 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, numpy_helper
 
-from opperf.case import Argument
-from opperf.tensor import FLOATS, ITEM_SIZES, MOST_LITERAL, TensorSpec
+from opperf.case import Argument, Graph, ListOf
+from opperf.tensor import FLOATS, ITEM_SIZES, MOST_LITERAL, STRING, TensorSpec
 
-#: The element types that ONNX Runtime and NumPy's arrays have both.
+#: The element types that ONNX Runtime and NumPy's arrays have both; strings are Python's own, in arrays of objects.
 DTYPES = frozenset(ITEM_SIZES) - {"bfloat16", "complex64", "complex128"}
 #: Tensors of at most so many elements keep their values: shapes and indices; and the scales of a few dimensions.
 WHOLE_KEPT, FRACTIONS_KEPT = 64, 8
+#: The bytes of the largest graph that stands in a case.
+MOST_GRAPH = 1 << 18
+#: The digits of the longest string that is drawn: whole numbers of 64 bits may have one more.
+MOST_DIGITS = 18
 
 
 class Undescribed(Exception):
     """A value that no case can hold; the message says what it is."""
+
+
+def described(value: Any) -> TensorSpec | ListOf:
+    """Return the description of a tensor, or of those of a sequence; raises `Undescribed`."""
+    if isinstance(value, list):
+        if not value:
+            raise Undescribed("an empty sequence")
+        return ListOf(tuple(map(spec, value)))
+    return spec(value)
 
 
 def spec(value: Any) -> TensorSpec:
@@ -45,18 +59,26 @@ def element_type(value: Any) -> str:
     if value is None:
         raise Undescribed("a value that a run does not show")
     if not isinstance(value, np.ndarray):
-        raise Undescribed("a sequence or a map")
-    name: str = value.dtype.name
+        raise Undescribed("a map")
+    name: str = STRING if value.dtype.kind in "OU" else value.dtype.name
     if name not in DTYPES:
-        raise Undescribed("a tensor of strings" if value.dtype.kind in "OSUT" else f"a tensor of {name}")
+        raise Undescribed(f"a tensor of {name}")
     return name
 
 
+def array(held: Any) -> Any:
+    """Return the array that a tensor in a file is; raises `Undescribed` for strings of bytes that are no text."""
+    try:
+        return numpy_helper.to_array(held)
+    except UnicodeDecodeError as error:
+        raise Undescribed("bytes that are no text in a tensor") from error
+
+
 def attribute(given: Any) -> Argument:
-    """Return the argument that an attribute is; raises `Undescribed` for graphs and types."""
+    """Return the argument that an attribute is; raises `Undescribed` for types, and for what is too large."""
     kind, name = given.type, given.name
     if kind == AttributeProto.TENSOR:
-        return exact(numpy_helper.to_array(given.t))
+        return exact(array(given.t))
     if kind == AttributeProto.STRING:
         return _text(given.s, name)
     if kind == AttributeProto.STRINGS:
@@ -69,9 +91,16 @@ def attribute(given: Any) -> Argument:
         return int(given.i)
     if kind == AttributeProto.INTS:
         return tuple(map(int, given.ints))
-    if kind in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
-        raise Undescribed(f"a graph of its own as `{name}`")
-    raise Undescribed(f"`{name}`, which is neither numbers, text nor a tensor")
+    if kind == AttributeProto.GRAPH:
+        return _graph(given.g, name)
+    raise Undescribed(f"`{name}`, which is neither numbers, text, a tensor nor a graph")
+
+
+def _graph(graph: Any, name: str) -> Graph:
+    content = graph.SerializeToString(deterministic=True)
+    if len(content) > MOST_GRAPH:
+        raise Undescribed(f"a graph of {len(content)} bytes as `{name}`")
+    return Graph(content)
 
 
 def _text(raw: bytes, name: str) -> str:
@@ -87,9 +116,15 @@ def _shortest(value: float) -> float:
 
 
 def _bounds(value: Any, dtype: str) -> tuple[float, float] | None:
-    """Return what values lie between: whole numbers as they are, fractions by their sign; None for the usual bounds."""
+    """Return what values lie between: whole numbers as they are, fractions by their sign; None for the usual bounds.
+
+    Strings are those of whole numbers with as many digits as they are long on the average.
+    """
     if dtype == "bool":
         return None
+    if dtype == STRING:
+        digits = min(MOST_DIGITS, max(1, round(sum(map(len, value.flat)) / value.size)))
+        return float(10 ** (digits - 1)), float(10**digits)
     if dtype not in FLOATS:
         return float(value.min()), float(value.max()) + 1
     finite = value[np.isfinite(value)]

@@ -7,23 +7,24 @@ here: they are inputs of the nodes that use them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import onnx
 from google.protobuf.message import DecodeError, EncodeError
-from onnx import checker, helper, inliner, numpy_helper
+from onnx import checker, helper, inliner
 
 from opperf.backend import Captured, Unsupported
-from opperf.backends.onnxruntime.described import DTYPES, Undescribed, attribute, spec
-from opperf.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTPUTS, Node, in_files
-from opperf.backends.onnxruntime.program import REFUSALS, session
+from opperf.backends.onnxruntime import graphs
+from opperf.backends.onnxruntime.described import DTYPES, Undescribed, array, attribute, described
+from opperf.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
+from opperf.backends.onnxruntime.program import REFUSALS, newest, session
 from opperf.case import Argument, Case, ListOf
 from opperf.errors import InputError, unknown
 from opperf.plan import Side
-from opperf.tensor import TensorSpec
+from opperf.tensor import STRING, TensorSpec
 
 #: The operator that makes a constant where it stands.
 CONSTANTS = ("", "Constant")
@@ -144,20 +145,43 @@ class ModelFile:
         return Captured(kind.path, case, "", place)
 
     def _case(self, kind: Node, node: Any, values: Values) -> Case:
-        opset = next((one.version for one in self.model.opset_import if in_files(one.domain) == kind.domain), 1)
-        attributes: dict[str, Argument] = {one.name: attribute(one) for one in node.attribute}
+        opset = self._version(kind.domain)
+        outer = self._outer(kind, node)
+        attributes: dict[str, Argument] = {one.name: attribute(one) for one in _by_place(node, outer).attribute}
         wanted = [bool(name) for name in node.output]
         if not all(wanted):
             attributes[OUTPUTS] = tuple(wanted)
         elif len(wanted) != kind.usual_outputs(opset):
             attributes[OUTPUTS] = len(wanted)
         for name in filter(None, node.output):
-            values.spec(name)  # a result that opperf cannot name could not be measured
-        constant = tuple(place for place, name in enumerate(node.input) if name in self._held)
+            values.described(name)  # a result that opperf cannot name could not be measured
+        given = list(node.input)
+        while given and not given[-1]:
+            given.pop()
+        constant = tuple(place for place, name in enumerate([*given, *outer]) if name in self._held)
         if constant:
             attributes[CONSTANT] = constant
-        inputs = _inputs(kind, opset, [values.spec(name) if name else None for name in node.input])
+        inputs = _inputs(kind, opset, [values.described(name) if name else None for name in given])
+        if outer:
+            inputs[OUTER] = ListOf(tuple(map(values.described, outer)))
         return Case(f"onnxruntime:{kind.path}", inputs, {**attributes, OPSET: opset})
+
+    def _version(self, domain: str) -> int:
+        """Return which version of a domain's operators the model has."""
+        return next((one.version for one in self.model.opset_import if in_files(one.domain) == domain), 1)
+
+    def _outer(self, kind: Node, node: Any) -> list[str]:
+        """Return the names of what the graphs of a node use from around it.
+
+        Raises `Undescribed` for graphs that would mean something else in a model of this node alone.
+        """
+        for domain in sorted(set(map(in_files, graphs.domains(node))) - {kind.domain}):
+            if self._version(domain) != newest(domain):
+                raise Undescribed(f"a graph with operators of `{domain or STANDARD}` in an older version")
+        outer = graphs.outer(node)
+        if outer and OUTER not in kind.names(self._version(kind.domain)):
+            raise Undescribed("a graph that uses values from around it, in an operator that ONNX does not define")
+        return outer
 
 
 class Values:
@@ -166,19 +190,29 @@ class Values:
     def __init__(self, held: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
         self._held = held
         self._seen = seen
-        self._specs: dict[str, TensorSpec] = {}
+        self._described: dict[str, TensorSpec | ListOf] = {}
 
-    def spec(self, name: str) -> TensorSpec:
+    def described(self, name: str) -> TensorSpec | ListOf:
         """Return the description of a value; raises `Undescribed`."""
-        if name not in self._specs:
+        if name not in self._described:
             held = self._held.get(name)
-            self._specs[name] = spec(self._seen.get(name) if held is None else numpy_helper.to_array(held))
-        return self._specs[name]
+            self._described[name] = described(self._seen.get(name) if held is None else array(held))
+        return self._described[name]
 
 
-def _inputs(kind: Node, opset: int, values: list[TensorSpec | None]) -> dict[str, Argument]:
+def _by_place(node: Any, outer: Sequence[str]) -> Any:
+    """Return a node whose graphs call what they use from around it by its place."""
+    if not outer:
+        return node
+    copied = onnx.NodeProto()
+    copied.CopyFrom(node)
+    graphs.rename(copied, {name: graphs.outer_name(place) for place, name in enumerate(outer)})
+    return copied
+
+
+def _inputs(kind: Node, opset: int, values: Sequence[Argument]) -> dict[str, Argument]:
     """Return inputs by the operator's own names; what takes several has a list of those that are left."""
-    left: Iterator[TensorSpec | None] = iter(values)
+    left = iter(values)
     found: dict[str, Argument] = {}
     for formal in kind.formals(opset):
         if formal.option.name == "Variadic":
@@ -221,6 +255,8 @@ def _sizes(kind: Any) -> list[int | None]:
 
 def _dtype(element: int) -> str | None:
     """Return the name of an element type; None for those that no case holds."""
+    if element == onnx.TensorProto.STRING:
+        return STRING
     try:
         name = helper.tensor_dtype_to_np_dtype(element).name
     except KeyError:

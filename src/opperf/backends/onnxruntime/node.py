@@ -8,7 +8,9 @@ a case, beside those of the operator itself:
 * `constant` are the places of inputs that the model holds as constants, counted from 0: ONNX Runtime prepares these
   once, as it packs the weights of a matrix product.
 
-Inputs go by ONNX's own names. One that takes several is a list of them; one that is left out is null.
+Inputs go by ONNX's own names. One that takes several is a list of them, and so is a sequence; one that is left out is
+null. Beside them, `outer` is a list of what the graphs among the attributes use from around the node, where they are
+called `outer:0`, `outer:1` and so on.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, defs, helper, numpy_helper
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, GraphProto, defs, helper, numpy_helper
+
+from opperf.backends.onnxruntime import graphs
+from opperf.case import Graph
 
 #: How a path names the domain of ONNX's own operators, which a file leaves empty.
 STANDARD = "ai.onnx"
@@ -29,6 +35,8 @@ OWN = "com.microsoft"
 ADDED = ("SimplifiedLayerNormalization",)
 #: The attributes of a case that are not the operator's.
 OPSET, OUTPUTS, CONSTANT = "opset", "outputs", "constant"
+#: The input of a case that holds what the graphs of an operator use from around it.
+OUTER = "outer"
 #: The version of the file format, which every ONNX Runtime since 1.18 reads, as it does not all that `onnx` writes.
 IR_VERSION = 10
 
@@ -69,7 +77,7 @@ class Node:
     @property
     def __signature__(self) -> inspect.Signature:
         """The inputs in their order, by the newest definition."""
-        names = [known.name for known in self.formals(None)]
+        names = self.names(None)
         return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
     def __call__(self, *inputs: Any, **attributes: Any) -> Any:
@@ -90,6 +98,13 @@ class Node:
         schema = self.schema(opset)
         return () if schema is None else tuple(schema.inputs)
 
+    def names(self, opset: int | None) -> list[str]:
+        """Return the names of its inputs in a case, in their order."""
+        schema = self.schema(opset)
+        attributes = () if schema is None else schema.attributes.values()
+        runs_graphs = any(known.type.value == AttributeProto.GRAPH for known in attributes)
+        return [known.name for known in self.formals(opset)] + [OUTER] * runs_graphs
+
     def usual_outputs(self, opset: int | None) -> int:
         """Return how many outputs there always are, at least one."""
         schema = self.schema(opset)
@@ -98,21 +113,23 @@ class Node:
     def model(self, inputs: Sequence[Any], keywords: Mapping[str, Any], newest: Callable[[str], int]) -> Model:
         """Return the model of this node alone, with what a case gives.
 
-        `inputs` are those that go by place, lists for several; `keywords` the other inputs and the attributes.
+        `inputs` are those that go by place, lists for several and for sequences; `keywords` the others and attributes.
         `newest` tells the version of a domain. Raises `TypeError` or `ValueError` for an attribute of another kind.
         """
         given = dict(keywords)
         opset = int(given.pop(OPSET, None) or newest(self.domain))
         wanted = _wanted(given.pop(OUTPUTS, None) or self.usual_outputs(opset))
         fixed = _places(given.pop(CONSTANT, None))
-        behind = [known.name for known in self.formals(opset)][len(inputs) :]
-        values = _flat([*inputs, *(given.pop(name, None) for name in behind)])
-        names = ["" if value is None else f"x{place}" for place, value in enumerate(values)]
-        held = {name: np.asarray(value) for name, value in zip(names, values) if name}
-        kept = {names[place] for place in fixed if place < len(names)} & set(held)
+        values, outer = self._values(opset, inputs, given)
+        # What is in graphs has names of its own, which these should not be.
+        names = ["" if value is None else f"in:{place}" for place, value in enumerate(values)]
+        around = [graphs.outer_name(place) for place in range(len(outer))]
+        places = [*names, *around]
+        held = {name: _arrays(value) for name, value in zip(places, [*values, *outer]) if name}
+        kept = {places[place] for place in fixed if place < len(places) and _is_array(held.get(places[place]))}
         if len(kept) == len(held):
             kept.clear()  # of constants alone the result would be one too
-        outputs = [f"y{place}" if asked else "" for place, asked in enumerate(wanted)]
+        outputs = [f"out:{place}" if asked else "" for place, asked in enumerate(wanted)]
         node = helper.make_node(self.op_type, names, outputs, name=self.op_type, domain=self.domain)
         schema = self.schema(opset)
         node.attribute.extend(_attribute(name, value, schema) for name, value in given.items())
@@ -123,10 +140,27 @@ class Node:
             [helper.make_empty_tensor_value_info(name) for name in outputs if name],
             [numpy_helper.from_array(value, name) for name, value in held.items() if name in kept],
         )
-        versions = {"": newest(""), self.domain: opset}
+        others = {domain: newest(domain) for domain in map(in_files, graphs.domains(node))}
+        versions = {"": newest(""), **others, self.domain: opset}
         content = one_file(graph, versions).SerializeToString()
         free = {name: value for name, value in held.items() if name not in kept}
         return Model(content, free, [name for name in outputs if name], opset)
+
+    def _values(self, opset: int, inputs: Sequence[Any], given: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
+        """Return inputs one by one, without those behind the last that is there, and what graphs use from around.
+
+        Those that do not go by place are taken out of `given`.
+        """
+        names, formals = self.names(opset), self.formals(opset)
+        values = [*inputs, *(given.pop(name, None) for name in names[len(inputs) :])]
+        outer = values.pop() if OUTER in names and len(values) == len(names) else None
+        found: list[Any] = []
+        for place, value in enumerate(values):
+            several = place >= len(formals) or formals[place].option.name == "Variadic"
+            found.extend(value if several and isinstance(value, (list, tuple)) else [value])
+        while found and found[-1] is None:
+            found.pop()
+        return found, outer or ()
 
 
 def in_files(domain: str) -> str:
@@ -157,15 +191,22 @@ def _places(constant: Any) -> Sequence[int]:
     return (constant,) if isinstance(constant, int) else tuple(constant)
 
 
-def _flat(inputs: Sequence[Any]) -> list[Any]:
-    """Return inputs one by one, without those behind the last that is there."""
-    found = [value for item in inputs for value in (item if isinstance(item, (list, tuple)) else [item])]
-    while found and found[-1] is None:
-        found.pop()
-    return found
+def _arrays(value: Any) -> Any:
+    """Return an array, or those of a sequence."""
+    return list(map(np.asarray, value)) if isinstance(value, (list, tuple)) else np.asarray(value)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _info(name: str, value: Any) -> Any:
+    """Return what says of an input how it is called and what it is; raises `ValueError` for a sequence of nothing."""
+    if isinstance(value, list):
+        if not value:
+            raise ValueError("a sequence is given no tensor, so nothing says which elements it would have")
+        element = helper.np_dtype_to_tensor_dtype(value[0].dtype)
+        return helper.make_tensor_sequence_value_info(name, element, None)
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
 
 
@@ -175,6 +216,8 @@ def _attribute(name: str, value: Any, schema: Any) -> Any:
     kind = None if declared is None else declared.type.value
     if isinstance(value, np.ndarray):
         value = numpy_helper.from_array(value, name)
+    elif isinstance(value, Graph):
+        value = _graph(value, name)
     elif kind == AttributeProto.FLOAT:
         value = float(value)
     elif kind == AttributeProto.FLOATS:
@@ -182,3 +225,11 @@ def _attribute(name: str, value: Any, schema: Any) -> Any:
     elif kind == AttributeProto.INTS and isinstance(value, int):
         value = [value]
     return helper.make_attribute(name, value, attr_type=kind)
+
+
+def _graph(given: Graph, name: str) -> Any:
+    """Return a graph; raises `ValueError` for bytes that are none."""
+    try:
+        return GraphProto.FromString(given.content)
+    except DecodeError as error:
+        raise ValueError(f"`{name}` is no graph of ONNX: {error}") from error

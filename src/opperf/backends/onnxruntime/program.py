@@ -6,6 +6,8 @@ copies nothing: what is timed is the node and the fixed cost of a run. A run has
 In the mode `compiled`, ONNX Runtime's own default, it may rewrite the graph of this one node, as it does with whole
 models: a convolution gets another layout of memory, with nodes around it that change it and back. In `eager` the node
 runs as it stands.
+
+Strings and sequences cannot be made from NumPy's arrays and then bound. They come from a model that holds them.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import onnxruntime as ort
-from onnx import TensorProto, defs, helper
+from onnx import TensorProto, defs, helper, numpy_helper
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from opperf.backend import Unsupported
@@ -29,6 +32,8 @@ LEVELS = {
 }
 #: Messages of ONNX Runtime's own from this severity on: errors. They go to stderr.
 ERRORS = 3
+#: How ONNX Runtime calls a tensor of strings, which lie in the machine's memory whatever the device is.
+TEXTS = "tensor(string)"
 #: What a model is refused with.
 REFUSALS = (state.Fail, state.InvalidArgument, state.InvalidGraph, state.InvalidProtobuf, state.RuntimeException)
 
@@ -39,29 +44,73 @@ class Program:
     def __init__(self, model: Model, side: Side, *, trace: str | None = None) -> None:
         """Make the session; with `trace`, it writes what it runs into a file whose path begins so.
 
-        Raises `Unsupported` for an output that is no tensor.
+        Raises `Unsupported` for an output that is neither a tensor nor a sequence of them.
         """
         self.model = model
         self.session = session(model.content, side, trace=trace)
-        kind, _, index = side.device.partition(":")
+        kinds = {output.name: output.type for output in self.session.get_outputs()}
+        for kind in kinds.values():
+            if "map(" in kind or "sparse" in kind:
+                told = f"it returns {kind}, and opperf measures tensors and sequences of them"
+                raise Unsupported(told, slug="no_such_dtype")
         # Inputs on a CPU stay where they are, and these hold on to them.
-        self._values = {
-            name: ort.OrtValue.ortvalue_from_numpy(value, kind, int(index or 0)) for name, value in model.inputs.items()
-        }
+        self._values = _values(model.inputs, side.device)
         self._binding = self.session.io_binding()
         for name, value in self._values.items():
             self._binding.bind_ortvalue_input(name, value)
-        for name in model.outputs:
-            self._binding.bind_output(name, kind, int(index or 0))
+        tensors = [name for name in model.outputs if kinds[name].startswith("tensor(")]
+        for name in tensors:
+            self._binding.bind_output(name, *_place("cpu" if kinds[name] == TEXTS else side.device))
+        # What was bound is written to: a sequence would grow at each run.
+        self._bound_anew = tuple(name for name in model.outputs if name not in tensors)
         self._run = self.session.run_with_iobinding
-        for output in self.session.get_outputs():
-            if not output.type.startswith("tensor("):
-                raise Unsupported(f"it returns {output.type}, and opperf measures tensors", slug="no_such_dtype")
 
     def __call__(self) -> Any:
         """Run the node."""
+        for name in self._bound_anew:
+            self._binding.bind_output(name)
         self._run(self._binding)
         return self._binding
+
+
+def results(binding: Any) -> list[Any]:
+    """Return what a run computed, copied from where it is bound."""
+    outputs = binding.get_outputs()
+    if any(output.is_tensor() and output.data_type() == TEXTS for output in outputs):
+        return [output.numpy() for output in outputs]  # the other way knows no strings
+    found: list[Any] = binding.copy_outputs_to_cpu()
+    return found
+
+
+def _place(device: str) -> tuple[str, int]:
+    """Return a device as ONNX Runtime has it: its kind, and its number."""
+    kind, _, index = device.partition(":")
+    return kind, int(index or 0)
+
+
+def _values(inputs: Mapping[str, Any], device: str) -> dict[str, Any]:
+    """Return inputs as ONNX Runtime has them."""
+    held = {name: value for name, value in inputs.items() if isinstance(value, list) or value.dtype == np.object_}
+    place = _place(device)
+    plain = {name: value for name, value in inputs.items() if name not in held}
+    return {name: ort.OrtValue.ortvalue_from_numpy(value, *place) for name, value in plain.items()} | _held(held)
+
+
+def _held(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return strings and sequences as ONNX Runtime has them: as a model returns them that holds their tensors."""
+    if not values:
+        return {}
+    nodes: list[Any] = []
+    constants: list[Any] = []
+    for name, value in values.items():
+        parts = value if isinstance(value, list) else [value]
+        names = [f"{name}:{place}" for place in range(len(parts))]
+        nodes.append(helper.make_node("SequenceConstruct" if isinstance(value, list) else "Identity", names, [name]))
+        constants += map(numpy_helper.from_array, parts, names)
+    outputs = [helper.make_empty_tensor_value_info(name) for name in values]
+    graph = helper.make_graph(nodes, "values", [], outputs, constants)
+    made = session(one_file(graph, {"": newest("")}).SerializeToString(), Side("onnxruntime"))
+    return dict(zip(values, made.run_with_ort_values(list(values), {}), strict=True))
 
 
 def session(content: bytes, side: Side, *, trace: str | None = None) -> Any:

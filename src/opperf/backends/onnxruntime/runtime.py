@@ -15,20 +15,21 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-from opperf.backend import Bound, Unsupported, Work
+from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.backends import threads
 from opperf.backends.call import Binding, Missing
 from opperf.backends.numpy.runtime import NumpyBackend
 from opperf.backends.onnxruntime import explain, node
 from opperf.backends.onnxruntime.described import DTYPES
 from opperf.backends.onnxruntime.node import Node
-from opperf.backends.onnxruntime.program import Program, has_device, newest
+from opperf.backends.onnxruntime.program import Program, has_device, newest, results
 from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.operators import catalog
 from opperf.plan import Side
+from opperf.tensor import STRING, TensorSpec
 
 BY_NODE = "ONNX Runtime is measured by ONNX's own names, as `onnxruntime:ai.onnx.Add`"
 
@@ -83,7 +84,19 @@ class OnnxRuntimeBackend(NumpyBackend):
                 slug="no_strides",
                 hint="leave `strides` out",
             )
+        if dtype == STRING:
+            host = np.array([one if isinstance(one, str) else str(int(one)) for one in host], np.object_)
         return super().tensor(host, shape, dtype, None)
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of an array."""
+        if tensor.dtype != np.object_:
+            return super().to_host(tensor)
+        return b"".join(one.encode() + b"\0" for one in tensor.flat), tuple(tensor.shape), STRING
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        return TensorSpec(tuple(tensor.shape), STRING) if tensor.dtype == np.object_ else super().spec(tensor)
 
     def dtype(self, name: str) -> Any:
         """Return NumPy's element type."""
@@ -91,13 +104,13 @@ class OnnxRuntimeBackend(NumpyBackend):
             raise Unsupported(
                 f"ONNX Runtime is given NumPy's arrays, and takes none of {name}",
                 slug="no_such_dtype",
-                hint="it takes float16, float32, float64, whole numbers and bool",
+                hint="it takes float16, float32, float64, whole numbers, bool and string",
             )
-        return super().dtype(name)
+        return np.object_ if name == STRING else super().dtype(name)
 
     def leaves(self, value: Any) -> list[Any]:
         """Return the arrays in a result, copied from where they are bound."""
-        return super().leaves(value.copy_outputs_to_cpu() if isinstance(value, ort.IOBinding) else value)
+        return super().leaves(results(value) if isinstance(value, ort.IOBinding) else value)
 
     def bindings(self) -> Mapping[str, Binding]:
         """Return that there is no neutral operator."""

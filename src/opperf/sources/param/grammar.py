@@ -13,14 +13,14 @@ from typing import Any
 
 from opperf.errors import InputError
 from opperf.registry import device_named
-from opperf.tensor import DISTRIBUTIONS, DTYPE_ALIASES, ITEM_SIZES, distribution_named
+from opperf.tensor import DISTRIBUTIONS, DTYPE_ALIASES, ITEM_SIZES, STRING, distribution_named
 
 RANGE, LIST, COPY, ZIP = "__range__", "__list__", "__copy__", "__zip__"
 #: The step of a range whose values double.
 LOG2 = "log2"
 #: Whole numbers that every framework can hold.
 MOST_INTEGER = 2**63 - 1
-DTYPES = (*ITEM_SIZES, *DTYPE_ALIASES)
+DTYPES = (*(name for name in ITEM_SIZES if name != STRING), *DTYPE_ALIASES)
 MEMORY_FORMATS = ("contiguous_format", "channels_last", "channels_last_3d")
 
 DEFAULT_ITERATOR, RANGE_ITERATOR = "DefaultConfigIterator", "RangeConfigIterator"
