@@ -1,9 +1,7 @@
 """Capture, then run again: how many operators of training steps run by themselves, with the same results.
 
-For PyTorch a small residual network, a transformer encoder and the LeNet of the examples, each one step on a CPU. Every
-captured call is made again from its case: with inputs of its own, whose results must have the shapes, strides and
-element types of the captured call's, and with the captured tensors, whose results must be the same numbers within the
-tolerance of their type. Numbers of operators that draw some, or return memory as it is, are not compared.
+Each step is captured in its framework's own environment, on a CPU, and each of its operators is called again from its
+case: `rerun.py` says how, and what is compared.
 """
 
 from __future__ import annotations
@@ -12,44 +10,77 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from report import publish
+from rerun import BITS, NUMBERS
 
 from opperf.environment import EnvironmentSpec
 from opperf.workers.interpreters import interpreter, settled
 from opperf.workers.package import package_folder
 
-ROOT = Path(__file__).parents[1]
-TESTS = ROOT / "tests" / "processes"
+HERE = Path(__file__).parent
+TESTS = HERE.parent / "tests" / "processes"
+MODELS = HERE.parent / "examples" / "models"
+STEPS = HERE / "capture_rerun_models"
 PROGRAMS = {
-    "residual network": f"{TESTS}/captured_models.py:residual_network",
-    "transformer encoder": f"{TESTS}/captured_models.py:transformer",
-    "LeNet": f"{ROOT}/examples/models/lenet_torch.py:training_step",
+    "torch": {
+        "residual network": f"{TESTS}/captured_models.py:residual_network",
+        "transformer encoder": f"{TESTS}/captured_models.py:transformer",
+        "LeNet": f"{MODELS}/lenet_torch.py:training_step",
+    },
+    "mxnet": {
+        "LeNet": f"{MODELS}/lenet_mxnet.py:training_step",
+        "LeNet, hybridized": f"{TESTS}/captured_models_mxnet.py:lenet_hybridized",
+    },
+    "jax": {
+        "dense layers": f"{STEPS}/mlp_jax.py:training_step",
+        "transformer encoder": f"{STEPS}/transformer_jax.py:training_step",
+        "LeNet": f"{MODELS}/lenet_jax.py:training_step",
+    },
 }
+
+
+def again(framework: str) -> list[dict[str, Any]]:
+    """Return what the environment of a framework finds of its programs."""
+    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    done = subprocess.run(
+        [str(python), str(HERE / f"rerun_{framework}.py"), str(HERE), *PROGRAMS[framework].values()],
+        env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def row(framework: str, program: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table says of a program."""
+    numbers: dict[str, int] = found["numbers"]
+    left = [f"{count} {why}" for why, count in numbers.items() if why not in (BITS, NUMBERS)]
+    return {
+        "framework": framework,
+        "program": program,
+        "calls": found["calls"],
+        "run again %": 100 * (1 - found["missed"] / found["calls"]),
+        "cases": found["cases"],
+        BITS: numbers.get(BITS, 0),
+        NUMBERS: numbers.get(NUMBERS, 0),
+        "not compared": ", ".join(left) or "none",
+    }
 
 
 def main() -> None:
     """Run, print and publish."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run(
-        [str(python), str(TESTS / "captured.py"), str(TESTS), *PROGRAMS.values()],
-        env={**os.environ, "PYTHONPATH": str(package_folder())},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [
-        {
-            "framework": "torch",
-            "program": name,
-            "calls": found["calls"],
-            "cases": found["cases"],
-            "run again %": 100 * (1 - len(found["unlike"]) / found["calls"]),
-            "numbers compared": found["compared"],
-        }
-        for name, found in zip(PROGRAMS, json.loads(done.stdout))
-    ]
-    figures = {f"{row['program']}, not run again": (100 - float(str(row["run again %"])), 0.0, "%") for row in rows}
+    rows = []
+    figures = {}
+    for framework, programs in PROGRAMS.items():
+        for program, found in zip(programs, again(framework)):
+            for name, why in found["unlike"]:
+                print(f"{framework}, {program}: {name}: {why}")
+            rows.append(row(framework, program, found))
+            figures[f"{framework}, {program}: not run again"] = (100 * found["missed"] / found["calls"], 0.0, "%")
     publish("capture_rerun", "Captured calls, run again by themselves", rows, figures)
 
 

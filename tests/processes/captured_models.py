@@ -67,7 +67,7 @@ def layouts() -> None:
     torch.cat([data, data.flip(0)], dim=1).to(torch.float64).sort(dim=1)
     torch.arange(10, device="cpu").view(2, 5).bool().any(dim=1)
     torch.rand(4, 5).multinomial(2)
-    torch._foreach_mul_([data, every_other], 0.5)
+    torch._foreach_mul_([data, torch.rand(6, 8)[:, ::2]], 0.5)
 
 
 def generator() -> None:

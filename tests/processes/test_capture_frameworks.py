@@ -17,7 +17,8 @@ from opperf.workers.package import package_folder
 
 HERE = Path(__file__).parent
 MODELS = HERE.parents[1] / "examples" / "models"
-STEPS = HERE.parents[1] / "benchmarks" / "capture_rerun_models"
+BENCHMARKS = HERE.parents[1] / "benchmarks"
+STEPS = BENCHMARKS / "capture_rerun_models"
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 #: The layers of LeNet, the loss, and two updates of four parameters each; `relu` is an activation.
@@ -26,6 +27,8 @@ LENET = {
     "Activation": 3,
     **dict.fromkeys(("Flatten", "log_softmax", "pick", "_mul_scalar", "mean"), 1),
 }
+#: How the numbers of a case are that are those of the captured call.
+SAME = ("the same bits", "the same numbers")
 LOOP = """
 import jax
 import jax.numpy as jnp
@@ -64,7 +67,7 @@ def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_
     own = HERE / "captured_models_mxnet.py"
     paths = [f"{MODELS}/lenet_mxnet.py:training_step", f"{own}:lenet_hybridized", f"{own}:normalized"]
     lenet, hybridized, normalized, imperative = in_environment(
-        "mxnet", HERE / "captured_mxnet.py", HERE, *paths, f"{own}:imperative"
+        "mxnet", BENCHMARKS / "rerun_mxnet.py", HERE, *paths, f"{own}:imperative"
     )
     gradients = {f"{name} backward": count for name, count in LENET.items()}
     assert lenet["names"] == hybridized["names"] == {**LENET, **gradients, "multi_sgd_update": 2}
@@ -72,6 +75,10 @@ def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_
     layers, graph = ([name for name in one["modules"] if name.startswith("lenet")] for one in (lenet, hybridized))
     assert layers == graph
     assert [found["unlike"] for found in (lenet, hybridized, normalized, imperative)] == [[]] * 4
+    # In the order of addition, or to the bit: every operator and every gradient, but what is drawn.
+    assert {*lenet["numbers"], *hybridized["numbers"]} <= {*SAME}
+    assert normalized["numbers"]["drawn"] == 2
+    assert sum(normalized["numbers"].values()) == normalized["cases"] > 2 + normalized["numbers"].get("not seen", 0)
     assert {"BatchNorm", "BatchNorm backward", "Dropout", "Dropout backward", "adam_update"} <= {*normalized["names"]}
     assert imperative["names"]["add_n"] == 2
     assert (imperative["names"]["slice backward"], imperative["names"]["exp"]) == (2, 1)
@@ -79,13 +86,13 @@ def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_
 
 
 def test_every_equation_of_jax_runs_alone() -> None:
-    script = HERE / "captured_jax.py"
-    transformer, lenet = f"{STEPS}/transformer_jax.py:training_step", f"{MODELS}/lenet_jax.py:training_step"
-    ways = ("compile", f"{STEPS}/mlp_jax.py:training_step", "trace", transformer, "trace", lenet)
+    paths = f"{STEPS}/mlp_jax.py:training_step", f"{STEPS}/transformer_jax.py:training_step"
     own = f"{HERE}/captured_models_jax.py:unusual"
-    mlp, transformer, lenet, unusual = in_environment("jax", script, HERE, *ways, "trace", own)
-    assert [found["unlike"] for found in (mlp, transformer, lenet)] == [[], [], []]
-    assert all(found["calls"] > found["cases"] > 40 for found in (mlp, transformer, lenet))
+    mlp, transformer, unusual = in_environment("jax", BENCHMARKS / "rerun_jax.py", HERE, *paths, own)
+    assert [found["unlike"] for found in (mlp, transformer)] == [[], []]
+    assert all(found["calls"] > found["cases"] > 40 for found in (mlp, transformer))
+    # Keys stand for what is drawn, so that nothing is left out.
+    assert {*mlp["numbers"], *transformer["numbers"], *unusual["numbers"]} <= {*SAME}
     assert [name for name, *_ in unusual["unlike"]] == ["pure_callback"]
     assert {"sinh", "cosh", "tan", "scatter-max", "scatter-mul", "random_gamma", "fft"} <= {*unusual["names"]}
 

@@ -89,6 +89,11 @@ def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     piece = tensor(backend, replace(spec, shape=(PIECE_ELEMENTS,), strides=None), seed)
     raw = bytearray(backend.to_host(piece)[0]) * -(-spec.elements // PIECE_ELEMENTS)
     del raw[spec.nbytes :]
+    return of_elements(backend, spec, raw)
+
+
+def of_elements(backend: Backend, spec: TensorSpec, raw: bytearray) -> Any:
+    """Make a tensor of elements in row-major order, as `to_host` returns them."""
     part = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}.get(spec.dtype, spec.dtype)
     return backend.tensor(backend.host(raw, part), spec.shape, spec.dtype, spec.strides)
 

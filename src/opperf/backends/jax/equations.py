@@ -59,14 +59,14 @@ def _entered(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any], aro
     for equation in program.eqns:
         values = tuple(one.val if isinstance(one, Literal) else known.get(one) for one in equation.invars)
         place = around.of(equation)
-        bodies = list(_bodies(equation))
-        for body, own in bodies:
+        within = list(bodies(equation))
+        for body, own in within:
             yield from _entered(body, own, _handed(equation, len(body.invars), values), place.within(equation))
-        if not bodies:
+        if not within:
             yield Equation(equation, values, place)
 
 
-def _bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:
+def bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:
     """Yield the programs within an equation, and their constants."""
     if equation.primitive.name.startswith(WHOLE):
         return

@@ -27,18 +27,22 @@ def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> li
     inputs = dict(zip(graph.list_inputs(), arrays))
     values: dict[tuple[int, int], Any] = {}
     for place, node in enumerate(nodes):
-        made = inputs[node["name"]] if node["op"] == "null" else _called(node, values, entered)
-        for i, array in enumerate(made if isinstance(made, list) else [made]):
-            values[place, i] = array
+        if node["op"] == "null":
+            made = [inputs[node["name"]]]
+        else:
+            entered(node["name"])
+            made = called(node, [values[entry[0], entry[1]] for entry in node["inputs"]])
+        values.update({(place, i): array for i, array in enumerate(made)})
     numpy = isinstance(graph, mx.sym.np._Symbol)
     results = [values[head[0], head[1]] for head in document["heads"]]
     return [array.as_np_ndarray() if numpy else array.as_nd_ndarray() for array in results]
 
 
-def _called(node: Any, values: dict[tuple[int, int], Any], entered: Callable[[str], None]) -> Any:
+def called(node: Any, arrays: Sequence[Any]) -> list[Any]:
+    """Return what an operator of a graph makes of arrays; raises `MXNetError` for one that is not registered."""
     operator = registered.find(node["op"])
     if operator is None:
         raise mx.MXNetError(f"no operator {node['op']}")
-    entered(node["name"])
     attributes = {name: text for name, text in node.get("attrs", {}).items() if not name.startswith("__")}
-    return operator(*(values[entry[0], entry[1]] for entry in node["inputs"]), **attributes)
+    made = operator(*arrays, **attributes)
+    return made if isinstance(made, list) else [made]
