@@ -239,10 +239,13 @@ def reason(source: str, name: str) -> str:
 def figures(name: str) -> str:
     """Return what a benchmark measured when it was last run for the documentation, with the date and the machine.
 
-    A number behind the name bounds the rows.
+    A number behind the name bounds the rows. Nothing before it was run.
     """
     name, _, most = name.partition(" ")
-    found = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    results = ROOT / "benchmarks" / "results" / f"{name}.json"
+    if not results.exists():
+        return ""
+    found = json.loads(results.read_text(encoding="utf-8"))
     place = found["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
     made = f"`benchmarks/{name}.py` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
@@ -263,8 +266,8 @@ def figures(name: str) -> str:
 
 
 def dependents(_: str) -> str:
-    """Return which operators take another time for other values; nothing before that was measured."""
-    return figures("values") if (ROOT / "benchmarks" / "results" / "values.json").exists() else ""
+    """Return which operators take another time for other values."""
+    return figures("values")
 
 
 def _figure(value: str | float) -> str:

@@ -110,9 +110,108 @@ def test_however_a_script_ends_its_exit_code_is_its_own_and_the_profile_is_kept(
     assert "opperf:" not in ran.err
 
 
-def test_a_fork_of_the_script_leaves_no_profile_of_its_parent(profiled: Callable[..., Ran]) -> None:
+def test_another_copy_of_the_script_leaves_no_profile(profiled: Callable[..., Ran]) -> None:
     ran = profiled(BEGIN + "child = os.fork()\nif not child:\n    sys.exit(3)\nprint(os.waitpid(child, 0)[1] >> 8)")
     assert (ran.code, ran.out, ran.names) == (0, "3\n", ["first"])
+
+
+def seen(ran: Ran) -> dict[str, list[str]]:
+    """Return the operators of each process, by its name."""
+    return {
+        facts["name"]: [event.name for event in profile.of_kind("operator")]
+        for profile in ran.profiles
+        for facts in profile.processes.values()
+    }
+
+
+FORKING = "import threading\nfrom multiprocessing import Pool, Process, set_start_method\nset_start_method('fork')\n"
+START = """
+def start():
+    worker = Process(target=call, args=["work"], name="worker 1")
+    worker.start()
+    worker.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (f"{START}start()", "worker 1"),
+        ("with Pool(1) as pool:\n    pool.map(call, ['work'])", "ForkPoolWorker-1"),
+    ],
+    ids=["that leaves", "that is terminated"],
+)
+def test_a_copy_that_multiprocessing_makes_leaves_its_own_profile_by_its_name(
+    text: str, name: str, profiled: Callable[..., Ran]
+) -> None:
+    ran = profiled(f"{FORKING}{BEGIN}{text}")
+    assert (ran.code, ran.err) == (0, "")
+    assert seen(ran) == {"script.py": ["first"], name: ["work"]}
+
+
+def test_a_copy_that_is_made_within_a_call_is_seen_as_the_call_is(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(f"{FORKING}{BEGIN}{START}call('before')\nstart()\n", function="__main__:start")
+    assert (ran.code, ran.err) == (0, "")
+    assert seen(ran) == {"script.py": [], "worker 1": ["work"]}
+    assert [profile.notes for profile in ran.profiles] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        "from opperf.backends.null.watcher import Watcher\nWatcher.allows_copies = False\nstart()\n",
+        "thread = threading.Thread(target=start)\nthread.start()\nthread.join()\n",
+    ],
+    ids=["framework", "thread"],
+)
+def test_a_copy_that_cannot_be_profiled_leaves_no_profile_and_the_rest_is_seen(
+    started: str, profiled: Callable[..., Ran]
+) -> None:
+    ran = profiled(f"{FORKING}{BEGIN}{START}{started}call('last')\n")
+    assert (ran.code, ran.err) == (0, "")
+    assert seen(ran) == {"script.py": ["first", "last"]}
+
+
+WORKERS = """
+import multiprocessing
+{imported}
+
+def work():
+    nd.tan(nd.ones((8, 8))).sum()
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("{method}")
+    nd.cos(nd.ones((8, 8))).sum()
+    worker = multiprocessing.Process(target=work, name="worker 1")
+    worker.start()
+    worker.join()
+    nd.sin(nd.ones((8, 8))).sum()
+    print(worker.exitcode)
+"""
+
+
+@pytest.mark.parametrize(
+    ("framework", "imported", "method"),
+    [
+        ("torch", "import torch as nd", "fork"),
+        ("torch", "import torch as nd", "spawn"),
+        ("mxnet", "from mxnet import nd", "fork"),
+    ],
+)
+def test_each_process_of_a_program_is_profiled_by_itself_on_one_clock(
+    framework: str, imported: str, method: str, profiled: Callable[..., Ran]
+) -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    ran = profiled(WORKERS.format(imported=imported, method=method), python, framework=None)
+    assert (ran.code, ran.out) == (0, "0\n"), ran.err
+    found = {name: {one.removeprefix("aten::") for one in names} for name, names in seen(ran).items()}
+    assert found.keys() == {"script.py", "worker 1"}
+    assert {"cos", "sin", "tan"} & found["script.py"] == {"cos", "sin"}
+    assert {"cos", "sin", "tan"} & found["worker 1"] == {"tan"}
+    spans = {
+        event.name.removeprefix("aten::"): event for profile in ran.profiles for event in profile.of_kind("operator")
+    }
+    assert spans["cos"].end <= spans["tan"].begin < spans["tan"].end <= spans["sin"].begin
 
 
 def test_a_script_that_profiles_a_block_of_its_own_has_it_and_the_rest_is_seen(profiled: Callable[..., Ran]) -> None:

@@ -18,10 +18,13 @@ from typing import Any, TypeAlias
 import pytest
 
 import opperf
+from opperf.profile.chrome import from_trace
+from opperf.profile.event import Event
 from opperf.workers.package import autostart_folder
 
 PACKAGE = Path(opperf.__file__).parent
-LENET = Path(__file__).parents[2] / "examples" / "models" / "lenet_torch.py"
+MODELS = Path(__file__).parents[2] / "examples" / "models"
+LENET = MODELS / "lenet_torch.py"
 FACE = '''
 """Stands in for the profiler."""
 import atexit, json, os, signal, sys
@@ -313,6 +316,26 @@ def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here:
     (file,) = here.glob("opperf_profile_*.json")
     shown = subprocess.run([*command, "--by", "module", "--read", file], capture_output=True, text=True, timeout=TORCH)
     assert "LeNet.conv1" in shown.stdout
+
+
+def test_workers_and_programs_of_a_script_are_on_its_timeline(here: Path) -> None:
+    Path("torch.py").unlink()
+    command = [sys.executable, "-m", "opperf", "profile", "--output", "prof", MODELS / "workers_torch.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TORCH)
+    assert done.returncode == 0, done.stderr
+    profile = from_trace(json.loads(Path("prof/profile.json").read_text()), "prof/profile.json")
+    names = {facts["name"]: number for number, facts in profile.processes.items()}
+    assert names.keys() == {"workers_torch.py", "Process-1", "Process-2", "-c"}
+    assert f"process {names['Process-1']} (Process-1): torch" in done.stdout
+
+    def of(process: str, name: str) -> list[Event]:
+        return [event for event in profile.events if (event.process, event.name) == (names[process], f"aten::{name}")]
+
+    made = [*of("Process-1", "cos"), *of("Process-2", "cos")]
+    learned, scored = of("workers_torch.py", "linear"), of("-c", "softmax")
+    assert (len(made), len(learned), len(scored)) == (256, 4, 1)
+    assert min(event.begin for event in made) < min(event.begin for event in learned)
+    assert max(event.end for event in (*made, *learned)) < scored[0].begin
 
 
 TOOL = """#!{python}

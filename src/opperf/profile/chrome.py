@@ -81,8 +81,9 @@ def from_trace(document: Any, where: str) -> Profile:
 
 
 def _title(profile: Profile, number: int) -> str:
-    framework = profile.processes.get(number, {}).get("framework", "")
-    return f"{framework} {number}".strip()
+    """Return what a process is called: its framework, its own name, its number."""
+    facts = profile.processes.get(number, {})
+    return " ".join(str(word) for word in (facts.get("framework"), facts.get("name"), number) if word)
 
 
 def _named(what: str, process: int, number: int, **names: str) -> dict[str, Any]:

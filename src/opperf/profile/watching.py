@@ -40,6 +40,8 @@ class Watcher(Protocol):
 
     #: The framework's name.
     framework: str
+    #: Whether a copy of this process, made by `os.fork`, can go on with the framework and be watched there.
+    allows_copies: bool
 
     def start(self) -> None:
         """Begin to watch; what was asked for before is waited for first, so that it is not seen."""

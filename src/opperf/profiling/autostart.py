@@ -7,6 +7,10 @@
 The profiler starts right after the script has imported a framework, and the file is written when the script ends: also
 by an exception, by Ctrl-C, or by SIGTERM where the script does not handle that itself. Whatever goes wrong here costs
 the profile, never the script.
+
+A copy of the process that multiprocessing makes is profiled by itself from its beginning on, where the frameworks allow
+a copy to go on with them. The profiler is paused while the process is copied: the copy has none of the threads that
+could open a lock. Other copies are left alone; most become another program at once.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
 from opperf.profiling.calls import Calls
 from opperf.profiling.hook import Imports, when_bound
 from opperf.profiling.imported import imported, watcher
+from opperf.profiling.processes import at_beginning, at_end
 from opperf.profiling.ranges import emitting
 from opperf.profiling.recording import Recording
 from opperf.registry import FRAMEWORKS
@@ -104,14 +109,20 @@ class Armed:
     def __init__(self, options: Options, folder: Path) -> None:
         self._options = options
         self._folder = folder
-        watching = replace(options.watching, record=options.recording(folder))
-        self._recording = Recording(watching, self._made, gives_way=True)
+        self._recording = self._new_recording()
         self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework)}
         self._module, _, name = (options.function or "").partition(":")
         self._function = name
         self._calls = Calls(name, options.skip, options.calls, self._begin, self._end)
         self._process = os.getpid()
-        self._done = False
+        self._done = self._finishing = False
+        self._signal = 0  # the one that ends the process
+        self._copied = ""  # the state of the recording when a copy of the process is made that is profiled, too
+        self._is_copy = False
+
+    def _new_recording(self) -> Recording:
+        watching = replace(self._options.watching, record=self._options.recording(self._folder))
+        return Recording(watching, self._made, gives_way=True)
 
     def arm(self) -> None:
         """Wait for the modules that matter; what is there already is not waited for."""
@@ -125,6 +136,7 @@ class Armed:
             when_bound(vars(sys.modules[MAIN]), first, lambda: self._imported(MAIN))
         for name in there:
             self._imported(name)
+        os.register_at_fork(before=self._before_copy, after_in_parent=self._after_copy, after_in_child=self._in_copy)
 
     def _imported(self, module: str) -> None:
         if module in self._frameworks:
@@ -139,6 +151,7 @@ class Armed:
         # What is registered last runs first: frameworks take themselves down when Python ends.
         atexit.unregister(self._finish)
         atexit.register(self._finish)
+        at_end(self._finish)
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminated)
@@ -159,22 +172,68 @@ class Armed:
             _guarded(lambda: self._recording.step(name))
             _guarded(self._recording.pause)
 
+    def _before_copy(self) -> None:
+        """Pause where a copy of the process can be profiled."""
+        state = self._recording.state
+        main = threading.current_thread() is threading.main_thread()  # else the profiler may not be stopped from here
+        allowed = main and not self._done and self._recording.allows_copies and state != "waiting"
+        self._copied = state if allowed else ""
+        if self._copied == "running":
+            _guarded(self._recording.pause)
+
+    def _after_copy(self) -> None:
+        if self._copied == "running":
+            _guarded(self._recording.resume)
+
+    def _in_copy(self) -> None:
+        if self._copied:
+            at_beginning(self, Armed._begin_as_copy)
+
+    def _begin_as_copy(self) -> None:
+        """Profile this copy: what was seen before it was made is the other one's."""
+        if os.getpid() == self._process:
+            return
+        self._process, self._is_copy = os.getpid(), True
+        if self._copied != "stopped":
+            _guarded(self._begin_anew)
+        if self._recording.state != "stopped":
+            at_end(self._finish)
+
+    def _begin_anew(self) -> None:
+        self._recording.stop()
+        frameworks = self._recording.frameworks
+        self._recording = self._new_recording()
+        self._recording.include(*frameworks)
+        self._recording.start(paused=self._copied == "paused")
+
     def _terminated(self, number: int, frame: Any) -> None:
         """Save, and leave as the script would have."""
-        self._finish()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        self._signal = number
+        if not self._finishing:  # else the process leaves once it has saved
+            self._finish()
+            self._leave()
+
+    def _leave(self) -> None:
+        signal.signal(self._signal, signal.SIG_DFL)
+        os.kill(os.getpid(), self._signal)
 
     def _finish(self) -> None:
-        if self._done or os.getpid() != self._process:  # a fork of the script has what its parent saw
+        if self._done or os.getpid() != self._process:  # a copy that is not profiled has what the other one saw
             return
-        self._done = True
-        _guarded(self._recording.stop)
-        _guarded(self._save)
+        self._done = self._finishing = True
+        try:
+            _guarded(self._recording.stop)
+            _guarded(self._save)
+        finally:
+            self._finishing = False
+        if self._signal:
+            self._leave()
 
     def _save(self) -> None:
         seen = self._recording.profile()
         if not seen.processes:  # a tool outside has it all
+            return
+        if self._is_copy and not seen.events:  # copies are made for much that calls no operator
             return
         path = self._folder / f"opperf_profile_{self._process}.json"
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -191,6 +250,8 @@ class Armed:
 
 class Marking:
     """Has operators named for a tool outside in place of watching them: PyTorch's profiler does one at a time."""
+
+    allows_copies = False
 
     def __init__(self, framework: str, ranges: Callable[[], AbstractContextManager[object]]) -> None:
         self.framework = framework

@@ -19,6 +19,7 @@ from dataclasses import replace
 from opperf.errors import ProfilerError
 from opperf.profile.event import Profile, merge
 from opperf.profile.watching import Watcher, Watching
+from opperf.profiling import processes
 from opperf.profiling.imported import watcher
 
 #: Said of a recording that gave way.
@@ -41,6 +42,16 @@ class Recording:
         self._made = made
         self._watchers: dict[str, Watcher] = {}
         self._seen = Profile()
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """The frameworks that are watched."""
+        return tuple(self._watchers)
+
+    @property
+    def allows_copies(self) -> bool:
+        """Whether what is watched could be watched in a copy of this process, too."""
+        return all(one.allows_copies for one in self._watchers.values())
 
     def include(self, *frameworks: str) -> None:
         """Watch further frameworks, from now on where the recording is running."""
@@ -111,9 +122,9 @@ class Recording:
     def profile(self) -> Profile:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
         self.collect()
-        command = shlex.join(sys.argv)
-        processes = {number: {"command": command, **facts} for number, facts in self._seen.processes.items()}
-        return Profile(self._seen.events, self._seen.readings, processes, self._seen.notes)
+        known = {"name": processes.name(), "command": shlex.join(sys.argv)}
+        told = {number: {**known, **facts} for number, facts in self._seen.processes.items()}
+        return replace(self._seen, processes=told)
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""

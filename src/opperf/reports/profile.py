@@ -114,10 +114,11 @@ def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -
 
 
 def _process(number: int, facts: Any) -> str:
-    command = facts.get("command") or ""
+    command, name = facts.get("command") or "", facts.get("name") or ""
     words = command if isinstance(command, str) else shlex.join(map(str, command))
     framework = f"{facts.get('framework') or ''} {facts.get('version') or ''}".strip()
-    return one_line(f"process {number}: {': '.join(text for text in (framework, words) if text)}")
+    process = f"process {number}" if name in words else f"process {number} ({name})"
+    return one_line(": ".join(text for text in (process, framework, words) if text))
 
 
 def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]:

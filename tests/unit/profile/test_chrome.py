@@ -117,6 +117,12 @@ def test_no_nanosecond_is_lost_to_a_viewer_that_cuts_off_fractions(begin: int, d
     assert (int(second["ts"] * 1000), int(second["dur"] * 1000)) == (begin, duration)
 
 
+def test_a_process_goes_by_its_framework_its_name_and_its_number() -> None:
+    facts = {7: {"framework": "torch", "name": "worker 1"}, 8: {"framework": "jax"}, 9: {}}
+    entries = to_trace(Profile(processes=facts))["traceEvents"]
+    assert [entry["args"]["name"] for entry in entries] == ["torch worker 1 7", "jax 8", "9"]
+
+
 def test_spans_of_a_thread_that_partly_overlap_stand_on_threads_of_their_own() -> None:
     spans = [Event(name, "operator", EPOCH + begin, 10, 7, "main") for name, begin in (("a", 0), ("b", 5), ("c", 10))]
     entries = to_trace(Profile(tuple(spans)))["traceEvents"]

@@ -138,10 +138,17 @@ def test_each_thread_has_its_own_spans(recording: Recording) -> None:
     }
 
 
-def test_a_profile_says_of_which_framework_and_command_it_is(recording: Recording) -> None:
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("bin/train.py", "train.py"), ("pack/__main__.py", "pack"), ("-c", "-c"), ("", "")],
+)
+def test_a_profile_says_of_which_framework_program_and_command_it_is(
+    program: str, name: str, recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [program, "--lr", "0.1"])
     (facts,) = recording.profile().processes.values()
-    assert (facts["framework"], facts["version"]) == ("null", "1")
-    assert facts["command"]
+    assert (facts["framework"], facts["version"], facts["name"]) == ("null", "1", name)
+    assert facts["command"].endswith(" --lr 0.1")
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,15 @@ def test_rows_of_modules_hold_what_their_operators_took_by_themselves() -> None:
     assert lines[2].split()[:4] == ["Net.dense", "4", "22.0", "ms"]
 
 
+def test_processes_of_one_command_are_told_apart_by_their_names() -> None:
+    facts = {7: {**FACTS, "name": "train.py"}, 8: {**FACTS, "name": "worker 1"}}
+    assert render(Profile(processes=facts), "md").splitlines() == [
+        "* process 7: torch 2.13.0: train.py --lr 0.1",
+        "* process 8 (worker 1): torch 2.13.0: train.py --lr 0.1",
+        "* no operator was seen",
+    ]
+
+
 def test_a_profile_without_rows_says_so() -> None:
     assert render(PROFILE, "md", by="kernel").splitlines()[:2] == [
         "* process 7: torch 2.13.0: train.py --lr 0.1",

@@ -46,6 +46,7 @@ class Watcher:
     """JAX's profiler."""
 
     framework = "jax"
+    allows_copies = False  # JAX's threads are not copied, and it warns of every fork
 
     def __init__(self, watching: Watching) -> None:
         self._watching = watching

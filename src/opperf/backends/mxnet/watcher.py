@@ -70,6 +70,8 @@ class Watcher:
     framework = "mxnet"
 
     def __init__(self, watching: Watching) -> None:
+        # MXNet starts its engine anew in a copy of the process; a driver of GPUs does not survive that.
+        self.allows_copies = not mx.runtime.Features().is_enabled("CUDA")
         naive = os.environ.get("MXNET_ENGINE_TYPE") == ENGINES["naive"]
         self._engine = "naive" if naive else "threaded"
         self._memory = watching.memory

@@ -71,6 +71,7 @@ class Watcher:
     """Sees scripted spans, and of them what was asked for."""
 
     framework = "null"
+    allows_copies = True
 
     def __init__(self, watching: Watching) -> None:
         self._watching = watching

@@ -54,6 +54,7 @@ class Watcher:
         self._names = ThreadNames()
         self._ended = False
         self._observer = _observer(watching.record)
+        self.allows_copies = False
 
     def start(self) -> None:
         """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
@@ -66,6 +67,9 @@ class Watcher:
         _wait()
         if not torch.cuda.is_available():  # where there is a GPU, Kineto may have to say why it sees nothing of it
             os.environ.setdefault("KINETO_LOG_LEVEL", SILENT)
+        # A driver of GPUs does not survive a copy of its process, and a file of arguments is open in both. Before the
+        # first start nobody may ask for GPUs, since that by itself keeps copies from using them.
+        self.allows_copies = self._observer is None and not torch.cuda.is_available()
         session = self._session()
         session.__enter__()
         self._open = Window(session, Ranges() if self._watching.modules else None)

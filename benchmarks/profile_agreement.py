@@ -1,0 +1,199 @@
+"""How far a profile agrees with others: with the framework's own report, and with operators measured by themselves.
+
+* Steps of the examples' network run under opperf's profiler, and the framework's own report of the same run is kept.
+  Operator by operator, the totals are compared (`agreed_profiles.py`).
+* Scripts that call one operator and nothing else (`one_operator_*.py`) run under `opperf profile`, in turn with
+  `opperf run` of the same cases. What a call of the profile took by itself, and what it takes alone, are compared. Both
+  have one thread and the same settings of the allocator, since its history is no part of a profile's truth.
+* A profiler writes down each operator while its clock runs, which short operators show: so only those that take over
+  100 us are judged, and what profiling adds to a short one is measured besides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from report import publish
+
+from opperf.backends.threads import VARIABLES
+from opperf.case import Case
+from opperf.child.process import MMAP_THRESHOLD, TRIM_THRESHOLD
+from opperf.environment import EnvironmentSpec
+from opperf.operators import operator
+from opperf.profile.watching import ONE_BY_ONE
+from opperf.reports.text import case_text
+from opperf.stats.order import median
+from opperf.store.run_file import read_run
+from opperf.suite import Suite, SuiteCase
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+HERE = Path(__file__).resolve().parent
+FRAMEWORKS = ("torch", "mxnet", "jax")
+CASES = [operator(name).case("common") for name in ("matmul", "softmax", "conv2d", "add")] + [
+    operator("add").case("small")
+]
+#: Turns of a run and the profiled scripts, and calls of the operator in a script.
+ROUNDS, CALLS = 5, 300
+#: The shortest operator that is judged, in seconds; and by how much the two may differ, in percent.
+LEAST, MOST_APART, MOST_APART_IN_TOTAL = 100e-6, 10.0, 1.0
+#: What a child of opperf sets for itself: one thread, thresholds of the allocator, MXNet's engine.
+ALIKE = {
+    **dict.fromkeys((*VARIABLES, "NPROC"), "1"),
+    "JAX_PLATFORMS": "cpu",
+    "MXNET_ENGINE_TYPE": "NaiveEngine",
+    "MALLOC_MMAP_THRESHOLD_": str(MMAP_THRESHOLD),
+    "MALLOC_TRIM_THRESHOLD_": str(TRIM_THRESHOLD),
+}
+#: How each framework's steps are run that its own report is kept of.
+RUNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "torch": ("torch", {}),
+    "mxnet, naive engine": ("mxnet", {}),
+    "mxnet, operators one by one": ("mxnet", {"MXNET_ENGINE_TYPE": "ThreadedEnginePerDevice", **ONE_BY_ONE}),
+    "jax": ("jax", {}),
+}
+
+
+def said(question: str, framework: str, variables: Mapping[str, str]) -> Any:
+    """Return what `agreed_profiles.py` prints in a framework's environment."""
+    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    command = [str(python), "-W", "ignore", str(HERE / "agreed_profiles.py"), question, framework]
+    told = {**os.environ, **ALIKE, **variables, "PYTHONPATH": str(package_folder())}
+    done = subprocess.run(command, env=told, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def apart(ours: Mapping[str, Sequence[float]], theirs: Mapping[str, Sequence[float]]) -> float:
+    """Return by how many percent the total of the operator is off that is off most.
+
+    What one of the two lacks, or counts otherwise, is off by all of it.
+    """
+    found = [0.0]
+    for name in ours.keys() | theirs.keys():
+        calls, total = ours.get(name, (0, 0.0))
+        own_calls, own_total = theirs.get(name, (0, 0.0))
+        if calls != own_calls:
+            found.append(100.0)
+        elif total != own_total:
+            found.append(100 * abs(total - own_total) / max(total, own_total))
+    return max(found)
+
+
+def report_row(name: str, framework: str, variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return how opperf's totals and the framework's own agree."""
+    told = said("totals", framework, variables)
+    ours, theirs = told["ours"], told["theirs"]
+    return {
+        "program": name,
+        "operators": len(ours),
+        "calls": sum(calls for calls, _ in ours.values()),
+        "total ms": 1e3 * sum(seconds for _, seconds in ours.values()),
+        "its own report ms": 1e3 * sum(seconds for _, seconds in theirs.values()),
+        "most apart %": apart(ours, theirs),
+    }
+
+
+def opperf(*words: object) -> str:
+    """Run a command of opperf, and return what it prints."""
+    command = [sys.executable, "-m", "opperf", *map(str, words)]
+    return subprocess.run(
+        command, env={**os.environ, **ALIKE}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
+    ).stdout
+
+
+def alone(framework: str, folder: Path) -> dict[str, float]:
+    """Return what a call of each case takes by itself, in seconds, by the case's id."""
+    suite, result = folder / "suite.json", folder / "result.json"
+    cases = Suite("one operator each", Path(__file__).name, tuple(map(SuiteCase, CASES)))
+    suite.write_text(json.dumps(cases.to_json()))
+    asked = ("--framework", framework, "--direction", "forward", "--no-check", "--output", result)
+    opperf("run", "--suite", suite, *asked)
+    return {record.trial.case.id: record.time.median for record in read_run(result).records if record.time}
+
+
+def in_profile(framework: str, case: Case, folder: Path) -> float:
+    """Return what a call takes in the profile of a script that does nothing else, in seconds."""
+    shapes = ["x".join(map(str, case.tensor(name).shape)) for name in case.inputs]
+    asked = ("--format", "json", "--output", folder, "--function", "__main__:measured", "--skip", 1, "--calls", 1)
+    script = (HERE / f"one_operator_{framework}.py", case.operator, CALLS, *shapes)
+    rows = json.loads(opperf("profile", *asked, *script))["rows"]
+    return float(sum(row["own"] for row in rows)) / CALLS
+
+
+def single_rows(framework: str, folder: Path) -> list[dict[str, Any]]:
+    """Return a row for each case: alone and in a profile, medians over several turns."""
+    by_itself: dict[str, list[float]] = defaultdict(list)
+    profiled: dict[str, list[float]] = defaultdict(list)
+    for _ in range(ROUNDS):
+        for case in CASES:
+            profiled[case.id].append(in_profile(framework, case, folder))
+        for number, seconds in alone(framework, folder).items():
+            by_itself[number].append(seconds)
+    found = []
+    for case in CASES:
+        took, inside = median(by_itself[case.id]), median(profiled[case.id])
+        found.append(
+            {
+                "framework": framework,
+                "operator": case.operator,
+                "case": case_text(case),
+                "alone us": 1e6 * took,
+                "in a profile us": 1e6 * inside,
+                "apart %": 100 * (inside / took - 1),
+                "judged": "yes" if took >= LEAST else f"no, under {1e6 * LEAST:g} us",
+            }
+        )
+    return found
+
+
+def cost_row(framework: str) -> dict[str, Any]:
+    """Return what profiling adds to a short operator: to what its profile says, and to what the script takes."""
+    told = said("cost", framework, {})
+    return {
+        "framework": framework,
+        "a call us": 1e6 * told["alone"],
+        "profiled us": 1e6 * told["profiled"],
+        "in the profile us": 1e6 * told["in the profile"],
+        "the script pays us": 1e6 * (told["profiled"] - told["alone"]),
+    }
+
+
+def main() -> None:
+    """Measure, print and judge."""
+    reports = [report_row(name, *how) for name, how in RUNS.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        singles = [row for framework in FRAMEWORKS for row in single_rows(framework, Path(folder))]
+    figures: dict[str, tuple[float, float, str]] = {
+        f"{row['program']}: the total that is furthest from its own report": (
+            row["most apart %"],
+            MOST_APART_IN_TOTAL,
+            "%",
+        )
+        for row in reports
+    }
+    for framework in FRAMEWORKS:
+        judged = [row for row in singles if row["framework"] == framework and row["judged"] == "yes"]
+        worst = max((abs(row["apart %"]) for row in judged), default=0.0)
+        figures[f"{framework}: an operator of over 100 us, in a profile from alone"] = (worst, MOST_APART, "%")
+    publish(
+        "profile_agreement",
+        "ten steps of a network: opperf's totals beside the framework's own",
+        reports,
+        figures,
+        {
+            "scripts of one operator, beside the operator by itself": singles,
+            "what profiling adds to an addition of 32x32": [cost_row(framework) for framework in FRAMEWORKS],
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
