@@ -300,7 +300,9 @@ def unmeasured(framework: str) -> str:
     found: dict[str, list[str]] = {}
     reason = ""
     for line in listed.read_text(encoding="utf-8").splitlines()[1:]:
-        if line.startswith("#"):
+        if line.startswith("# https://"):
+            reason = f"[{reason}]({line.removeprefix('# ')})"
+        elif line.startswith("#"):
             reason = line.removeprefix("# ")
         elif line:
             path, direction = line.split()

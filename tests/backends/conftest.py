@@ -76,12 +76,14 @@ def children_of() -> Iterator[Callable[[str], Children]]:
 
 @pytest.fixture(scope="session")
 def known_failures() -> Callable[[str], dict[tuple[str, str], str]]:
-    """Return a function that reads the list of a framework: the reason of each path and direction."""
+    """Return a function that reads the list of a framework: the reason of each path and direction, then its link."""
 
     def read(framework: str) -> dict[tuple[str, str], str]:
         found, reason = {}, ""
         for line in (Path(__file__).parent / "known_failures" / f"{framework}.txt").read_text().splitlines():
-            if line.startswith("#"):
+            if line.startswith("# https://"):
+                reason += line.removeprefix("#")
+            elif line.startswith("#"):
                 reason = line.removeprefix("#").strip()
             elif line.strip():
                 path, direction = line.split()

@@ -97,10 +97,6 @@ def test_what_is_known_to_fail_fails(outcomes: Outcomes, known: Known) -> None:
     assert [key for key in known if key not in outcomes] == []
 
 
-def test_every_known_failure_has_a_reason_of_its_own_words(known: Known) -> None:
-    assert [key for key, reason in known.items() if len(reason.split()) < 3] == []
-
-
 def test_four_of_five_registered_operators_run(outcomes: Outcomes) -> None:
     forward = {path: said for (path, direction), said in outcomes.items() if direction == "forward"}
     assert sum(said == "ok" for said in forward.values()) >= 0.8 * len(forward)

@@ -80,6 +80,7 @@ found["made"] = face.run_performance_test(made, inputs=[{"data": (5, 3)}], **FEW
 found["table"] = face.run_performance_test(
     gluon.nn.Embedding, inputs=[{"data": (5,), "input_dim": 10, "output_dim": 4}], **FEW
 )
+found["cell"] = face.run_performance_test(gluon.rnn.LSTMCell, inputs=[{"data": (5, 3), "hidden_size": 4}], **FEW)
 sparse = nd.sparse.csr_matrix((4, 4))
 found["modules"] = [
     face.run_performance_test(function, inputs=[inputs], **FEW)

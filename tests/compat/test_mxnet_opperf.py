@@ -96,7 +96,9 @@ def test_arrays_of_ones_own_get_no_gradient(said: dict[str, Any]) -> None:
     assert said["untouched"]
 
 
-@pytest.mark.parametrize(("which", "name"), [("block", "Conv2D"), ("made", "Dense"), ("table", "Embedding")])
+@pytest.mark.parametrize(
+    ("which", "name"), [("block", "Conv2D"), ("made", "Dense"), ("table", "Embedding"), ("cell", "LSTMCell")]
+)
 def test_a_gluon_block_is_measured_both_ways(said: dict[str, Any], which: str, name: str) -> None:
     found, measured = row(said[which])
     assert found == name

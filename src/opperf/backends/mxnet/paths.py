@@ -69,13 +69,13 @@ def _below(parent: str, module: Any, word: str) -> Any:
     """Return MXNet's own thing of a name, None where there is none.
 
     The functions that MXNet makes of its operators take no arrays where the registry does not name them, as it does
-    not for most gradients; some operators get no function; and some need to be told where to write. All those are
-    called by way of the registry.
+    not for most gradients, nor the states of a few; some operators get no function; and some need to be told where to
+    write. All those are called by way of the registry.
     """
     found = getattr(module, word, None)
     if parent in ("nd", INTERNAL) and word in registered.names():
         made = found is not None and registered.signature(word).arrays
-        if registered.places(word) is not None or (parent == INTERNAL and not made):
+        if registered.places(word) is not None or word in registered.STATED or (parent == INTERNAL and not made):
             return registered.find(word)
     return found if _own(found) else None
 

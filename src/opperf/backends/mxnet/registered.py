@@ -22,6 +22,7 @@ NUMPY_PREFIXES = ("_np_", "_npi_", "_npx_")
 WRITTEN = {
     "_copyto": slice(1, None),
     "_npi_copyto": slice(1, None),
+    "_set_value": slice(0, None),
     "_npi_boolean_mask_assign_scalar": slice(0, 1),
     "_npi_boolean_mask_assign_tensor": slice(0, 1),
     "_scatter_set_nd": slice(0, 1),
@@ -41,6 +42,8 @@ WRITTEN = {
 }
 #: Operators that change their inputs, and so have no gradient.
 CHANGING = frozenset({name for name, written in WRITTEN.items() if written.stop is not None} | {"reset_arrays"})
+#: Operators whose function in Python does not take the states that they keep, so that nobody can call it.
+STATED = frozenset({"BatchNorm_v1", "IdentityAttachKLSparseReg"})
 #: Arguments of these types are arrays; the rest are attributes.
 ARRAYS = ("NDArray", "Symbol")
 

@@ -1,8 +1,8 @@
 """From PyTorch's values to the arguments of a case, and back to values of the same kind.
 
 A case says of a tensor its shape, element type and which values it is drawn from, not the values themselves: bounds are
-those that were seen, and whole numbers that were seen to rise are sorted. `called_with` draws values by the same
-description, to see whether a function takes them.
+those that were seen, whole numbers that were seen to rise are sorted, and matrices that were positive definite are so
+again. `called_with` draws values by the same description, to see whether a function takes them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from opperf.case import Argument, Case, Device, DType, ListOf, tensors_of
-from opperf.tensor import FLOAT8, ITEM_SIZES, TensorSpec
+from opperf.tensor import FLOAT8, ITEM_SIZES, SPD, TensorSpec
 
 #: What this PyTorch has of the element types that opperf knows; older ones lack those of eight bits, and unsigned ones.
 DTYPES = {name: getattr(torch, name) for name in ITEM_SIZES if hasattr(torch, name)}
@@ -32,6 +32,8 @@ COMPUTED = {
 }  # fmt: skip
 #: Bounds are kept to so many decimals, inward: enough for any domain, and the same on every machine.
 DECIMALS = 1000
+#: Elements of a symmetric matrix differ by so much from those across its diagonal, after a product in float32.
+UNEVEN = 1e-5
 #: Keywords that say what is so without them.
 PLAIN = (torch.strided, torch.preserve_format, torch.contiguous_format)
 
@@ -135,16 +137,26 @@ def spec(tensor: torch.Tensor) -> TensorSpec:
     if tensor.dtype not in NAMES:
         raise Undescribed(f"a tensor of {tensor.dtype}")
     plain = computed(tensor.detach())
-    low_high = None if tensor.is_complex() else _bounds(plain)
+    definite = _definite(plain)
     fixed = (tensor.is_floating_point() or tensor.is_complex()) and not tensor.requires_grad
     return TensorSpec(
         tuple(tensor.shape),
         NAMES[tensor.dtype],
         strides=_strides(tensor),
-        values="sorted" if _rises(plain) else "uniform",
-        range=low_high,
+        values=SPD if definite else "sorted" if _rises(plain) else "uniform",
+        range=None if definite or tensor.is_complex() else _bounds(plain),
         requires_grad=False if fixed else None,
     )
+
+
+def counted(tensor: torch.Tensor) -> TensorSpec:
+    """Return the description of a tensor, a row of whole numbers with their values; raises `Undescribed` for rows."""
+    found = spec(tensor)
+    if found.is_float:
+        return found
+    if tensor.dim() != 1:
+        raise Undescribed("whole numbers in several rows, each of which must add up")
+    return replace(found, literal=tuple(tensor.tolist()))
 
 
 def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[list[Any], dict[str, Any]]:
@@ -202,6 +214,22 @@ def _bounds(tensor: torch.Tensor) -> tuple[float, float] | None:
     return inward if inward[0] < inward[1] else (low, high)
 
 
+def _definite(tensor: torch.Tensor) -> bool:
+    """Whether a tensor holds symmetric matrices, larger than one by one, that are positive definite."""
+    if tensor.dim() < 2 or not tensor.numel() or not tensor.shape[-2] == tensor.shape[-1] > 1:
+        return False
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return False
+    if not _even(tensor[..., 0, :], tensor[..., 0].conj()) or not _even(tensor, tensor.mH):  # most fail the first
+        return False
+    wide = tensor.to(torch.promote_types(tensor.dtype, torch.float64))
+    return not bool(torch.linalg.cholesky_ex(wide).info.any())
+
+
+def _even(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.allclose(one, other, rtol=UNEVEN, atol=UNEVEN)
+
+
 def _rises(tensor: torch.Tensor) -> bool:
     whole = not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool)
     if not whole or tensor.dim() != 1 or len(tensor) < 2:
@@ -222,7 +250,12 @@ def _strides(tensor: torch.Tensor) -> tuple[int, ...] | None:
 def _tensor(described: TensorSpec, device: str) -> torch.Tensor:
     dtype = DTYPES[described.dtype]
     low, high = described.range or described.default_range
-    if described.values == "sorted":
+    if described.literal is not None:
+        drawn = torch.tensor(described.literal, device=device).reshape(described.shape)
+    elif described.values == SPD:
+        lower = (torch.rand(described.shape, device=device) * 2 - 1).tril(-1)
+        drawn = lower + lower.mT + described.shape[-1] * torch.eye(described.shape[-1], device=device)
+    elif described.values == "sorted":
         drawn = torch.arange(described.elements, device=device) * ((high - low) / described.elements) + low
     elif described.is_float:
         wide = COMPUTED.get(dtype, dtype) if dtype.is_complex else torch.float32

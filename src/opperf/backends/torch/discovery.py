@@ -17,13 +17,15 @@ import torch
 
 from opperf.backend import Unsupported
 from opperf.backends.torch import functions, opinfo, reached
-from opperf.backends.torch.described import Undescribed, called_with, case_of, parameters_of
-from opperf.backends.torch.scaling import cost, scaled
+from opperf.backends.torch.described import Undescribed, called_with, case_of, counted, parameters_of
+from opperf.backends.torch.scaling import Scaled, cost, scaled
 from opperf.case import Case, map_tensors
 from opperf.tensor import TensorSpec
 
 #: Elements of the largest tensor at each size; the small one is the sample as it is, or hardly larger.
 ELEMENTS = {"small": 64, "common": 1 << 16, "large": 1 << 20}
+#: So many samples of an operator are scaled up, the largest first, until one has as many elements.
+TRIED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ def _of_function(path: str, size: str, device: str) -> Example | None:
         function = functions.resolve(path)
         name = next((own for own, info in opinfo.database().items() if info.op is function), "")
     found = _sampled(name, size, device)
-    return None if found is None else Example(f"torch:{path}", found.inputs, found.attributes, found.scale)
+    return None if found is None else _example(path, found.case, found.factor)
 
 
 def _of_aten(path: str, size: str, device: str) -> Example | None:
@@ -90,7 +92,7 @@ def _of_aten(path: str, size: str, device: str) -> Example | None:
     case, scale = _reached(full, where, size, device)
     if overload._schema.is_mutable:  # it writes into its inputs, which a tensor with a gradient does not allow
         case = replace(case, inputs={name: map_tensors(value, _fixed) for name, value in case.inputs.items()})
-    return Example(f"torch:{path}", case.inputs, case.attributes, scale)
+    return _example(path, case, scale)
 
 
 def _reached(full: str, where: reached.Where, size: str, device: str) -> tuple[Case, int]:
@@ -103,9 +105,9 @@ def _reached(full: str, where: reached.Where, size: str, device: str) -> tuple[C
     outer = _scaled(where.name, where.sample, size, device)
     if outer is not None:
         with opinfo.seeded():
-            case = reached.first_case(full, function, *called_with(outer, device, gradients=True))
+            case = reached.first_case(full, function, *called_with(outer.case, device, gradients=True))
         if case is not None:
-            return case, outer.scale
+            return case, outer.factor
     sample = opinfo.samples(where.name, device)[where.sample]
     with opinfo.seeded():
         case = reached.first_case(full, function, (sample.input, *sample.args), sample.kwargs)
@@ -116,51 +118,65 @@ def _composed(path: str, packet: str, size: str, device: str) -> Example | None:
     """Return the case of the OpInfo of an operator that PyTorch composes of others, where the operator takes it."""
     name = next((own for own, info in opinfo.database().items() if info.aten_name == packet), "")
     found = _sampled(name, size, device)
-    if found is None or cost(functions.resolve(path), found, device) is None:
+    if found is None or cost(functions.resolve(path), found.case, device) is None:
         return None
-    return Example(f"torch:{path}", found.inputs, found.attributes, found.scale)
+    return _example(path, found.case, found.factor)
 
 
-def _sampled(name: str, size: str, device: str) -> Example | None:
+def _example(path: str, case: Case, scale: int) -> Example:
+    return Example(f"torch:{path}", case.inputs, case.attributes, scale)
+
+
+def _sampled(name: str, size: str, device: str) -> Scaled | None:
     """Return the scaled case of an OpInfo's best sample; one without inputs where no case can hold any."""
     if name not in opinfo.database():
         return None
     try:
         cases = _described(name, device)
     except Unsupported:  # its trial says so
-        return Example(f"torch:{opinfo.PREFIX}{name}")
+        return Scaled(Case(f"torch:{opinfo.PREFIX}{name}"))
     function = opinfo.database()[name].op
     with opinfo.seeded():
         costs = {number: cost(function, case, device) for number, case in cases.items()}
     sizes = {number: found.elements for number, found in costs.items() if found is not None}
-    return _scaled(name, max(sizes or cases, key=lambda number: sizes.get(number, 0)), size, device)
+    likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
+    best: Scaled | None = None
+    for number in likely[:TRIED]:
+        found = _scaled(name, number, size, device)
+        if found is not None and (best is None or found.cost.elements > best.cost.elements):
+            best = found
+        if best is not None and best.cost.elements >= ELEMENTS[size]:
+            break
+    return best
 
 
 @cache
-def _scaled(name: str, number: int, size: str, device: str) -> Example | None:
+def _scaled(name: str, number: int, size: str, device: str) -> Scaled | None:
     """Return the scaled case of one sample of an OpInfo; None where no case can hold it."""
     try:
         case = _described(name, device)[number]
     except (Unsupported, KeyError):
         return None
     with opinfo.seeded():
-        found, scale = scaled(opinfo.database()[name].op, case, ELEMENTS[size], device)
-    return Example(found.operator, found.inputs, found.attributes, scale)
+        return scaled(opinfo.database()[name].op, case, ELEMENTS[size], device)
 
 
 @cache
 def _described(name: str, device: str) -> Mapping[int, Case]:
     """Return the samples of an OpInfo that a case can hold, by number; raises `Unsupported` where there is none."""
-    if name in opinfo.UNCHECKED:
-        raise Unsupported(f"`{name}` is not called: {opinfo.UNCHECKED[name]}", slug="no_sample")
     info = opinfo.database()[name]
     found, what = {}, "it has none with elements"
     schemas = torch._C._jit_get_schemas_for_operator(f"aten::{info.aten_name}")
+    adding_up = name in opinfo.ADDING_UP
     for number, sample in enumerate(opinfo.samples(name, device)):
+        if adding_up and sample.kwargs.get(opinfo.UNCHECKED):
+            continue
         args = (sample.input, *sample.args)
         parameters = parameters_of(info.op, args, sample.kwargs, schemas)
         try:
-            found[number] = case_of(f"torch:{opinfo.PREFIX}{name}", parameters, args, sample.kwargs)
+            found[number] = case_of(
+                f"torch:{opinfo.PREFIX}{name}", parameters, args, sample.kwargs, counted if adding_up else None
+            )
         except Undescribed as error:
             what = str(error)
     if not found:

@@ -26,8 +26,9 @@ PREFIX = "opinfo::"
 SAMPLES, LOOKED_AT = 16, 100
 #: So many samples whose tensors have the same shapes are taken.
 ALIKE = 4
-#: Operators that check too little of the values that they are given, which a case can only draw.
-UNCHECKED = {"_segment_reduce.lengths": "its gradient writes past its arrays unless the lengths add up exactly"}
+#: Operators of lengths that must add up, or their gradient writes past its arrays: a case of one holds each length. A
+#: sample that asks PyTorch not to look at the sum is none for them.
+ADDING_UP, UNCHECKED = ("_segment_reduce.lengths",), "unsafe"
 #: Drawn from for every sample, so that cases are the same in every process.
 SEED = 0
 #: The element types that an operator is asked for, the first that it has.

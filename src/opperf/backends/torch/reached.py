@@ -50,10 +50,13 @@ class Where:
 
 @dataclass
 class Index:
-    """Every ATen operator that is reached, and the sample of most elements that does; those of its own OpInfo first."""
+    """Every ATen operator that is reached, and the sample of most elements that does.
+
+    Samples that a case can hold come first, then those of the operator's own OpInfo.
+    """
 
     found: dict[str, Where] = field(default_factory=dict)
-    worth: dict[str, tuple[bool, int]] = field(default_factory=dict)
+    worth: dict[str, tuple[bool, bool, int]] = field(default_factory=dict)
     here: Where = field(default_factory=lambda: Where("", 0))
     aten: str = ""
 
@@ -61,8 +64,10 @@ class Index:
         """Take an operator that is called, if it is one of ATen."""
         if not path.startswith("aten::"):
             return
-        elements = max((tensor.numel() for tensor in tensors(args)), default=0)
-        worth = (func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
+        given = tensors(args)
+        elements = max((tensor.numel() for tensor in given), default=0)
+        held = all(tensor.layout == torch.strided for tensor in given)
+        worth = (held, func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
         if path not in self.found or worth > self.worth[path]:
             self.found[path], self.worth[path] = self.here, worth
 

@@ -1,7 +1,8 @@
 """From a tiny case to one of a size worth timing.
 
 What belongs together grows together: every extent of one length, and the numbers among the attributes that are such
-extents, by the same factor. Which extents may grow, an operator says by taking them or not. What a larger case would
+extents, by the same factor; so do lengths that are given one by one, since they add up to an extent. Matrices that must
+be square stay so. Which extents may grow, an operator says by taking them or not. What a larger case would
 take is judged by how the smaller ones grew, in elements more than in seconds, so that the answer is the same on every
 machine.
 """
@@ -9,16 +10,16 @@ machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import process_time
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 
 from opperf.backends.torch.described import called_with, tensors
 from opperf.case import Argument, Case, ListOf, map_tensors, tensors_of
-from opperf.tensor import TensorSpec
+from opperf.tensor import SPD, TensorSpec
 
 #: No case grows whose call would return more elements, or take more seconds of CPU time.
 MOST_ELEMENTS, MOST_SECONDS = 1 << 24, 0.5
@@ -38,12 +39,12 @@ STEPS = 20
 class Growth:
     """Which numbers of a case are multiplied: extents of tensors, and numbers among the other arguments.
 
-    `leading` multiplies the first extent of the tensors alone. `shapes` says that numbers in lists and tuples are
-    extents, `numbers` that those which stand alone are.
+    `only` is the one place of a shape that grows, 0 for the first and -1 for the last. `shapes` says that numbers in
+    lists and tuples are extents, `numbers` that those which stand alone are.
     """
 
     extents: frozenset[int]
-    leading: bool = False
+    only: int | None = None
     shapes: bool = False
     numbers: bool = False
 
@@ -58,23 +59,31 @@ class Growth:
             return self._tensor(value, factor)
         if isinstance(value, (ListOf, tuple)):
             items = value.items if isinstance(value, ListOf) else value
-            if self.shapes and items and all(isinstance(item, int) for item in items):
-                items = tuple(self._number(item, factor, first=not i) for i, item in enumerate(items))
+            if self.shapes and items and all(map(_whole, items)):
+                items = tuple(
+                    self._number(item, factor) if self._here(i, items) else item for i, item in enumerate(items)
+                )
             else:
                 items = tuple(map_tensors(item, lambda tensor: self._tensor(tensor, factor)) for item in items)
             return ListOf(items) if isinstance(value, ListOf) else items
-        return self._number(value, factor, first=True) if self.numbers else value
+        return self._number(value, factor) if self.numbers else value
 
-    def _number(self, value: Argument, factor: int, *, first: bool) -> Argument:
-        if not isinstance(value, int) or isinstance(value, bool) or value not in self.extents:
-            return value
-        return value * factor if first or not self.leading else value
+    def _number(self, value: Argument, factor: int) -> Argument:
+        return value * factor if _whole(value) and value in self.extents else value
+
+    def _here(self, place: int, shape: Sequence[Any]) -> bool:
+        """Whether what stands at a place of a shape may grow."""
+        return self.only is None or place == self.only % len(shape)
 
     def _tensor(self, tensor: TensorSpec, factor: int) -> TensorSpec:
+        if tensor.literal is not None:  # lengths, which add up to an extent; of another growth they are refused
+            return replace(tensor, literal=tuple(value * factor for value in tensor.literal))
         shape = tuple(
-            extent * factor if extent in self.extents and (not self.leading or not i) else extent
+            extent * factor if extent in self.extents and self._here(i, tensor.shape) else extent
             for i, extent in enumerate(tensor.shape)
         )
+        if tensor.values == SPD and shape[-1] != shape[-2]:
+            return tensor
         return replace(tensor, shape=shape, strides=_strides(tensor, shape))
 
 
@@ -92,15 +101,18 @@ class Scaled:
     """A case that grew, by which factor, and what it costs."""
 
     case: Case
-    factor: int
-    cost: Cost
+    factor: int = 1
+    cost: Cost = Cost(0, 0, 0.0)
 
 
-def scaled(function: Callable[..., Any], case: Case, elements: int, device: str) -> tuple[Case, int]:
-    """Return the case with its largest tensor of at least so many elements, and the factor; else as it may grow."""
+def scaled(function: Callable[..., Any], case: Case, elements: int, device: str) -> Scaled:
+    """Return the case with its largest tensor of at least so many elements, else as large as it may grow.
+
+    One that the function does not take is returned as it is, at no cost.
+    """
     start = cost(function, case, device)
     if start is None:
-        return case, 1
+        return Scaled(case)
     best = Scaled(case, 1, start)
     deadline = process_time() + SEARCH_SECONDS
     for growth in _growths(case):
@@ -109,7 +121,7 @@ def scaled(function: Callable[..., Any], case: Case, elements: int, device: str)
         found = _climbed(function, case, growth, elements, start, device)
         if found.cost.elements > best.cost.elements:
             best = found
-    return best.case, best.factor
+    return best
 
 
 def cost(function: Callable[..., Any], case: Case, device: str) -> Cost | None:
@@ -168,7 +180,7 @@ def _bearable(before: Cost, now: Cost, ratio: float) -> bool:
 
 
 def _growths(case: Case) -> Iterator[Growth]:
-    """Yield which numbers may grow, the most natural first: all extents together, then one, then the first alone."""
+    """Yield which numbers may grow, the most natural first: all extents together, then one, then an end alone."""
     shapes = [tensor.shape for tensor in _specs(case)]
     extents = frozenset(extent for shape in shapes for extent in shape if extent > 1)
     if not shapes or not extents:
@@ -176,11 +188,18 @@ def _growths(case: Case) -> Iterator[Growth]:
         yield from (Growth(found, shapes=True), Growth(found, shapes=True, numbers=True))
         yield from (Growth(frozenset({number}), numbers=True) for number in sorted(found, reverse=True))
         return
-    first = next((shape for shape in shapes if shape and shape[0] > 1), ())
-    for some, leading in ((extents, False), *((frozenset({own}), False) for own in sorted(extents, reverse=True))):
-        yield from (Growth(some, leading, shapes=True), Growth(some, leading), Growth(some, leading, True, True))
-    if first:
-        yield from (Growth(frozenset(first[:1]), True, True), Growth(frozenset(first[:1]), True, True, True))
+    for some in (extents, *(frozenset({own}) for own in sorted(extents, reverse=True))):
+        yield from (Growth(some, shapes=True), Growth(some), Growth(some, shapes=True, numbers=True))
+    lists = list(_lists(case))
+    for only in (0, -1):
+        ends = [shape[only] for shape in shapes if shape]
+        first = next((end for end in ends if end > 1), None)
+        if first is not None:
+            yield Growth(frozenset({first}), only, shapes=True)
+            yield Growth(frozenset({first}), only, shapes=True, numbers=True)
+        # A shape that another one becomes has extents of its own, and as many elements.
+        together = frozenset(end for end in (*ends, *(value[only] for value in lists)) if end > 0)
+        yield Growth(together, only, shapes=True)
 
 
 def _specs(case: Case) -> list[TensorSpec]:
@@ -188,10 +207,22 @@ def _specs(case: Case) -> list[TensorSpec]:
     return [tensor for value in (*case.inputs.values(), *case.attributes.values()) for tensor in tensors_of(value)]
 
 
+def _lists(case: Case) -> Iterator[tuple[int, ...]]:
+    """Yield the lists and tuples of whole numbers among the arguments."""
+    for value in (*case.inputs.values(), *case.attributes.values()):
+        items = value.items if isinstance(value, ListOf) else value
+        if isinstance(items, tuple) and items and all(map(_whole, items)):
+            yield tuple(filter(_whole, items))
+
+
 def _numbers(case: Case) -> Iterator[int]:
     for value in (*case.inputs.values(), *case.attributes.values()):
         items = value.items if isinstance(value, ListOf) else value if isinstance(value, tuple) else (value,)
-        yield from (item for item in items if isinstance(item, int) and not isinstance(item, bool))
+        yield from filter(_whole, items)
+
+
+def _whole(value: Argument) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _strides(tensor: TensorSpec, shape: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -111,7 +111,22 @@ def _recurrent() -> dict[str, Declared]:
     }
     for name in ("RNNCell", "LSTMCell", "GRUCell"):
         found[name] = Layer(name, getattr(rnn, name), {"data": SEQUENCES[1:]}, {"hidden_size": 100})
-    return found
+    return {**found, **_cells_of_cells()}
+
+
+def _cells_of_cells() -> dict[str, Declared]:
+    """Return the cells that are made of others, and the one that has no weights."""
+    step, wide = {"data": SEQUENCES[1:]}, SEQUENCES[-1]
+    zoneout = {"hidden_size": 100, "zoneout_states": 0.5}
+    return {
+        "SequentialRNNCell": Layer("SequentialRNNCell", layers.sequential_cells, step, {"hidden_size": 100}),
+        "BidirectionalCell": Layer(
+            "BidirectionalCell", layers.bidirectional_cell, {"data": SEQUENCES}, {"hidden_size": 100}, hybrid=False
+        ),
+        "DropoutCell": Layer("DropoutCell", rnn.DropoutCell, step, {"rate": 0.5}),
+        "ZoneoutCell": Layer("ZoneoutCell", layers.zoneout_cell, step, zoneout),
+        "ResidualCell": Layer("ResidualCell", layers.residual_cell, step, {"hidden_size": wide}),
+    }
 
 
 def _losses() -> dict[str, Declared]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import mxnet as mx
 
+from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess, Subject
 from opperf.tensor import TensorSpec, dtype_named
 
@@ -57,8 +58,7 @@ class Layer:
             block.hybridize(static_alloc=True, static_shape=True)
         arrays = {name: filled(here, name, parameters, context) for name in self.data}
         given: list[Any] = list(arrays.values())
-        if isinstance(block, mx.gluon.rnn.RecurrentCell):
-            given.append(block.begin_state(batch_size=given[0].shape[0], ctx=context))
+        given += states_of(block, given[0], context)
         block(*given)  # the shapes of weights are known after this
         weights = [known.data(context) for known in block.collect_params().values() if known.grad_req != "null"]
         data = [array for name, array in arrays.items() if name not in self.fixed]
@@ -100,6 +100,46 @@ def convolution_batch_norm(**given: Any) -> Any:
 def convolution_batch_norm_relu(**given: Any) -> Any:
     """Return a convolution, a batch norm and a relu, one after the other."""
     return _sequence([mx.gluon.nn.Conv2D(**given), mx.gluon.nn.BatchNorm(), mx.gluon.nn.Activation("relu")])
+
+
+def sequential_cells(hidden_size: int) -> Any:
+    """Return two cells of LSTM, one after the other."""
+    whole = mx.gluon.rnn.HybridSequentialRNNCell()
+    for _ in range(2):
+        whole.add(mx.gluon.rnn.LSTMCell(hidden_size))
+    return whole
+
+
+def zoneout_cell(hidden_size: int, zoneout_states: float) -> Any:
+    """Return a cell of LSTM that keeps a share of its states as they were.
+
+    Outputs are not kept: a cell remembers those of its last call, and the gradients of all calls would hang together.
+    """
+    return mx.gluon.rnn.ZoneoutCell(mx.gluon.rnn.LSTMCell(hidden_size), zoneout_states=zoneout_states)
+
+
+def residual_cell(hidden_size: int) -> Any:
+    """Return a cell of LSTM that adds its data to its output, so that both are of one width."""
+    return mx.gluon.rnn.ResidualCell(mx.gluon.rnn.LSTMCell(hidden_size))
+
+
+def bidirectional_cell(hidden_size: int) -> Any:
+    """Return a cell of LSTM for each direction; a sequence is what they can be called with."""
+    cell = mx.gluon.rnn.LSTMCell
+    return Unrolled(mx.gluon.rnn.BidirectionalCell(cell(hidden_size), cell(hidden_size)))
+
+
+class Unrolled(mx.gluon.Block):  # type: ignore[misc]
+    """A cell that is called for each step of a sequence, which is the first dimension of the data."""
+
+    def __init__(self, cell: Any) -> None:
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, data: Any) -> Any:
+        """Return the output of every step."""
+        outputs, _ = self.cell.unroll(data.shape[0], data, layout="TNC", merge_outputs=True)
+        return outputs
 
 
 def _sequence(blocks: Sequence[Any]) -> Any:

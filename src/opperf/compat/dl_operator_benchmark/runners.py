@@ -56,7 +56,9 @@ GLUON = {
         GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D
     """,
     "gluon_normalization": "Dropout BatchNorm InstanceNorm LayerNorm GroupNorm",
-    "gluon_recurrent": "RNN LSTM GRU RNNCell LSTMCell GRUCell",
+    "gluon_recurrent": """
+        RNN LSTM GRU RNNCell LSTMCell GRUCell SequentialRNNCell BidirectionalCell DropoutCell ZoneoutCell ResidualCell
+    """,
     "gluon_nn_loss": """
         L1Loss L2Loss SigmoidBinaryCrossEntropyLoss SoftmaxCrossEntropyLoss KLDivLoss HuberLoss HingeLoss
         SquaredHingeLoss LogisticLoss TripletLoss CTCLoss CosineEmbeddingLoss PoissonNLLLoss

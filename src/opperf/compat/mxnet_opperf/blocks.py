@@ -8,6 +8,7 @@ from typing import Any
 
 import mxnet as mx
 
+from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess
 from opperf.compat.mxnet_opperf.inputs import Given, Signature, given
 
@@ -22,7 +23,8 @@ def is_block(operator: Any) -> bool:
 def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: Any, dtype: str) -> tuple[Any, Given]:
     """Return a block that has run once, and the arguments of its call, in the order of the dictionary.
 
-    A class is constructed with the keys that its constructor knows. What a block of one's own holds stays as it is.
+    A class is constructed with the keys that its constructor knows. What a block of one's own holds stays as it is. A
+    recurrent cell that is given its data alone begins with states of zeros.
     """
     own = _constructor(operator) if isinstance(operator, type) else frozenset()
     settings = {name: value for name, value in inputs.items() if name in own and name != "dtype"}
@@ -35,6 +37,8 @@ def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: A
         block.initialize(ctx=context)
         block.cast(rest.get("dtype", dtype))
     arguments = (*found.positional, *found.keywords.values())
+    if len(arguments) == 1:
+        arguments += states_of(block, arguments[0], context)
     block(*arguments)  # what the shapes of the parameters are, the first call tells
     flows = found.differentiable
     if isinstance(block, mx.gluon.nn.Embedding):  # its data are places in a table: the gradient is the table's
