@@ -143,7 +143,7 @@ def test_the_readers_of_commands_find_them() -> None:
 
 
 def test_every_command_is_on_the_page_of_commands(root: Path) -> None:
-    text = (root / "docs" / "reference" / "command_line.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     command: Any = typer.main.get_command(app)
     for name, verb in command.commands.items():
         assert f"<!-- generated: help {name} -->" in text

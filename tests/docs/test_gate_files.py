@@ -38,13 +38,13 @@ def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
 
 
 def test_every_key_of_a_gate_file_is_documented(root: Path) -> None:
-    text = (root / "docs" / "reference" / "gate_file.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "reference" / "gate-file.md").read_text(encoding="utf-8")
     assert [key for key in (*KEYS, *EXPECTED_KEYS) if f"| `{key}` |" not in text] == []
     named = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
     assert named == {*KEYS, *EXPECTED_KEYS}
 
 
 def test_every_field_of_an_expectation_is_documented(root: Path) -> None:
-    text = (root / "docs" / "reference" / "expected_file.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "reference" / "expected-file.md").read_text(encoding="utf-8")
     own = {field.name for field in fields(Expectation)} - {"trial"}  # its parts stand in the expectation itself
     assert own <= set(re.findall(r"\"(\w+)\"", text))

@@ -1,7 +1,7 @@
 """The grammar of PARAM's configs, written down once: what every key is called, what it may hold, and what it means.
 
 Three things are made from it, so that they cannot disagree: the check of a file (`arguments.py`, `document.py`), the
-JSON schema (`schema.py`), and the page `docs/reference/param_config.md`.
+JSON schema (`schema.py`), and the page `docs/reference/param-config.md`.
 """
 
 from __future__ import annotations
