@@ -63,7 +63,10 @@ def graph(op_type: str) -> Graph:
 
 def choice(*, of_first: bool) -> Case:
     """Return the case of an `If`, of which one branch negates and the other takes the absolute value."""
-    inputs = {"cond": TensorSpec((), "bool", literal=(of_first,)), "outer": ListOf((values(1.0, -2.0),))}
+    inputs: dict[str, Argument] = {
+        "cond": TensorSpec((), "bool", literal=(of_first,)),
+        "outer": ListOf((values(1.0, -2.0),)),
+    }
     return node("If", inputs, then_branch=graph("Neg"), else_branch=graph("Abs"))
 
 

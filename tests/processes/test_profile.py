@@ -320,7 +320,7 @@ def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here:
 
 def test_workers_and_programs_of_a_script_are_on_its_timeline(here: Path) -> None:
     Path("torch.py").unlink()
-    command = [sys.executable, "-m", "opperf", "profile", "--output", "prof", MODELS / "workers_torch.py"]
+    command = [sys.executable, "-m", "opperf", "profile", "--output", "prof", str(MODELS / "workers_torch.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TORCH)
     assert done.returncode == 0, done.stderr
     profile = from_trace(json.loads(Path("prof/profile.json").read_text()), "prof/profile.json")

@@ -23,7 +23,7 @@ TABLES: dict[str, Mapping[str, Rule]] = {
     "mxnet": {name: rule for table in MXNET for name, rule in table.items()},
     "mxnet gradients": {name: (text, given) for name, (text, _, given) in gradient_rules.GRADIENTS.items()},
     "shared": shared.RULES,
-    "numpy": numpy_own.RULES.functions,
+    **{f"{area}*": rules.functions for area, rules in numpy_own.AREAS.items()},
     "jax.numpy": numpy_rules.FUNCTIONS,
     "jax.lax": lax_rules.FUNCTIONS,
     "jax.scipy": {**scipy_rules.FUNCTIONS, **scipy_rules.DISTRIBUTIONS},

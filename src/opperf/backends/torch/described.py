@@ -227,7 +227,7 @@ def _definite(tensor: torch.Tensor) -> bool:
 
 
 def _even(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return torch.allclose(one, other, rtol=UNEVEN, atol=UNEVEN)
+    return bool(torch.allclose(one, other, rtol=UNEVEN, atol=UNEVEN))
 
 
 def _rises(tensor: torch.Tensor) -> bool:
