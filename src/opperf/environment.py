@@ -59,7 +59,7 @@ class EnvironmentSpec:
         if plain in PRESETS:
             return preset(plain)
         key, equals, path = plain.partition("=")
-        if equals and key.strip() == "python":
+        if equals and key.strip().lower() == "python":
             return cls._python(path.strip())
         return cls._requirement(plain)
 
