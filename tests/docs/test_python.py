@@ -23,7 +23,8 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 ABSENT = [known.name for known in FRAMEWORKS.values() if importlib.util.find_spec(known.module) is None]
 #: What else imports a framework: the faces for scripts that have it.
 FACES = {
-    "mxnet": r"|profiling\.of_mxnet|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
+    "mxnet": r"|profiling\.of_mxnet|compat\.cell_states"
+    r"|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
     r"|compat\.dl_operator_benchmark\.(?!benchmark_driver)"
 }
 WITHOUT = "|".join(rf"backends\.{name}\b{FACES.get(name, '')}" for name in ABSENT)
