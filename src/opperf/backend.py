@@ -204,6 +204,9 @@ class Backend(Protocol):
     def device_timer(self) -> DeviceTimer | None:
         """Return the device's own clock, None on a CPU."""
 
+    def cache_sweep(self) -> Callable[[], None] | None:
+        """Return what empties a device's last-level cache; None on a CPU, and where its size is not told."""
+
     def free_memory(self) -> int | None:
         """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
 

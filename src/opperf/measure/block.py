@@ -19,7 +19,7 @@ from opperf.measurement import Sample
 
 
 class Block:
-    """Takes samples of one piece of work. `sweep`, when given, empties the CPU cache before each call."""
+    """Takes samples of one piece of work. `sweep`, when given, empties the last-level cache before each call."""
 
     def __init__(
         self, work: Work, backend: Backend, counters: Counters, *, sweep: Callable[[], None] | None = None

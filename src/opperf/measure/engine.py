@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from opperf.backend import Backend, Work
+from opperf.backend import Backend, Unsupported, Work
 from opperf.measure import host
 from opperf.measure.block import Block
 from opperf.measure.cache import Sweep
@@ -43,7 +43,8 @@ class Engine:
         """
         clock = self._backend.clock
         spent: dict[str, float] = {}
-        block = Block(work, self._backend, self._counters, sweep=_sweep() if settings.cache == "cold" else None)
+        sweep = self._cold() if settings.cache == "cold" else None
+        block = Block(work, self._backend, self._counters, sweep=sweep)
         with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
             calls, warmed, probed = self._warm(block, settings, output_bytes, took)
         self._counters.watch()
@@ -89,6 +90,17 @@ class Engine:
                 self._counters.watch()
             settle(block)
             return Samples(tuple(block.sample(block.calls) for _ in range(samples)), block.overhead_ns)
+
+    def _cold(self) -> Callable[[], None]:
+        """Return what empties the last-level cache of the device; raises `Unsupported` where nothing can."""
+        own = self._backend.cache_sweep()
+        if own is None and self._backend.side.device != "cpu":
+            raise Unsupported(
+                f"{self._backend.name} does not tell the size of a device's cache, so none can be emptied",
+                slug="no_cold_cache",
+                hint="leave `--cache cold` out",
+            )
+        return own or _sweep()
 
     def _warm(self, block: Block, settings: Settings, output_bytes: int, took: Sequence[int]) -> tuple[int, int, bool]:
         """Return the calls of a block, how many calls went before the first sample, and whether any was a probe."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from opperf.case import Case
-from opperf.compat.param.command.flags import MODES, notes, parser, quiet
+from opperf.compat.param.command.flags import MODES, parser, quiet
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown, output_path
 from opperf.compat.param.command.trace import write_trace
@@ -87,10 +87,7 @@ def test_a_value_that_cannot_be_is_refused(words: list[str], capsys: pytest.Capt
     assert "error: " in capsys.readouterr().err
 
 
-def test_an_output_says_which_flags_mean_less_here() -> None:
-    (note,) = notes(parser().parse_args(["--cuda-l2-cache", "off"]))
-    assert note.startswith("`--cuda-l2-cache off` sweeps the CPU's")
-    assert notes(parser().parse_args([])) == []
+def test_nothing_is_said_below_the_level_of_an_error() -> None:
     assert quiet(parser().parse_args(["-l", "error"]))
     assert not quiet(parser().parse_args([]))
 

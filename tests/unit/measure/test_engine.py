@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from opperf.backend import Work
+from opperf.backend import Unsupported, Work
 from opperf.measure import engine as module
 from opperf.measure.calibrate import LONGEST_NS
 from opperf.measure.disturbance import NoCounters, Reading
@@ -142,6 +143,19 @@ def test_a_cold_cache_is_swept_before_each_call(backend: Watched, monkeypatch: p
     before = [backend.events[i - 2 : i] for i, event in enumerate(backend.events) if event == "call"]
     assert before == [["sweep", "wait"]] * len(before)
     assert (found.facts["cache"], found.facts["sync"]) == ("cold", "call")
+
+
+def test_a_devices_own_cache_is_swept_in_place_of_the_cpus(backend: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_sweep", lambda: pytest.fail("the CPU's cache was swept"))
+    monkeypatch.setattr(backend, "cache_sweep", lambda: lambda: backend.events.append("sweep"))
+    Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(cache="cold", runs=3), output_bytes=0)
+    assert backend.events.count("sweep") == backend.events.count("call") > 3
+
+
+def test_a_device_whose_cache_nobody_can_empty_is_not_called_cold(backend: Watched) -> None:
+    backend.side = replace(backend.side, device="cuda:0")
+    with pytest.raises(Unsupported, match="does not tell the size of a device's cache"):
+        Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(cache="cold"), output_bytes=0)
 
 
 def test_a_hot_cache_is_not_swept(backend: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,6 +192,9 @@ class JaxBackend:
         """Return None: JAX hands out no events of a device."""
         return None
 
+    def cache_sweep(self) -> None:
+        """Return None: JAX does not tell the size of a device's cache."""
+
     def free_memory(self) -> int | None:
         """Return what XLA may still take of its share of a device; it has none of the machine's own memory."""
         known = None if self.device.platform == "cpu" else self.device.memory_stats()

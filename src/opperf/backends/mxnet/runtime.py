@@ -198,6 +198,9 @@ class MxnetBackend:
         """Return nothing: MXNet gives no access to its CUDA streams, and waiting after a block does for them."""
         return None
 
+    def cache_sweep(self) -> None:
+        """Return None: MXNet does not tell the size of a device's cache."""
+
     def free_memory(self) -> int | None:
         """Return what is free on a CUDA device."""
         context = self.context

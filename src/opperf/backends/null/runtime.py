@@ -177,6 +177,10 @@ class NullBackend:
         """There is no device."""
         return None
 
+    def cache_sweep(self) -> Callable[[], None] | None:
+        """There is no device."""
+        return None
+
     def free_memory(self) -> int | None:
         """Return the setting `free`, or so much that every size fits but `int64`."""
         return int(self.side.settings.get("free", FREE_BYTES))

@@ -161,6 +161,9 @@ class NumpyBackend:
         """Return None."""
         return None
 
+    def cache_sweep(self) -> None:
+        """Return nothing: arrays lie in the machine's memory."""
+
     def free_memory(self) -> int | None:
         """Return nothing: arrays lie in the machine's memory."""
         return None

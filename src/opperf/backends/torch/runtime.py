@@ -15,7 +15,7 @@ from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
 from opperf.backends.torch import capture, discovery, explain, functions, gradients, layers, memory, opinfo
 from opperf.backends.torch.described import DTYPES, NAMES, computed, tensors
-from opperf.backends.torch.device import EventTimer
+from opperf.backends.torch.device import CacheSweep, EventTimer
 from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
@@ -198,6 +198,10 @@ class TorchBackend:
     def device_timer(self) -> DeviceTimer | None:
         """Return CUDA events."""
         return EventTimer(self.device) if self.device.type == "cuda" else None
+
+    def cache_sweep(self) -> CacheSweep | None:
+        """Return what empties the second-level cache of a CUDA device."""
+        return CacheSweep.of(self.device) if self.device.type == "cuda" else None
 
     def free_memory(self) -> int | None:
         """Return what is free on a CUDA device."""

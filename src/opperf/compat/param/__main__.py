@@ -20,7 +20,7 @@ def benchmark() -> None:
     """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
     from opperf.cli.output import check_place
     from opperf.cli.run import leave
-    from opperf.compat.param.command.flags import notes, parser, quiet
+    from opperf.compat.param.command.flags import parser, quiet
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
     from opperf.compat.param.command.tools import asked
@@ -36,7 +36,7 @@ def benchmark() -> None:
     path = output_path(given.output_prefix, stamp, append=given.append)
     check_place(path)
     if not quiet(given):
-        for note in [*config.notes, *notes(given)]:
+        for note in config.notes:
             print(f"note: {note}", file=sys.stderr)
     trace = path.with_name(f"{path.stem}_trace.json") if given.profile else None
     try:

@@ -9,8 +9,6 @@ from typing import Any
 from opperf import __version__
 
 MODES = ("discrete", "continuous", "continuous_events")
-#: What an output says of a flag that means less here.
-CACHE_NOTE = "`--cuda-l2-cache off` sweeps the CPU's last-level cache before each call; a GPU's cache is left as it is"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,11 +54,6 @@ def parser() -> argparse.ArgumentParser:
     flag("-e", "--environment", action="append", metavar="E", help="an environment of opperf, as `fbgemm`; not PARAM's")
     made.add_argument("--version", action="version", version=f"opperf {__version__}")
     return made
-
-
-def notes(given: argparse.Namespace) -> list[str]:
-    """Return what an output should say of flags that mean less here than they do in PARAM."""
-    return [CACHE_NOTE] if given.cuda_l2_cache == "off" else []
 
 
 def quiet(given: argparse.Namespace) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from opperf import __version__
 from opperf.cli.progress import Bar
 from opperf.compat.param.command.batches import Watch
-from opperf.compat.param.command.flags import notes, quiet
+from opperf.compat.param.command.flags import quiet
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown
 from opperf.compat.param.command.tools import Tool
@@ -188,7 +188,7 @@ def header(given: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
             "machine": machine.facts(),
         },
         "start_time": _now(),
-        "notes": [*config.notes, *notes(given)],
+        "notes": list(config.notes),
     }
 
 

@@ -1,0 +1,23 @@
+"""A cold cache of a CUDA device: memory of twice its size is written, on what stands for the device."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+SCRIPT = Path(__file__).with_name("swept_torch.py")
+
+
+def test_twice_the_devices_cache_is_written_at_each_sweep_and_a_cpu_has_no_such_memory() -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    environment = {**os.environ, "PYTHONPATH": str(package_folder())}
+    done = subprocess.run(
+        [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert json.loads(done.stdout) == {"bytes": 6 << 20, "written": True, "on a CPU": None}
