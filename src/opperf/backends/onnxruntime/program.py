@@ -32,7 +32,7 @@ LEVELS = {
 }
 #: Messages of ONNX Runtime's own from this severity on: errors. They go to stderr.
 ERRORS = 3
-#: How ONNX Runtime calls a tensor of strings, which lie in the machine's memory whatever the device is.
+#: How ONNX Runtime calls a tensor of strings.
 TEXTS = "tensor(string)"
 #: What a model is refused with.
 REFUSALS = (state.Fail, state.InvalidArgument, state.InvalidGraph, state.InvalidProtobuf, state.RuntimeException)
@@ -58,11 +58,11 @@ class Program:
         self._binding = self.session.io_binding()
         for name, value in self._values.items():
             self._binding.bind_ortvalue_input(name, value)
-        tensors = [name for name in model.outputs if kinds[name].startswith("tensor(")]
-        for name in tensors:
-            self._binding.bind_output(name, *_place("cpu" if kinds[name] == TEXTS else side.device))
-        # What was bound is written to: a sequence would grow at each run.
-        self._bound_anew = tuple(name for name in model.outputs if name not in tensors)
+        numbers = [name for name in model.outputs if kinds[name].startswith("tensor(") and kinds[name] != TEXTS]
+        for name in numbers:
+            self._binding.bind_output(name, *_place(side.device))
+        # What is bound is written to at each run. Sequences would grow by that, and some kernels add to strings.
+        self._bound_anew = tuple(name for name in model.outputs if name not in numbers)
         self._run = self.session.run_with_iobinding
 
     def __call__(self) -> Any:
