@@ -53,8 +53,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Flow:
-    """What flows back through an operator: to what it returned, and from there to what it took."""
+    """What an operator took, and what flows back through it: to what it returned, and from there to what it took."""
 
+    given: Sequence[HostValue]
     cotangents: Sequence[HostValue]
     gradients: Sequence[HostValue]
 
@@ -88,13 +89,13 @@ class Keeping:
         self.walks.append((history.graph_behind(list(heads)), cotangents))
         return int(walk(count, heads, given, *rest))
 
-    def walked(self) -> Iterator[tuple[Call | None, Flow | None]]:
-        """Yield the call of each operator whose gradient was computed and what flowed through it, where it was seen."""
+    def walked(self) -> Iterator[Flow | None]:
+        """Yield what flows through each operator whose gradient was computed; None where that cannot be seen."""
         for graph, cotangents in self.walks:
             flows = flowed(graph, cotangents, self.recorded)
             for node, moves in reversed(list(zip(graph["nodes"], flowing(graph)))):
                 if node["op"] != "null" and moves:
-                    yield self.recorded.get(node["name"]), flows.get(node["name"])
+                    yield flows.get(node["name"])
 
 
 def numbers(addresses: Sequence[int]) -> list[HostValue]:
@@ -113,13 +114,14 @@ def flowed(
 ) -> dict[str, Flow]:
     """Walk a graph again, and return what flows through each operator, by the names of its nodes.
 
-    There is nothing where an array that the graph begins with was not seen.
+    What operators took is what they take now: what one draws differs. There is nothing where an array that the graph
+    begins with was not seen.
     """
     nodes, moves = graph["nodes"], flowing(graph)
     values = beginning(nodes, recorded)
     if not nodes or any(node["op"] == "null" and (place, 0) not in values for place, node in enumerate(nodes)):
         return {}
-    zeros: dict[str, tuple[list[Any], list[Any]]] = {}
+    seen: dict[str, tuple[list[HostValue], list[Any], list[Any]]] = {}
     with autograd.record():
         for place, node in enumerate(nodes):
             if node["op"] == "null":
@@ -127,13 +129,14 @@ def flowed(
             entries = [(entry[0], entry[1]) for entry in node["inputs"]]
             flow = [moves[place] and moves[entry[0]] for entry in entries]
             taken, into = added([values[entry] for entry in entries], flow)
+            given = [backend.to_host(one) for one in taken]
             made = graphs.called(node, taken)
             made, out = added(made, [moves[place]] * len(made))
-            zeros[node["name"]] = out, into
+            seen[node["name"]] = given, out, into
             values.update({(place, i): one for i, one in enumerate(made)})
     heads = [values[head[0], head[1]] for head in graph["heads"]]
     autograd.backward(heads, [None if one is None else array(one) for one in cotangents])
-    return {name: Flow(gradients(out), gradients(into)) for name, (out, into) in zeros.items()}
+    return {name: Flow(given, gradients(out), gradients(into)) for name, (given, out, into) in seen.items()}
 
 
 def beginning(nodes: Sequence[Any], recorded: Mapping[str, Call]) -> dict[tuple[int, int], Any]:
@@ -173,16 +176,15 @@ def forward(call: Captured, was: Call) -> Kept:
     return Kept(call, given, looks, was.returned, left_by(call.case, was), undecided=drawn(call))
 
 
-def backward(call: Captured, was: Call | None, flow: Flow | None) -> Kept:
+def backward(call: Captured, flow: Flow | None) -> Kept:
     """Return the gradient of a call with its numbers."""
     if call.case is None:
         return Kept(call)
     moving = [one for one in call.case.tensors() if one.is_float and one.requires_grad is not False]
     looks = [(one.shape, one.dtype, None) for one in moving]
-    if was is None or flow is None:
+    if flow is None:
         return Kept(call, looks=looks, undecided="not seen")
-    given = taken_by(call.case, was.given)
-    return Kept(call, given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
+    return Kept(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
 
 
 def taken_by(case: Case, arrays: Sequence[HostValue]) -> Sequence[HostValue]:
@@ -216,12 +218,12 @@ def kept(function: Callable[[], Any]) -> Iterator[Kept]:
     forwards, backwards = iter(keeping.calls), keeping.walked()
     for call in calls:
         if call.direction == "backward":
-            yield backward(call, *next(backwards))
+            yield backward(call, next(backwards))
         elif call.backward:
             yield Kept(call, undecided="not seen")
         else:
             yield forward(call, next(forwards))
-    assert (next(forwards, None), next(backwards, None)) == (None, None)
+    assert not [*forwards, *backwards]
 
 
 if __name__ == "__main__":

@@ -75,24 +75,23 @@ def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_
     layers, graph = ([name for name in one["modules"] if name.startswith("lenet")] for one in (lenet, hybridized))
     assert layers == graph
     assert [found["unlike"] for found in (lenet, hybridized, normalized, imperative)] == [[]] * 4
-    # In the order of addition, or to the bit: every operator and every gradient, but what is drawn.
+    # Gradients too; those that are added up, and what dropout draws, nobody can know.
     assert {*lenet["numbers"], *hybridized["numbers"]} <= {*SAME}
-    assert normalized["numbers"]["drawn"] == 2
-    assert sum(normalized["numbers"].values()) == normalized["cases"] > 2 + normalized["numbers"].get("not seen", 0)
+    assert {*normalized["numbers"]} <= {*SAME, "drawn"}
+    assert (normalized["numbers"]["drawn"], imperative["numbers"]["not seen"]) == (2, 2)
     assert {"BatchNorm", "BatchNorm backward", "Dropout", "Dropout backward", "adam_update"} <= {*normalized["names"]}
     assert imperative["names"]["add_n"] == 2
     assert (imperative["names"]["slice backward"], imperative["names"]["exp"]) == (2, 1)
     assert "exp backward" not in imperative["names"]
 
 
-def test_every_equation_of_jax_runs_alone() -> None:
-    paths = f"{STEPS}/mlp_jax.py:training_step", f"{STEPS}/transformer_jax.py:training_step"
-    own = f"{HERE}/captured_models_jax.py:unusual"
-    mlp, transformer, unusual = in_environment("jax", BENCHMARKS / "rerun_jax.py", HERE, *paths, own)
-    assert [found["unlike"] for found in (mlp, transformer)] == [[], []]
-    assert all(found["calls"] > found["cases"] > 40 for found in (mlp, transformer))
+def test_every_equation_of_jax_runs_alone_with_the_numbers_of_its_program() -> None:
+    paths = f"{STEPS}/mlp_jax.py:training_step", f"{HERE}/captured_models_jax.py:unusual"
+    mlp, unusual = in_environment("jax", BENCHMARKS / "rerun_jax.py", HERE, *paths)
+    assert mlp["unlike"] == []
+    assert mlp["calls"] > mlp["cases"] > 40
     # Keys stand for what is drawn, so that nothing is left out.
-    assert {*mlp["numbers"], *transformer["numbers"], *unusual["numbers"]} <= {*SAME}
+    assert {*mlp["numbers"], *unusual["numbers"]} <= {*SAME}
     assert [name for name, *_ in unusual["unlike"]] == ["pure_callback"]
     assert {"sinh", "cosh", "tan", "scatter-max", "scatter-mul", "random_gamma", "fft"} <= {*unusual["names"]}
 
