@@ -147,18 +147,30 @@ def cost(framework: str) -> dict[str, float]:
     call = short_call(framework)
 
     def block() -> float:
+        for _ in range(CALLS // 10):  # what was done before has emptied caches
+            call()
         start = time.perf_counter()
         for _ in range(CALLS):
             call()
         return (time.perf_counter() - start) / CALLS
 
-    found: dict[str, list[float]] = {"alone": [], "profiled": [], "in the profile": []}
-    for _ in range(BLOCKS):
-        found["alone"].append(block())
+    def profiled_block() -> tuple[float, float]:
         with profiler.profile(framework) as p:
-            found["profiled"].append(block())
-        found["in the profile"].append(sum(row.own for row in rows(p.profile)) / CALLS)
-    return {kind: median(seconds[1:]) for kind, seconds in found.items()}  # the first ones set things up
+            took = block()
+        (seen,) = rows(p.profile)
+        return took, seen.p50
+
+    alone, profiled, inside = [], [], []
+    for number in range(BLOCKS):
+        if number % 2:
+            alone.append(block())
+        took, seen = profiled_block()
+        profiled.append(took)
+        inside.append(seen)
+        if not number % 2:
+            alone.append(block())
+    # The first ones set things up.
+    return {"alone": median(alone[1:]), "profiled": median(profiled[1:]), "in the profile": median(inside[1:])}
 
 
 QUESTIONS: dict[str, Callable[[str], Any]] = {"totals": totals, "cost": cost}

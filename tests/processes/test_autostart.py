@@ -279,6 +279,14 @@ def test_a_framework_is_watched_from_when_it_has_been_imported(profiled: Callabl
     assert [facts["framework"] for facts in profile.processes.values()] == ["torch"]
 
 
+def test_what_was_seen_long_before_the_end_is_in_the_profile(profiled: Callable[..., Ran]) -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "jax"), framework="jax")
+    step = "def step():\n    jnp.sin(jnp.ones(8)).block_until_ready()\n"
+    text = f"import jax.numpy as jnp\n{step}for _ in range(3):\n    step()\n"
+    ran = profiled(text, python, framework=None, function="__main__:step", skip=1, calls=1)
+    assert (ran.code, ran.profiles[0].of_kind("operator")[-1].module) == (0, "sin"), ran.err
+
+
 def test_a_script_without_a_framework_leaves_nothing(profiled: Callable[..., Ran]) -> None:
     ran = profiled("print('mine')", framework=None, quiet=False)
     assert (ran.code, ran.out, ran.err, ran.profiles) == (0, "mine\n", "", [])

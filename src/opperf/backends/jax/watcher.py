@@ -50,6 +50,9 @@ class Watcher:
 
     def __init__(self, watching: Watching) -> None:
         self._watching = watching
+        # When Python ends it removes all such folders together, in the order in which the first of them was made: after
+        # it has called what was registered later than this, as who reads the profile then.
+        self._folder = TemporaryDirectory(prefix="opperf-jax-", ignore_cleanup_errors=True)
         self._threads = ThreadNames()
         self._steps = Steps()
         self._recording: Folder | None = None
@@ -116,7 +119,7 @@ class Watcher:
 
     def _record(self) -> None:
         outstanding.settle()
-        folder = TemporaryDirectory(prefix="opperf-jax-", ignore_cleanup_errors=True)
+        folder = TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True)
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level = 0
         options.enable_hlo_proto = False
