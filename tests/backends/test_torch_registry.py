@@ -119,6 +119,12 @@ def test_matrices_that_are_positive_definite_are_so_when_they_have_grown(childre
     assert matrix.elements >= 1 << 16
 
 
+def test_what_is_cut_into_given_lengths_grows_in_its_last_dimension(children: Any) -> None:
+    (data,) = Case.from_json(example(children, f"{LISTED}split_with_sizes", "common")).tensors()
+    assert data.elements >= 1 << 16
+    assert data.shape[-1] > 256 * data.shape[0]
+
+
 def test_the_same_operator_has_the_same_case_in_another_process(children: Any) -> None:
     before = example(children, f"{LISTED}nn.functional.conv2d", "common")
     children.close()

@@ -45,17 +45,8 @@ NORMED_GRADIENTS = "out0: 4,8,n,n | out1: 8 | out2: 8"
 #: Random numbers, made of noise and of one parameter or two: the gradients of the numbers and of the noise come first.
 DRAWN_OF_ONE = "ograd0: n,n | ograd1: n,n | parameter: n,n 1..2 | sample: n,n | noise: n,n 0.1..0.9 | out: n,n"
 DRAWN_OF_TWO = (
-    "ograd0: n,n | ograd1: n,n | loc: n,n | scale: n,n 1..2 | sample: n,n | noise: n,n 0.1..0.9 | out0: n,n | out1: n,n"
-)
-#: Convolution whose positions are shifted, and a process of events: their arrays, then their gradients.
-DEFORMED = (
-    "ograd: 1,16,n,n | data: 1,8,n,n | offset: 1,18,n,n | weight: 16,8,3,3 | bias: 16 |"
-    " out0: 1,8,n,n | out1: 1,18,n,n | out2: 16,8,3,3 | out3: 16"
-)
-EVENTS = (
-    "ograd0: 4 | ograd1: 4,3 | lda: 4,3 1..2 | alpha: 3 0..1 | beta: 3 1..2 | state: 4,3 0..1 | lags: 4,n 0..1 |"
-    " marks: 4,n int32 0..3 | valid_length: 4 1..8 | max_time: 4 100..200 | out0: 4,3 | out1: 3 | out2: 3 |"
-    " out3: 4,3 | out4: 4,n | out5: 4,n int32 | out6: 4 | out7: 4"
+    "ograd0: n,n | ograd1: n,n | middle: n,n | width: n,n 1..2 | sample: n,n | noise: n,n 0.1..0.9 | "
+    "out0: n,n | out1: n,n"
 )
 #: A matrix taken apart, and how its rows were exchanged.
 FACTORS = "LU: n,n spd | pivot: n int32 1..8 | out: n,n"
@@ -120,10 +111,9 @@ OTHER: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
         4, WINDOW),
     "_backward_Deconvolution": (
         "ograd: 2,16,n,n | data: 2,8,n,n | weight: 8,16,3,3 | out0: 2,8,n,n | out1: 8,16,3,3", 3, WINDOW),
-    "_backward__contrib_DeformableConvolution": (DEFORMED, 5, WINDOW),
     "_backward_backward_FullyConnected": (
-        "ograd0: n,n | ograd1: 64,n | ograd: n,64 | data: n,n | weight: 64,n | out0: n,64 | out1: n,n | out2: 64,n",
-        5, {"num_hidden": 64, "no_bias": True}),
+        "ograd0: n,n | ograd1: 64,n | ograd: n,64 | out0: n,64 | out1: n,n | out2: 64,n", 3,
+        {"num_hidden": 64, "no_bias": True}),
     "_backward_BatchNorm": (f"ograd: 4,8,n,n | {NORMED} | {NORMED_GRADIENTS}", 8, {}),
     "_backward_contrib_BatchNormWithReLU": (
         f"ograd: 4,8,n,n | {NORMED} | workspace: 4,8,n,n | {NORMED_GRADIENTS}", 9, {}),
@@ -145,8 +135,6 @@ OTHER: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
         "ograd0: 4 | ograd1: 16,4,n | loss: 4 | kept: 16,4,n | out0: 16,4,n | out1: 4,4", 4, {}),
     # Regions ----------------------------------------------------------------------------------------------------------
     "_backward_ROIAlign": ("ograd: 8,4,2,2 | rois: 8,5 0..1 | out0: 1,4,n,n | out1: 8,5", 2, REGIONS),
-    "_backward_ROIPooling": (
-        "ograd: 8,4,2,2 | rois: 8,5 0..1 | places: 8,4,2,2 0..4 | out0: 1,4,n,n | out1: 8,5", 3, REGIONS),
     "_backward_contrib_bipartite_matching": ("ograd0: 1,n | ograd1: 1,n | out: 1,n,n", 2, {"threshold": 0.1}),
     "_backward_contrib_box_iou": ("ograd: n,n | out0: n,4 | out1: n,4", 1, {}),
     "_backward_contrib_box_nms": ("ograd0: n,6 | ograd1: n,1 | result: n,6 | places: n,1 0..8 | out: n,6", 4, {}),
@@ -155,9 +143,9 @@ OTHER: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
     "_backward_gather_nd": (
         "ograd: n | indices: 2,n int32 0..8 | out: n,n", 2, {"shape": lambda side: (side, side)}),
     "_backward_topk": (
-        "ograd: n,4 | result: n,4 | places: n,4 0..8 | out: n,n", 3, {"k": 4, "ret_typ": "value"}),
+        "ograd: n,4 | result: n,4 | places: n,4 int32 0..8 | out: n,n", 3, {"k": 4, "ret_typ": "value"}),
     "_contrib_backward_index_copy": (
-        "ograd: n,n | old: n,n | index: 8 int64 0..8 | new: 8,n | out0: n,n | out1: 8 int64 | out2: 8,n", 4, {}),
+        "ograd: n,n | old: n,n | index: 8 int64 0..8 | new: 8,n | out0: n,n | out1: 8 | out2: 8,n", 4, {}),
     "_npi_backward_ediff1d": ("ograd: nn | data: nn | out: nn", 2, {"to_begin_scalar": 1.0}),
     "_npi_hsplit_backward": ("ograd0: n,4 | ograd1: n,4 | out: n,8", 2, {"indices": (0, 4), "axis": 1}),
     # Matrices ---------------------------------------------------------------------------------------------------------
@@ -169,6 +157,9 @@ OTHER: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
     "_backward_linalg_syevd": ("ograd0: n,n | ograd1: n | U: n,n | L: n 1..2 | out: n,n", 4, {}),
     "_backward_npi_svd": (
         "ograd0: n,n | ograd1: n | ograd2: n,n | UT: n,n | L: n 1..2 | V: n,n | out: n,n", 6, {}),
+    "_backward_npi_norm": (
+        "ograd0: 1 | ograd1: 1 | ograd2: 1 | ograd3: 1 | data: n,n | norm: 1 1..2 | UT: 1 | L: 1 | V: 1 | out: n,n",
+        9, {"ord": 2.0, "axis": None, "keepdims": False, "flag": -2}),
     "_backward_npi_tensorsolve": ("ograd: n | a: n,n spd | b: n | x: n | out0: n,n | out1: n", 4, {}),
     "_backward_np_average": (
         "ograd0: 1 | ograd1: 1 | a: n,n | weights: n,n 1..2 | average: 1 | scale: 1 1..2 | out0: n,n | out1: n,n",
@@ -184,7 +175,6 @@ OTHER: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
         "ograd: n,16 | data: n,4 0.1..1 | result: n,16 int32 0..4 | out: n,4", 3, {}),
     "_backward_pdf_dirichlet": (
         "ograd: n | sample: n,4 0.1..1 | alpha: 4 1..2 | result: n 0.1..1 | out0: n,4 | out1: 4", 4, {}),
-    "_contrib_backward_hawkesll": (EVENTS, 10, {}),
 }  # fmt: skip
 #: Densities whose rule says all of their gradient's arrays but what is beside them.
 DENSITIES = "exponential gamma generalized_negative_binomial negative_binomial normal poisson uniform"

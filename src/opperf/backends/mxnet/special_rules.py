@@ -151,7 +151,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "quantized_elemwise_mul": (
         "lhs: n,n int8 | rhs: n,n int8 | lhs_min: 1 zeros | lhs_max: 1 ones | rhs_min: 1 zeros | rhs_max: 1 ones",
-        {"enable_float_output": True},
+        {},
     ),
     "quantized_fully_connected": (
         "data: n,n uint8 | weight: 64,n int8 | bias: 64 int8 | " + BOUNDS,
@@ -170,13 +170,6 @@ RULES: Mapping[str, Rule] = {
         {"input_dim": 64, "output_dim": lambda side: side},
     ),
     "quantize_asym": ("data: 4,n,n", {"min_calib_range": -1.0, "max_calib_range": 1.0}),
-    "quantized_rnn": (
-        (
-            "data: n,16,64 uint8 | parameters: 33280 | state: 1,16,64 | state_cell: 1,16,64 | data_scale: 1 ones |"
-            " data_shift: 1 ones"
-        ),
-        {"state_size": 64, "num_layers": 1, "mode": "lstm"},
-    ),
     "calibrate_entropy": ("hist: 257 1..8 | hist_edges: 258", {"num_quantized_bins": 31}),
     # What a user writes in Python; the one that is registered here ----------------------------------------------------
     "Custom": ("data: n,n", {"op_type": "CustomAddOne"}),

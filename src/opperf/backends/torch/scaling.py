@@ -186,7 +186,7 @@ def _growths(case: Case) -> Iterator[Growth]:
     if not shapes or not extents:
         found = frozenset(number for number in _numbers(case) if number > 1)
         yield from (Growth(found, shapes=True), Growth(found, shapes=True, numbers=True))
-        yield from (Growth(frozenset({number}), numbers=True) for number in sorted(found, reverse=True))
+        yield from (Growth(frozenset({own}), shapes=True, numbers=True) for own in sorted(found, reverse=True))
         return
     for some in (extents, *(frozenset({own}) for own in sorted(extents, reverse=True))):
         yield from (Growth(some, shapes=True), Growth(some), Growth(some, shapes=True, numbers=True))
