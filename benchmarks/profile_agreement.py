@@ -45,7 +45,7 @@ CASES = [operator(name).case("common") for name in ("matmul", "softmax", "conv2d
     operator("add").case("small")
 ]
 #: Turns of a run and the profiled scripts, and calls of the operator in a script.
-ROUNDS, CALLS = 5, 300
+ROUNDS, CALLS = 3, 300
 #: The shortest operator that is judged, in seconds; and by how much the two may differ, in percent.
 LEAST, MOST_APART, MOST_APART_IN_TOTAL = 100e-6, 10.0, 1.0
 #: What a child of opperf sets for itself: one thread, thresholds of the allocator, MXNet's engine.
