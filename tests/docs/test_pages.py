@@ -37,7 +37,7 @@ def test_generated_parts_are_what_the_code_says_now(page: Page, generate: Module
 
 
 #: Benchmarks that are not run yet: they want a quiet machine.
-NOT_RUN = {"profile_agreement", "step_sum"}
+NOT_RUN = {"profile_agreement"}
 
 
 def test_no_figure_of_our_benchmarks_is_still_missing(page: Page) -> None:
