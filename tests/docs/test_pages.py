@@ -36,13 +36,9 @@ def test_generated_parts_are_what_the_code_says_now(page: Page, generate: Module
     assert page.text == generate.filled(page.text), "run `.venv/bin/python docs/generate.py`"
 
 
-#: Benchmarks that are not run yet: they want a quiet machine.
-NOT_RUN = {"profile_agreement"}
-
-
 def test_no_figure_of_our_benchmarks_is_still_missing(page: Page) -> None:
     """Every benchmark that judges a figure shows it in the documentation, from its own results."""
-    for name in set(re.findall(r"<!-- generated: figures (\w+)(?: \d+)? -->", page.text)) - NOT_RUN:
+    for name in re.findall(r"<!-- generated: figures (\w+)(?: \d+)? -->", page.text):
         assert f"`benchmarks/{name}.py` on " in page.text
         assert (Path(__file__).parents[2] / "benchmarks" / "results" / f"{name}.json").is_file()
 
