@@ -4,7 +4,7 @@
   Operator by operator, the totals are compared (`agreed_profiles.py`).
 * Scripts that call one operator and nothing else (`one_operator_*.py`) run under `opperf profile`, in turn with
   `opperf run` of the same cases. What a call of the profile took by itself, and what it takes alone, are compared. Both
-  have one thread and the same settings of the allocator, since its history is no part of a profile's truth.
+  have one thread, and the allocator as it comes.
 * A profiler writes down each operator while its clock runs, and the way from Python to the operator is outside of that
   time. Short operators show both: so only those that take over 100 us are judged, and a short one is looked at besides,
   as a call takes it without the profiler, with it, and as the profile has it.
@@ -26,7 +26,6 @@ from report import publish
 
 from opperf.backends.threads import VARIABLES
 from opperf.case import Case
-from opperf.child.process import MMAP_THRESHOLD, TRIM_THRESHOLD
 from opperf.environment import EnvironmentSpec
 from opperf.operators import operator
 from opperf.profile.nesting import parents
@@ -48,13 +47,11 @@ CASES = [operator(name).case("common") for name in ("matmul", "softmax", "conv2d
 ROUNDS, CALLS = 3, 300
 #: The shortest operator that is judged, in seconds; and by how much the two may differ, in percent.
 LEAST, MOST_APART, MOST_APART_IN_TOTAL = 100e-6, 10.0, 1.0
-#: What a child of opperf sets for itself: one thread, thresholds of the allocator, MXNet's engine.
+#: What a child of opperf sets for itself: one thread, MXNet's engine.
 ALIKE = {
     **dict.fromkeys((*VARIABLES, "NPROC"), "1"),
     "JAX_PLATFORMS": "cpu",
     "MXNET_ENGINE_TYPE": "NaiveEngine",
-    "MALLOC_MMAP_THRESHOLD_": str(MMAP_THRESHOLD),
-    "MALLOC_TRIM_THRESHOLD_": str(TRIM_THRESHOLD),
 }
 #: How each framework's steps are run that its own report is kept of.
 RUNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -116,8 +113,8 @@ def alone(framework: str, folder: Path) -> dict[str, float]:
     suite, result = folder / "suite.json", folder / "result.json"
     cases = Suite("one operator each", Path(__file__).name, tuple(map(SuiteCase, CASES)))
     suite.write_text(json.dumps(cases.to_json()))
-    asked = ("--framework", framework, "--direction", "forward", "--no-check", "--output", result)
-    opperf("run", "--suite", suite, *asked)
+    asked = ("--framework", framework, "--direction", "forward", "--allocator", "default", "--no-check")
+    opperf("run", "--suite", suite, *asked, "--output", result)
     return {record.trial.case.id: record.time.median for record in read_run(result).records if record.time}
 
 
