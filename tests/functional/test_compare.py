@@ -120,6 +120,13 @@ def test_one_result_file_is_nothing_to_compare(tmp_path: Path) -> None:
     assert "two result files" in done.stderr
 
 
+def test_of_two_result_files_the_one_that_is_missing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "old.json").write_text("{}", encoding="utf-8")
+    done = compare(str(tmp_path / "new.json"), str(tmp_path / "old.json"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"cannot read `{tmp_path / 'new.json'}`: No such file" in done.stderr
+
+
 def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
     (found,) = document("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain")
     told = found["explanation"]

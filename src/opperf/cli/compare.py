@@ -73,7 +73,7 @@ def _recorded(files: list[str], rule: Rule) -> ComparisonRun:
     from opperf.errors import InputError
     from opperf.session import read_results, stored_floors
 
-    if len(files) != 2 or not all(Path(file).is_file() for file in files):
+    if len(files) != 2 or not any(Path(file).is_file() for file in files):
         raise InputError(
             "nothing to compare: give `--base SIDE` and `--new SIDE`, or two result files",
             hint="`opperf compare add --base torch --new jax`, or `opperf compare old.json new.json`",
