@@ -4,7 +4,8 @@
   Operator by operator, the totals are compared (`agreed_profiles.py`).
 * Scripts that call one operator and nothing else (`one_operator_*.py`) run under `opperf profile`, in turn with
   `opperf run` of the same cases. What a call of the profile took by itself, and what it takes alone, are compared. Both
-  have one thread, and the allocator as it comes.
+  have one thread, and hold on to memory that was freed; what a call takes in the profile with the allocator as it
+  comes is told besides.
 * A profiler writes down each operator while its clock runs, and the way from Python to the operator is outside of that
   time. Short operators show both: so only those that take over 100 us are judged, and a short one is looked at besides,
   as a call takes it without the profiler, with it, and as the profile has it.
@@ -113,18 +114,18 @@ def alone(framework: str, folder: Path) -> dict[str, float]:
     suite, result = folder / "suite.json", folder / "result.json"
     cases = Suite("one operator each", Path(__file__).name, tuple(map(SuiteCase, CASES)))
     suite.write_text(json.dumps(cases.to_json()))
-    asked = ("--framework", framework, "--direction", "forward", "--allocator", "default", "--no-check")
+    asked = ("--framework", framework, "--direction", "forward", "--no-check")
     opperf("run", "--suite", suite, *asked, "--output", result)
     return {record.trial.case.id: record.time.median for record in read_run(result).records if record.time}
 
 
-def in_profile(framework: str, case: Case, folder: Path) -> tuple[float, float]:
+def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tuple[float, float]:
     """Return what a call takes in the profile of a script that does nothing else, in seconds: usually, and on average.
 
     A run leaves out what the machine disturbed, and a profile cannot: so the usual call is what the two have in common.
     """
     shapes = ["x".join(map(str, case.tensor(name).shape)) for name in case.inputs]
-    asked = ("--output", folder, "--function", "__main__:measured", "--skip", 1, "--calls", 1)
+    asked = ("--output", folder, "--allocator", allocator, "--function", "__main__:measured", "--skip", 1, "--calls", 1)
     opperf("profile", *asked, HERE / f"one_operator_{framework}.py", case.operator, CALLS, *shapes)
     (file,) = folder.glob("opperf_profile_*.json")
     events = read_profile(file).of_kind("operator")
@@ -141,9 +142,11 @@ def single_rows(framework: str, folder: Path) -> list[dict[str, Any]]:
     """Return a row for each case: alone and in a profile, medians over several turns."""
     by_itself: dict[str, list[float]] = defaultdict(list)
     profiled: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    as_it_comes: dict[str, list[float]] = defaultdict(list)
     for _ in range(ROUNDS):
         for case in CASES:
-            profiled[case.id].append(in_profile(framework, case, folder))
+            profiled[case.id].append(in_profile(framework, case, folder, "fixed"))
+            as_it_comes[case.id].append(in_profile(framework, case, folder, "default")[0])
         for number, seconds in alone(framework, folder).items():
             by_itself[number].append(seconds)
     found = []
@@ -158,6 +161,7 @@ def single_rows(framework: str, folder: Path) -> list[dict[str, Any]]:
                 "alone us": 1e6 * took,
                 "in a profile us": 1e6 * usual,
                 "its mean us": 1e6 * average,
+                "allocator as it comes us": 1e6 * median(as_it_comes[case.id]),
                 "apart %": 100 * (usual / took - 1),
                 "judged": "yes" if took >= LEAST else f"no, under {1e6 * LEAST:g} us",
             }

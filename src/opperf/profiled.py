@@ -15,6 +15,7 @@ from pathlib import Path
 
 from opperf.environment import CURRENT, EnvironmentSpec
 from opperf.errors import InputError, unknown
+from opperf.plan import ALLOCATORS
 from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile, merge
 from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watching
@@ -41,7 +42,8 @@ MERGED = "profile.json"
 class Options:
     """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else.
 
-    With `record` the arguments of its operators are recorded, of which a suite can be made.
+    With `record` the arguments of its operators are recorded, of which a suite can be made. The allocator is the
+    script's own, or `fixed` as that of a measured operator is.
     """
 
     watching: Watching = field(default_factory=Watching)
@@ -51,6 +53,7 @@ class Options:
     skip: int = 0
     calls: int | None = None
     record: bool = False
+    allocator: str = "default"
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what no profiler can do."""
@@ -62,6 +65,8 @@ class Options:
             )
         if self.granularity not in GRANULARITIES:
             raise unknown("granularity", self.granularity, GRANULARITIES, hint=f"known: {', '.join(GRANULARITIES)}")
+        if self.allocator not in ALLOCATORS:
+            raise unknown("allocator", self.allocator, ALLOCATORS, hint=f"known: {', '.join(ALLOCATORS)}")
 
     def variables(self, folder: Path, ranges: str | None = None) -> dict[str, str]:
         """Return the environment variables that tell the profiler; `ranges` is what a vendor's tool reads."""
@@ -74,6 +79,7 @@ class Options:
             "calls": self.calls,
             "ranges": ranges,
             "record": self.record,
+            "allocator": self.allocator,
         }
         return {
             "OPPERF_PROFILER_AUTOSTART": "1",

@@ -110,6 +110,40 @@ def test_however_a_script_ends_its_exit_code_is_its_own_and_the_profile_is_kept(
     assert "opperf:" not in ran.err
 
 
+#: A script that takes and frees blocks that glibc maps, and says how many pages it was given for them.
+HUNGRY = """
+import resource
+from opperf.backends.null.watcher import span
+
+def turn():
+    with span("block"):
+        held = [b"x" * (3 << 20) for _ in range(4)]
+
+def pages():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+turn()
+before = pages()
+for _ in range(20):
+    turn()
+print(pages() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
+def test_a_fixed_allocator_holds_on_to_what_the_script_frees(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(HUNGRY, allocator="fixed")
+    assert int(ran.out) < 1000
+    assert not any("fresh pages" in note for note in ran.profiles[0].notes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
+def test_a_script_that_pays_for_fresh_memory_is_told_so(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(HUNGRY)
+    assert int(ran.out) > 10_000
+    assert any("fresh pages of memory" in note for note in ran.profiles[0].notes)
+
+
 def test_another_copy_of_the_script_leaves_no_profile(profiled: Callable[..., Ran]) -> None:
     ran = profiled(BEGIN + "child = os.fork()\nif not child:\n    sys.exit(3)\nprint(os.waitpid(child, 0)[1] >> 8)")
     assert (ran.code, ran.out, ran.names) == (0, "3\n", ["first"])

@@ -29,6 +29,7 @@ def test_the_profiler_is_told_everything_by_its_variables() -> None:
         "calls": 3,
         "ranges": "nvtx",
         "record": False,
+        "allocator": "default",
     }
     assert told == {
         "OPPERF_PROFILER_AUTOSTART": "1",
@@ -60,6 +61,8 @@ def test_a_framework_that_no_profiler_sees_is_refused() -> None:
         Options(framework="torhc")
     with pytest.raises(InputError, match="no granularity `fine`"):
         Options(granularity="fine")
+    with pytest.raises(InputError, match="no allocator `fix`"):
+        Options(allocator="fix")
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,12 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side_json: str, limits: dict[s
     # What follows imports most of the child's code; dying with the parent must be settled before.
     from opperf import backends
     from opperf.child.jobs import Jobs, failure
+    from opperf.measure.allocator import fix_allocator
     from opperf.measure.disturbance import NoCounters, ProcessCounters
     from opperf.plan import Side
 
     side = Side.from_json(json.loads(side_json))
-    fixed = side.allocator == "fixed" and process.fix_allocator()
+    fixed = side.allocator == "fixed" and fix_allocator()
     cpus = limits.get("cpus")
     if isinstance(cpus, list):
         process.stay_on(cpus)

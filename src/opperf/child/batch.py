@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf import backends
-from opperf.child import process
 from opperf.child.jobs import Jobs, failure
+from opperf.measure.allocator import fix_allocator
 from opperf.measure.disturbance import NoCounters
 from opperf.plan import Side, Trial
 
@@ -36,7 +36,7 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
     side = Side.from_json(batch["side"])
     labels = [one["label"] for one in batch["trials"]]
     if side.allocator == "fixed":
-        process.fix_allocator()
+        fix_allocator()
     try:
         backend = backends.start(side)
         marks = backends.ranges(side.framework)

@@ -16,9 +16,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 PR_SET_PDEATHSIG = 1
-#: mallopt's names for its parameters, and the values where glibc's dynamic rule ends (malloc(3), mallopt(3)).
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-TRIM_THRESHOLD, MMAP_THRESHOLD = 64 * 1024 * 1024, 32 * 1024 * 1024
 
 
 def die_with(parent: int) -> None:
@@ -27,17 +24,6 @@ def die_with(parent: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before the kernel was asked
         os._exit(1)
-
-
-def fix_allocator() -> bool:
-    """Hold glibc's thresholds still, so that a trial does not depend on what was freed before it.
-
-    Returns whether that worked; other C libraries have no such rule to hold.
-    """
-    with suppress(AttributeError, OSError):
-        mallopt = ctypes.CDLL(None).mallopt
-        return bool(mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)) and bool(mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD))
-    return False
 
 
 def stay_on(cpus: Sequence[int]) -> None:

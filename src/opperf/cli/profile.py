@@ -49,6 +49,9 @@ def profile(
     granularity: Annotated[
         str, Option(metavar="bulk|operator", help="operator runs those of MXNet's graphs one by one.")
     ] = "bulk",
+    allocator: Annotated[
+        str, Option(metavar="default|fixed", help="fixed holds malloc's thresholds still, as `run` does.")
+    ] = "default",
     function: Annotated[
         Optional[str], Option(metavar="MODULE:NAME", help="Only what runs within calls of this function.")
     ] = None,
@@ -98,7 +101,7 @@ def profile(
         memory=memory, shapes=shapes or by == "shape", stacks=stacks, modules=modules or by == "module", api=api
     )
     check_place(save_suite)
-    asked = Options(watching, framework, granularity, function, skip, calls, record=save_suite is not None)
+    asked = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
     command = _command(words or (), module)
     if context.meta[TAKEN]:
         taken = " ".join(context.meta[TAKEN])

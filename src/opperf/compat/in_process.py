@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 from opperf.backend import Bound
 from opperf.backends import native_clock
 from opperf.case import Case
-from opperf.child import arguments, process
+from opperf.child import arguments
 from opperf.child.directions import Ready, ready
 from opperf.child.inputs import tensor
 from opperf.child.names import Names
 from opperf.errors import InputError
 from opperf.kept import Kept
+from opperf.measure.allocator import fix_allocator
 from opperf.measure.disturbance import ProcessCounters
 from opperf.measure.engine import Engine
 from opperf.operators import Operator, catalog
@@ -141,7 +142,7 @@ def in_process(device: str = "cpu") -> InProcess:
 
     Holds the allocator's thresholds still from here on.
     """
-    process.fix_allocator()
+    fix_allocator()
     from opperf.backends.mxnet import runtime
 
     return InProcess(runtime.start(_side(device)), ProcessCounters())

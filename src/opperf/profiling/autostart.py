@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.errors import InputError, OpperfError, unknown
+from opperf.measure.allocator import fix_allocator
 from opperf.profile.event import Profile
 from opperf.profile.saved import save
 from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
@@ -49,7 +50,8 @@ class Options:
 
     `function` (`module:name`) has nothing seen but its calls: `calls` of them, all without a number, after the first
     `skip`. A function of the script itself is `__main__:name`. `granularity` is `operator` or `bulk`. `ranges` has
-    operators named for a tool outside, by `nvtx` or `itt`; `record` has their arguments written beside the profile.
+    operators named for a tool outside, by `nvtx` or `itt`; `record` has their arguments written beside the profile. An
+    `allocator` that is `fixed` holds on to memory as the one of a measured operator does.
     """
 
     framework: str | None = None
@@ -64,6 +66,7 @@ class Options:
     calls: int | None = None
     ranges: str | None = None
     record: bool = False
+    allocator: str = "default"
 
     @classmethod
     def read(cls, text: str) -> Options:
@@ -100,6 +103,8 @@ def autostart() -> None:
 
 def _arm() -> None:
     options = Options.read(os.environ.get("OPPERF_PROFILER_OPTIONS") or "{}")
+    if options.allocator == "fixed":
+        fix_allocator()
     Armed(options, Path(os.environ.get("OPPERF_PROFILER_OUTPUT") or ".").absolute()).arm()
 
 

@@ -20,6 +20,7 @@ from opperf.errors import ProfilerError
 from opperf.profile.event import Profile, merge
 from opperf.profile.watching import Watcher, Watching
 from opperf.profiling import processes
+from opperf.profiling.fresh_memory import FreshMemory
 from opperf.profiling.imported import watcher
 
 #: Said of a recording that gave way.
@@ -42,6 +43,7 @@ class Recording:
         self._made = made
         self._watchers: dict[str, Watcher] = {}
         self._seen = Profile()
+        self._fresh = FreshMemory()
 
     @property
     def frameworks(self) -> tuple[str, ...]:
@@ -124,12 +126,13 @@ class Recording:
         self.collect()
         known = {"name": processes.name(), "command": shlex.join(sys.argv)}
         told = {number: {**known, **facts} for number, facts in self._seen.processes.items()}
-        return replace(self._seen, processes=told)
+        return replace(self._seen, processes=told, notes=(*self._seen.notes, *self._fresh.notes()))
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""
         self.discard()
         self._seen = Profile()
+        self._fresh = FreshMemory()
 
     def _taken_over(self) -> list[Profile]:
         if self.state == "running":
@@ -152,10 +155,12 @@ class Recording:
                 one.start()
                 started.callback(one.stop)
             started.pop_all()
+        self._fresh.start()
         self.state = "running"
 
     def _off(self) -> None:
         self.state = "paused"
+        self._fresh.stop()
         with ExitStack() as stopped:  # each is stopped, whatever another raises
             for one in self._watchers.values():
                 stopped.callback(one.stop)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from opperf.child import process
 from opperf.child.arguments import Maker
+from opperf.measure.allocator import fix_allocator
 from opperf.measure.disturbance import ProcessCounters
 from opperf.measure.engine import Engine
 from opperf.registry import device_named
@@ -36,7 +36,7 @@ class Here:
 @cache
 def here(device: str) -> Here:
     """Return the engine for a device; PyTorch keeps the number of threads that it has."""
-    process.fix_allocator()
+    fix_allocator()
     from opperf.backends.torch import runtime
 
     backend = runtime.started(device_named(device))
