@@ -5,10 +5,14 @@ python benchmarks/record_model.py mlp|transformer STEM
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from itertools import pairwise
 
+# As in `examples/record_trace.py`: freed memory is held on to.
+ctypes.CDLL(None).mallopt(-3, 32 * 1024 * 1024)
+ctypes.CDLL(None).mallopt(-1, 64 * 1024 * 1024)
 os.environ["ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE"] = "1"
 
 import torch
