@@ -10,9 +10,6 @@ import os
 import sys
 from itertools import pairwise
 
-# As in `examples/record_trace.py`: freed memory is held on to.
-ctypes.CDLL(None).mallopt(-3, 32 * 1024 * 1024)
-ctypes.CDLL(None).mallopt(-1, 64 * 1024 * 1024)
 os.environ["ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE"] = "1"
 
 import torch
@@ -42,6 +39,9 @@ def transformer() -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
 def main() -> None:
     """Train on one batch, some steps unseen and then some recorded."""
     name, stem = sys.argv[1:]
+    mallopt = ctypes.CDLL(None).mallopt  # as in `examples/record_trace.py`: freed memory is held on to
+    mallopt(-3, 32 * 1024 * 1024)
+    mallopt(-1, 64 * 1024 * 1024)
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model, (data, labels) = {"mlp": mlp, "transformer": transformer}[name]()

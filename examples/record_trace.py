@@ -9,17 +9,18 @@ from __future__ import annotations
 import ctypes
 import os
 
+# Keeps the smallest and largest index of each tensor of whole numbers; must be set before PyTorch records.
+os.environ["ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE"] = "1"
+
+import torch
+from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
+
 # Has glibc hold on to freed memory, as opperf does when it measures an operator by itself: M_MMAP_THRESHOLD and
 # M_TRIM_THRESHOLD (mallopt(3)). Else each call pays for fresh pages of what it returns, some of them half its time.
 mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
 if mallopt is not None:
     mallopt(-3, 32 * 1024 * 1024)
     mallopt(-1, 64 * 1024 * 1024)
-# Keeps the smallest and largest index of each tensor of whole numbers; must be set before PyTorch records.
-os.environ["ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE"] = "1"
-
-import torch
-from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
 
 
 class Block(torch.nn.Module):
