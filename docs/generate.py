@@ -55,7 +55,7 @@ RULES = {
     "analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "analysis.verdict": ("LOOKS", "SPENDING", "FIRST_PAIRS", "DISCOVERY_RATE"),
     "analysis.recorded": ("FLOOR",),
-    "child.directions": ("CHECKED_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
+    "child.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS"),
     "backends.threads": ("WATCHED_NS",),
     "workers.duel": ("ROUNDS", "OFFSET_BYTES", "TURN_SAMPLES", "PAIR_SECONDS", "LEAST_ROUNDS", "HELD_BYTES"),

@@ -11,7 +11,7 @@ import pytest
 
 from opperf.backend import Bound, Unsupported, Work
 from opperf.child import directions
-from opperf.child.directions import CHECKED_CALLS, call_once, ready
+from opperf.child.directions import CHECKED_CALLS, LONG_CALLS, call_once, ready
 from opperf.operators import operator
 
 if TYPE_CHECKING:
@@ -125,6 +125,18 @@ def test_no_fourth_call_is_looked_at(backend: Arrays, bound: Bound) -> None:
     backend.kept = [1.0, 1.0, 1.0, 2.0]
     ready(backend, bound, "backward", None, "s")
     assert "fresh graph" not in backend.events
+
+
+@pytest.mark.parametrize(("nanoseconds", "calls"), [(LONG_CALLS // 2, CHECKED_CALLS), (LONG_CALLS // 2 + 1, 2)])
+def test_a_third_call_is_looked_at_where_two_took_a_short_time(
+    nanoseconds: int, calls: int, backend: Arrays, bound: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def walk(*_: Any) -> Any:
+        backend.clock.advance(nanoseconds)
+        return [np.zeros(4, "float32")]
+
+    monkeypatch.setattr(backend, "backward", lambda *_, fresh: Work(walk, (), {}, nullcontext))
+    assert ready(backend, bound, "backward", None, "s").took == (nanoseconds,) * calls
 
 
 def test_a_cotangent_is_like_the_output_and_the_same_for_the_same_seed(backend: Arrays, bound: Bound) -> None:
