@@ -105,7 +105,7 @@ class Again:
     def _results(self, case: Case, direction: str) -> list[Any]:
         """Return what the first call returns: it may change its inputs, so that the next one returns something else."""
         side = replace(self.backend.side, implementation=case.operator.partition(":")[2])
-        call = self.names.call(Trial(case, side, direction), None)
+        call = self.names.call(Trial(case, side, direction))
         bound = arguments.bind(case, call, None, self.backend, 0)
         if direction == "forward":
             work = self.backend.forward(bound)

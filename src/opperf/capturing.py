@@ -38,9 +38,7 @@ def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) 
             found = pool.capture(replace(settled_side(side), settings=PROGRAM), code=CODE + code)
         except OperatorFailure as failed:
             raise _refused(code, failed) from failed
-    if found.get("wrong") is not None:
-        raise InputError(f"`{code}`: {found['wrong']}", hint=found.get("hint"), slug="user_code")
-    taken = _taken(found, code)
+    taken = _taken(found, code, "user_code")
     if not taken.suite.cases and not taken.left_out:
         raise InputError(
             f"`{code}` calls no operator of {side.framework}",
@@ -58,7 +56,7 @@ def capture_model(
     Raises `InputError` for what is no model or does not run; `HarnessError` for a child that does not start or is lost.
     """
     if not path.is_file():
-        raise InputError(f"no file `{path}`", slug="bad_model")
+        raise InputError(f"no file `{path}`", hint="name a model that is there, as `model.onnx`", slug="bad_model")
     given = {name: argument_to_json(value) for name, value in inputs.items()}
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
@@ -66,13 +64,13 @@ def capture_model(
         except OperatorFailure as failed:
             said = failed.failure
             raise InputError(f"`{path}`: {said['message']}", hint=said.get("hint"), slug="bad_model") from failed
+    return _taken(found, str(path), "bad_model")
+
+
+def _taken(found: Mapping[str, Any], where: str, slug: str) -> Capture:
+    """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
     if found.get("wrong") is not None:
-        raise InputError(f"`{path}`: {found['wrong']}", hint=found.get("hint"), slug="bad_model")
-    return _taken(found, str(path))
-
-
-def _taken(found: Mapping[str, Any], where: str) -> Capture:
-    """Read the answer of a child."""
+        raise InputError(f"`{where}`: {found['wrong']}", hint=found.get("hint"), slug=slug)
     left_out = tuple(LeftOut(one["name"], one["count"], one["reason"]) for one in found["left_out"])
     return Capture(Suite.from_json(found["suite"], where), left_out, tuple(found.get("notes", ())))
 

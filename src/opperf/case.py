@@ -177,7 +177,7 @@ class Case:
         return self.inputs.get(name, self.attributes.get(name, default))
 
     def tensor(self, name: str) -> TensorSpec:
-        """Return the input `name`, which must be a tensor."""
+        """Return the input `name`; raises `InputError` where that is no tensor."""
         found = self.inputs[name]
         if not isinstance(found, TensorSpec):
             raise InputError(f"`{name}` of `{self.operator}` must be a tensor")
@@ -256,11 +256,14 @@ class Case:
     def from_json(cls, data: Mapping[str, Any], where: str = "case") -> Case:
         """Read the JSON form; raises `InputError` that names the place."""
         if not isinstance(data, dict) or not isinstance(data.get("operator"), str):
-            raise InputError(f"{where}: expected a case with an `operator` name")
+            raise InputError(f"{where}: expected a case with an `operator` name", hint='as in {"operator": "add", ...}')
         parts: dict[str, dict[str, Argument]] = {}
         for part in ("inputs", "attributes"):
             given = data.get(part, {})
             if not isinstance(given, dict):
-                raise InputError(f"{where}.{part}: expected names with arguments")
+                raise InputError(
+                    f"{where}.{part}: found {json.dumps(given)[:80]}, expected arguments by name",
+                    hint=f'as in {{"{"lhs" if part == "inputs" else "axis"}": ...}}',
+                )
             parts[part] = {name: argument_from_json(value, f"{where}.{part}.{name}") for name, value in given.items()}
         return cls(data["operator"], parts["inputs"], parts["attributes"])

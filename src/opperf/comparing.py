@@ -86,9 +86,9 @@ class Comparing:
     def contests(self, selection: Selection, base: str, new: Sequence[str]) -> list[Contest]:
         """Return what is to be compared; raises `InputError` for what cannot be understood."""
         with Pool(self.settings, self._note) as pool:
-            sides = [self._resolved(read_side(text), pool) for text in (base, *new)]
+            sides = [replace(text, side=settled_side(text.side)) for text in map(read_side, (base, *new))]
             if not selection.operators and not (selection.categories or selection.every or selection.suite):
-                selection = replace(selection, operators=(self._named(sides[0], pool),))
+                selection = replace(selection, operators=(_operator_of(sides[0], pool),))
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
@@ -103,19 +103,6 @@ class Comparing:
 
     def _rule_of(self, contest: Contest) -> Rule:
         return self._rule.knowing(contest.floor)
-
-    def _resolved(self, text: SideText, pool: Pool) -> SideText:
-        return replace(text, side=settled_side(text.side))
-
-    def _named(self, base: SideText, pool: Pool) -> str:
-        """Return the neutral operator that the base's implementation is of."""
-        path = base.side.implementation
-        if path is None:
-            raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
-        meaning = pool.describe(replace(base.side, implementation=None), path)
-        if meaning.get("operator") is None:
-            raise InputError(f"opperf does not know which operator `{base.text}` is", hint="name it before `--base`")
-        return str(meaning["operator"])
 
     def run(self, contests: list[Contest]) -> None:
         """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
@@ -243,6 +230,17 @@ def outcome(contest: Contest) -> Comparison:
     )
 
 
+def _operator_of(base: SideText, pool: Pool) -> str:
+    """Return the neutral operator that the base's implementation is of; raises `InputError` where it is of none."""
+    path = base.side.implementation
+    if path is None:
+        raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
+    meaning = pool.describe(replace(base.side, implementation=None), path)
+    if meaning.get("operator") is None:
+        raise InputError(f"opperf does not know which operator `{base.text}` is", hint="name it before `--base`")
+    return str(meaning["operator"])
+
+
 def _on(trial: Trial, text: SideText) -> Trial:
     """Return a trial on a side; a dtype of the side's overrides the case's."""
     case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
@@ -276,12 +274,24 @@ def report(
     contests: Sequence[Contest], comparing: Comparing, *, labels: Mapping[str, str], command: Sequence[str]
 ) -> ComparisonRun:
     """Return the document of a comparison: what was said, under the facts of the machine and of both sides."""
-    run = Run(
-        id=uuid.uuid4().hex[:12],
-        started=comparing.started,
-        command=tuple(command),
-        settings=comparing.settings,
-        labels=labels,
-        environment={"machine": machine.facts(), "sides": comparing.facts},
-    )
+    run = header(comparing.settings, comparing.started, comparing.facts, labels=labels, command=command)
     return ComparisonRun(run, tuple(outcome(contest) for contest in contests))
+
+
+def header(
+    settings: Settings,
+    started: str,
+    sides: Mapping[str, Any],
+    *,
+    labels: Mapping[str, str],
+    command: Sequence[str],
+) -> Run:
+    """Return the run that comparisons stand under; `sides` holds what the children of each side said of themselves."""
+    return Run(
+        id=uuid.uuid4().hex[:12],
+        started=started,
+        command=tuple(command),
+        settings=settings,
+        labels=labels,
+        environment={"machine": machine.facts(), "sides": dict(sides)},
+    )

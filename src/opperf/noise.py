@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -10,11 +9,10 @@ from typing import Any
 
 from opperf.analysis.noise import floor_of
 from opperf.analysis.verdict import Rule
-from opperf.comparing import Comparing, Contest
+from opperf.comparing import Comparing, Contest, header
 from opperf.floor import Floor, NoiseRun
 from opperf.plan import Settings, Trial
 from opperf.planning.selection import Selection
-from opperf.record import Run
 from opperf.session import Progress, Session
 from opperf.store.known import FLOORS
 from opperf.workers import machine
@@ -63,14 +61,7 @@ class Noise:
                 unknown.append((several[0].key, next((one.failure for one in several if one.failure), None)))
             else:
                 floors.append(floor)
-        run = Run(
-            id=uuid.uuid4().hex[:12],
-            started=self._started,
-            command=tuple(command),
-            settings=self._settings,
-            labels=labels,
-            environment={"machine": machine.facts(), "sides": self._facts},
-        )
+        run = header(self._settings, self._started, self._facts, labels=labels, command=command)
         return NoiseRun(run, tuple(floors), tuple(unknown), self._rule.tolerance)
 
 

@@ -17,9 +17,13 @@ ALLOCATORS = ("fixed", "default")
 ENGINES = ("naive", "threaded")
 MODES = ("eager", "compiled")
 CACHES = ("hot", "cold")
+#: The fields of a side that say how its framework runs, as a user writes them: `threads=2`.
+HOW = ("device", "mode", "threads", "engine", "allocator")
 #: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
 NATIVE = "native"
 CLOCKS = ("wall", NATIVE)
+#: The settings of a run that change what is measured; the others only bound it.
+MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "seed", "cpus")
 #: The settings of a side that nothing is measured on: it computes what others should.
 REFERENCE = {"role": "reference"}
 #: The settings of a side that runs the user's own program, as it runs without opperf.
@@ -174,9 +178,6 @@ class Settings:
         if self.clock == NATIVE and self.cache == "cold":
             raise InputError("`--clock native` empties no cache", hint="leave `--cache cold` out")
 
-    #: The settings that change what is measured; the others only bound it.
-    MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "seed", "cpus")
-
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         return asdict(self) | {"cpus": None if self.cpus is None else list(self.cpus)}
@@ -190,7 +191,7 @@ class Settings:
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""
-        return [name for name in self.MEASURING if getattr(self, name) != getattr(other, name)]
+        return [name for name in MEASURING if getattr(self, name) != getattr(other, name)]
 
 
 @dataclass(frozen=True)

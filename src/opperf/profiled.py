@@ -22,7 +22,7 @@ from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watching
 from opperf.registry import FRAMEWORKS, framework
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 from opperf.trace import Trace
 from opperf.workers import script
 from opperf.workers.interpreters import interpreter

@@ -98,7 +98,7 @@ def is_argument(name: str) -> bool:
 
 
 def split_implementation(name: str) -> tuple[str | None, str]:
-    """Split `framework:spelling`; the framework is None for a neutral name.
+    """Split `framework:spelling`; the framework is None for a neutral name. Raises `InputError` for half of one.
 
     >>> split_implementation("torch:aten::add.Tensor")
     ('torch', 'aten::add.Tensor')
@@ -123,7 +123,7 @@ def is_code(name: str) -> bool:
 
 
 def device_named(text: str) -> str:
-    """Return the canonical name of a device; MXNet's spellings are accepted.
+    """Return the canonical name of a device; MXNet's spellings are accepted. Raises `InputError` for another.
 
     >>> device_named("gpu(1)"), device_named("cuda"), device_named("cpu")
     ('cuda:1', 'cuda:0', 'cpu')

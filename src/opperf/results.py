@@ -13,7 +13,7 @@ from opperf.reports import render
 from opperf.session import Options, Session
 from opperf.sources.param.document import read_config
 from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 
 if TYPE_CHECKING:
     import pandas

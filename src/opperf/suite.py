@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA_VERSION = 1
+#: What an entry looks like, for those who write one by hand.
+ENTRY = 'write {"case": {"operator": "add", "inputs": {"lhs": {"shape": [2, 3]}, ...}}, "count": 1}'
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,13 @@ class Program:
         """Read the JSON form; raises `InputError` that names the place."""
         try:
             return cls(
-                float(data["time"]), int(data["calls"]), str(data["framework"]), str(data["version"]),
-                int(data["threads"]), str(data.get("clock", "wall")),
-            )  # fmt: skip
+                time=float(data["time"]),
+                calls=int(data["calls"]),
+                framework=str(data["framework"]),
+                version=str(data["version"]),
+                threads=int(data["threads"]),
+                clock=str(data.get("clock", "wall")),
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"{where}: not what `opperf capture` writes ({type(error).__name__}: {error})",
@@ -98,7 +104,7 @@ class Suite:
             )
         entries = data.get("cases")
         if not isinstance(entries, list):
-            raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list")
+            raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list", hint=ENTRY)
         return cls(
             str(data.get("name", "")),
             str(data.get("source", "")),
@@ -109,7 +115,7 @@ class Suite:
 
 def _entry(data: Any, where: str) -> SuiteCase:
     if not isinstance(data, dict) or "case" not in data:
-        raise InputError(f"{where}: expected an object with a `case`")
+        raise InputError(f"{where}: expected an object with a `case`", hint=ENTRY)
     count = data.get("count", 1)
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise InputError(f"{where}.count: found {count!r}, expected a whole number >= 1")

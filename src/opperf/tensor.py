@@ -61,6 +61,8 @@ LITERAL = "literal"
 MOST_LITERAL = 65_536
 #: Lists within lists are read to this depth, which is more dimensions than any framework has.
 MOST_DIMENSIONS = 64
+#: What the JSON form of a tensor may say.
+KEYS = ("shape", "dtype", "strides", "values", "range", "requires_grad")
 #: What uniform values lie between where nothing is said.
 FLOAT_RANGE = (-1.0, 1.0)
 INTEGER_RANGE = (0, 10)
@@ -206,12 +208,18 @@ class TensorSpec:
         if self.dtype not in ITEM_SIZES:
             raise InputError(f"no dtype `{self.dtype}`", hint=f"known: {', '.join(ITEM_SIZES)}")
         if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in self.shape):
-            raise InputError(f"shape {list(self.shape)} must hold whole numbers >= 0")
+            raise InputError(
+                f"shape {list(self.shape)} must hold whole numbers >= 0",
+                hint="write for example [64, 1024]; [] is one value",
+            )
         if self.strides is not None and (
             len(self.strides) != len(self.shape)
             or any(not isinstance(n, int) or isinstance(n, bool) for n in self.strides)
         ):
-            raise InputError(f"strides {list(self.strides)} must hold a whole number for each dimension")
+            raise InputError(
+                f"strides {list(self.strides)} must hold a whole number for each of {len(self.shape)} dimensions",
+                hint="they count elements; leave `strides` out for a row-major tensor",
+            )
         if self.literal is not None:
             self._set_literal(self.literal)
             return
@@ -286,10 +294,10 @@ class TensorSpec:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], where: str = "tensor") -> TensorSpec:
-        """Read the JSON form; `where` names the place in the file for the error."""
-        unknown = set(data) - {"shape", "dtype", "strides", "values", "range", "requires_grad"}
+        """Read the JSON form; raises `InputError`, with `where` for the place in the file."""
+        unknown = set(data) - set(KEYS)
         if unknown:
-            raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor")
+            raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor", hint=f"known: {', '.join(KEYS)}")
         literal, shape = _literal(data.get("values"), data.get("shape"), where)
         if not isinstance(shape, list):
             raise InputError(f"{where}: `shape` is {shape!r}, expected a list of whole numbers")

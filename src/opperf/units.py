@@ -49,6 +49,15 @@ def format_interval(interval: tuple[float, float] | None) -> str:
     return f"[{_digits(low, exponent)}, {_digits(high, exponent)}] {unit}"
 
 
+def format_ratios(interval: tuple[float, float] | None) -> str:
+    """Print an interval of ratios.
+
+    >>> format_ratios((0.98, 1.24))
+    '[0.980, 1.240]'
+    """
+    return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
 def format_bytes(value: float | None) -> str:
     """Print a size; whole bytes stay whole.
 
@@ -108,7 +117,7 @@ def format_percent(value: float | None, *, digits: int = 3) -> str:
 
 
 def parse_duration(text: str, *, name: str = "duration") -> float:
-    """Read a time in seconds; `name` is what the message calls it.
+    """Read a time in seconds; `name` is what the message calls it. Raises `InputError` for anything else.
 
     >>> parse_duration("30"), parse_duration("5m"), parse_duration("200ms")
     (30.0, 300.0, 0.2)
@@ -126,7 +135,7 @@ def parse_duration(text: str, *, name: str = "duration") -> float:
 def parse_percent(text: str, *, name: str = "percentage") -> float:
     """Read a percentage or a fraction below one, as a fraction; `name` is what the message calls it.
 
-    A bare `2` may mean 2 % or 200 %, so it is refused.
+    A bare `2` may mean 2 % or 200 %. Raises `InputError` for that, and for what is no percentage.
 
     >>> parse_percent("2%"), parse_percent("0.02")
     (0.02, 0.02)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from opperf.backend import Backend
 from opperf.metric import METRICS
 from opperf.plan import Side
 from opperf.reason import Reason, Warning
@@ -104,6 +105,12 @@ def test_every_preset_is_documented_with_its_requirements(root: Path) -> None:
     for known in FRAMEWORKS.values():
         for requirement in known.preset:
             assert f"`{requirement}`" in text
+
+
+def test_every_verb_of_a_backend_is_in_the_recipe(root: Path) -> None:
+    recipe = (root / "docs" / "how-to" / "add-a-backend.md").read_text(encoding="utf-8")
+    verbs = [name for name, value in vars(Backend).items() if callable(value) or isinstance(value, property)]
+    assert [name for name in verbs if not name.startswith("_") and f"`{name}`" not in recipe] == []
 
 
 def test_every_dependency_is_explained(root: Path) -> None:

@@ -75,7 +75,8 @@ def test_doctor_tells_the_remedy_below_each_noise(opperf: Opperf, monkeypatch: p
     from opperf.reason import Warning
 
     monkeypatch.setattr(
-        "opperf.workers.machine.noise", lambda: [Warning("governor", "the governor is powersave", "set performance")]
+        "opperf.workers.machine_noise.noise",
+        lambda: [Warning("governor", "the governor is powersave", "set performance")],
     )
     done = opperf("doctor", "--framework", "null")
     assert "noise\n  governor: the governor is powersave\n    hint: set performance\n" in done.out

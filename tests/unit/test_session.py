@@ -22,7 +22,7 @@ from opperf.reason import Reason
 from opperf.record import Run
 from opperf.session import Interrupted, Options, Session, read_results
 from opperf.store.journal import journal_of, read_journal
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 from opperf.workers import machine
 
 SIDE = Side("null")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from opperf.comparison import Comparison
 from opperf.judgement import Finding, Judgement
-from opperf.units import format_bytes
+from opperf.units import format_bytes, format_ratios
 
 
 def judged(
@@ -57,4 +57,4 @@ def _timed(comparison: Comparison, whose: str) -> str:
     told = f"{verdict.ratio:.3f} times {whose} time"
     if verdict.interval is None:
         return told
-    return f"{told}, 95 % interval [{verdict.interval[0]:.3f}, {verdict.interval[1]:.3f}]"
+    return f"{told}, 95 % interval {format_ratios(verdict.interval)}"

@@ -11,59 +11,39 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from opperf.child import process
 from opperf.message import PROTOCOL, Reply, read_request
+
+if TYPE_CHECKING:
+    from opperf.backend import Backend
 
 
 def main(argv: list[str]) -> int:
     """Run one child; returns its exit code."""
     read_fd, write_fd, parent = (int(word) for word in argv[:3])
     process.die_with(parent)
-    limits = json.loads(argv[4])
+    side, limits = json.loads(argv[3]), json.loads(argv[4])
     with os.fdopen(read_fd, "rb") as requests, os.fdopen(write_fd, "wb") as replies:
-        return _serve(requests, replies, argv[3], limits)
+        return _serve(requests, replies, side, limits)
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO, side_json: str, limits: dict[str, object]) -> int:
+def _serve(requests: BinaryIO, replies: BinaryIO, side: Mapping[str, Any], limits: Mapping[str, Any]) -> int:
     # What follows imports most of the child's code; dying with the parent must be settled before.
-    from opperf import backends
     from opperf.child.jobs import Jobs, failure
-    from opperf.measure.allocator import fix_allocator
     from opperf.measure.disturbance import NoCounters, ProcessCounters
-    from opperf.plan import Side
 
-    side = Side.from_json(json.loads(side_json))
-    fixed = side.allocator == "fixed" and fix_allocator()
-    cpus = limits.get("cpus")
-    if isinstance(cpus, list):
-        process.stay_on(cpus)
     try:
-        start = time.perf_counter()
-        backend = backends.start(side)
-        facts = {
-            **backend.facts(),
-            "allocator": "fixed thresholds" if fixed else "default",
-            "import_seconds": time.perf_counter() - start,
-        }
-        devices = backend.devices()
+        backend, said = _started(side, limits)
     except Exception as error:  # whatever a broken installation raises is the answer
-        hello = Reply(0, failure={**failure(error), "protocol": PROTOCOL})
-        _send(replies, hello)
+        _send(replies, Reply(0, failure={**failure(error), "protocol": PROTOCOL}))
         return 1
-    memory = limits.get("memory")
-    if isinstance(memory, int):
-        process.limit_memory(memory)
-    # What the import made lives for ever; later collections need not look at it.
-    gc.collect()
-    gc.freeze()
-    hello = Reply(0, {"protocol": PROTOCOL, "pid": os.getpid(), "facts": facts, "devices": devices})
-    _send(replies, hello)
+    _send(replies, Reply(0, {"protocol": PROTOCOL, "pid": os.getpid(), **said}))
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
-    plugins = limits.get("plugins")
-    jobs = Jobs(backend, counters, Path(str(limits["code"])), plugins if isinstance(plugins, list) else ())
+    jobs = Jobs(backend, counters, Path(limits["code"]), limits["plugins"])
     for line in requests:
         request = read_request(line)
         if request.verb == "quit":
@@ -74,6 +54,32 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side_json: str, limits: dict[s
             reply = Reply(request.id, failure=failure(error))
         _send(replies, reply)
     return 0
+
+
+def _started(side_json: Mapping[str, Any], limits: Mapping[str, Any]) -> tuple[Backend, dict[str, Any]]:
+    """Return the backend of a side, with the process set up as it asks, and what the hello says of both."""
+    from opperf import backends
+    from opperf.measure.allocator import fix_allocator
+    from opperf.plan import Side
+
+    side = Side.from_json(side_json)
+    fixed = side.allocator == "fixed" and fix_allocator()
+    if limits["cpus"] is not None:
+        process.stay_on(limits["cpus"])
+    start = time.perf_counter()
+    backend = backends.start(side)
+    facts = {
+        **backend.facts(),
+        "allocator": "fixed thresholds" if fixed else "default",
+        "import_seconds": time.perf_counter() - start,
+    }
+    devices = backend.devices()
+    if limits["memory"] is not None:
+        process.limit_memory(limits["memory"])
+    # What the import made lives for ever; later collections need not look at it.
+    gc.collect()
+    gc.freeze()
+    return backend, {"facts": facts, "devices": devices}
 
 
 def _send(replies: BinaryIO, reply: Reply) -> None:

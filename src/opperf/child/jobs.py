@@ -79,38 +79,39 @@ class Jobs:
     def answer(self, request: Request) -> dict[str, Any]:
         """Return the result of a request; raises what the framework raises."""
         given = request.arguments
-        if request.verb == "prepare":
-            trial = Trial.from_json(given["trial"])
-            checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
-            return self._prepare(trial, given["seed"], given.get("offset", 0), checked)
-        if request.verb == "measure":
-            return self._measure(given["handle"], Settings.from_json(given["settings"]))
-        if request.verb == "sample":
-            return self._sample(given["handle"], given["calls"])
-        if request.verb == "turn":
-            return self._turn(given["handle"], given["samples"], given.get("calls"))
-        if request.verb == "release":
-            return self._release(given["handle"])
-        if request.verb == "describe":
-            return self._names.describe(given["name"])
-        if request.verb == "explain":
-            return self._explain(Trial.from_json(given["trial"]), given["seed"])
-        if request.verb == "discover":
-            return self._names.discover(given.get("path"), given.get("size", "common"))
-        if request.verb == "evaluate":
-            return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
-        if request.verb == "compare":
-            share = leeway(Trial.from_json(given["trial"]))
-            check(_read(given["found"]), _read(given["expected"]), given["against"], share)
-            return {}
-        if request.verb == "iterate":
-            return self._workload.entries(given["iterator"], given["config"], given["part"])
-        if request.verb == "generate":
-            return self._workload.described(given["generator"], given["entries"])
-        if request.verb == "capture" and "model" in given:
-            return capture_model(self._backend, given["model"], given["inputs"], self._counters)
-        if request.verb == "capture":
-            return capture(self._backend, given["code"], self._folder, self._counters)
+        match request.verb:
+            case "prepare":
+                trial = Trial.from_json(given["trial"])
+                checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
+                return self._prepare(trial, given["seed"], given.get("offset", 0), checked)
+            case "measure":
+                return self._measure(given["handle"], Settings.from_json(given["settings"]))
+            case "sample":
+                return self._sample(given["handle"], given["calls"])
+            case "turn":
+                return self._turn(given["handle"], given["samples"], given.get("calls"))
+            case "release":
+                return self._release(given["handle"])
+            case "describe":
+                return self._names.describe(given["name"])
+            case "discover":
+                return self._names.discover(given.get("path"), given.get("size", "common"))
+            case "explain":
+                return self._explain(Trial.from_json(given["trial"]), given["seed"])
+            case "evaluate":
+                return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
+            case "compare":
+                share = leeway(Trial.from_json(given["trial"]))
+                check(_read(given["found"]), _read(given["expected"]), given["against"], share)
+                return {}
+            case "iterate":
+                return self._workload.entries(given["iterator"], given["config"], given["part"])
+            case "generate":
+                return self._workload.described(given["generator"], given["entries"])
+            case "capture" if "model" in given:
+                return capture_model(self._backend, given["model"], given["inputs"], self._counters)
+            case "capture":
+                return capture(self._backend, given["code"], self._folder, self._counters)
         raise ValueError(f"no verb {request.verb!r}")
 
     def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:
@@ -136,7 +137,7 @@ class Jobs:
 
     def _ready(self, trial: Trial, seed: int) -> Prepared:
         definition = catalog().get(trial.case.operator)
-        call = self._names.call(trial, definition)
+        call = self._names.call(trial)
         if trial.direction in call.unsupported:
             raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
         check_room(self._backend, trial.case, definition, trial.direction)
@@ -201,7 +202,7 @@ class Jobs:
             tiny = Case("negative", {"data": TensorSpec((1,))})
             definition = catalog()["negative"]
             trial = Trial(tiny, self._backend.side, "backward")
-            bound = self._bound(tiny, self._names.call(trial, definition), 0)
+            bound = self._bound(tiny, self._names.call(trial), 0)
             block = self._engine.block(ready(self._backend, bound, "backward", definition, "fixed").work)
             with block.scope():
                 least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS

@@ -39,8 +39,11 @@ class Names:
         self._folder = folder
         self._loaded: dict[str, Callable[..., Any]] = {}
 
-    def call(self, trial: Trial, definition: Operator | None) -> Call:
-        """Return how to call the operator of a trial: by its binding, or by the path that the user named."""
+    def call(self, trial: Trial) -> Call:
+        """Return how to call the operator of a trial: by its binding, or by the path that the user named.
+
+        Raises `Unsupported` for an operator that the framework does not have.
+        """
         bindings = self._backend.bindings()
         path = trial.side.implementation
         binding = bindings.get(trial.case.operator)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from opperf.cli import options
-
-if TYPE_CHECKING:
-    from opperf.trace import LeftOut
 
 Option = typer.Option
 #: How the name of a model's file ends.
@@ -44,14 +40,13 @@ def capture(
     the nodes are written; `--input` is for those of its inputs whose shapes are open.
     """
     from opperf.capturing import capture, capture_model
-    from opperf.cli.output import check_place
+    from opperf.cli.output import check_place, suite_text, tell_left_out, write_suite
     from opperf.cli.progress import Bar
     from opperf.errors import InputError
     from opperf.plan import Side
     from opperf.registry import framework as known
     from opperf.registry import is_code
     from opperf.sources.user_inputs import foreign_case, pairs
-    from opperf.store.run_file import write_text
     from opperf.units import parse_duration
 
     check_place(output)
@@ -67,16 +62,10 @@ def capture(
         raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
     else:
         found = capture(code, side, seconds, Bar().note)
-    text = json.dumps(found.suite.to_json(), indent=1) + "\n"
     if output is None:
-        typer.echo(text, nl=False)
+        typer.echo(suite_text(found.suite), nl=False)
     else:
-        write_text(output, text)
-        calls = sum(entry.count for entry in found.suite.cases)
-        typer.echo(f"wrote {output}: {len(found.suite.cases)} cases of {calls} calls", err=True)
-    for line in (*found.notes, *map(_told, found.left_out)):
-        typer.echo(line, err=True)
-
-
-def _told(one: LeftOut) -> str:
-    return f"left out: {one.name}, {one.count} calls: {one.reason}"
+        write_suite(found.suite, output)
+    for note in found.notes:
+        typer.echo(note, err=True)
+    tell_left_out(found.left_out)

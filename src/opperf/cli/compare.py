@@ -57,7 +57,7 @@ def compare(
     if base is None or not new:
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if judging.pairs < 3:
-        raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3")
+        raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
     selected = selection(operators, what)
     measuring = settings(how, check=not no_check)
     document, stopped = compare_live(selected, base, new, measuring, decided, labels(report), explain=explain)

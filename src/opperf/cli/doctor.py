@@ -26,16 +26,10 @@ def doctor(
     peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can be.")] = False,
 ) -> None:
     """Say what each environment is, how fast this machine can be, and what makes it noisy, with remedies."""
-    from opperf.cli.progress import Bar
-    from opperf.errors import OpperfError
-    from opperf.plan import Settings
     from opperf.planning.selection import Selection
     from opperf.planning.sides import frameworks, sides
     from opperf.session import settled_side
-    from opperf.workers import machine
     from opperf.workers.interpreters import importable
-    from opperf.workers.pool import Pool
-    from opperf.workers.process import OperatorFailure
 
     here = importable()
     selection = Selection(
@@ -43,27 +37,52 @@ def doctor(
     )
     named = framework or environment or here
     chosen = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
+    _tell_machine()
+    _tell_noise()
+    if peaks:
+        _measure(chosen)
+    _tell_peaks(chosen[0].device if chosen else "cpu", threads)
+    _tell_environments(chosen)
+
+
+def _tell_machine() -> None:
+    """Print the facts of the machine that fit on a line."""
+    from opperf.workers import machine
+
     typer.echo("machine")
     for name, value in machine.facts().items():
         if value is not None and not isinstance(value, (dict, list)):
             typer.echo(f"  {name}: {value}")
+
+
+def _tell_noise() -> None:
+    """Print what makes the machine noisy, with remedies."""
+    from opperf.workers import machine_noise
+
     typer.echo("\nnoise")
-    found = machine.noise()
+    found = machine_noise.noise()
     for doubt in found:
         typer.echo(f"  {doubt.slug}: {doubt.message}")
         if doubt.hint:
             typer.echo(f"    hint: {doubt.hint}")
     if not found:
         typer.echo("  nothing found")
-    if peaks:
-        _measure(chosen)
-    _tell_peaks(chosen[0].device if chosen else "cpu", threads)
+
+
+def _tell_environments(sides: Sequence[Side]) -> None:
+    """Print what the child of each side says of its environment, or why it cannot be used."""
+    from opperf.cli.progress import Bar
+    from opperf.errors import OpperfError
+    from opperf.plan import Settings
+    from opperf.workers.pool import Pool
+    from opperf.workers.process import OperatorFailure
+
     typer.echo("\nenvironments")
-    if not chosen:
+    if not sides:
         typer.echo("  no framework imports here; `opperf doctor --framework torch` looks at a built one")
         return
     with Pool(Settings(), Bar().note) as pool:
-        for side in chosen:
+        for side in sides:
             typer.echo(f"  {side.framework} in `{side.environment}`")
             try:
                 worker = pool.worker(side)

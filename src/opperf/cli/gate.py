@@ -97,7 +97,10 @@ def gate(
             hint="give the one or the other",
         )
     if update_expected and (markdown or junit):
-        raise InputError("`--update-expected` judges nothing: no `--markdown` and no `--junit` come of it")
+        raise InputError(
+            "`--update-expected` judges nothing: no `--markdown` and no `--junit` come of it",
+            hint="leave them out, or judge in a second command",
+        )
     recorded = recorded or (wanted.expected is not None and wanted.base is None and not wanted.new)
     _refuse_idle({name for name, value in given.items() if value not in (None, [])}, recorded=recorded)
     if recorded:

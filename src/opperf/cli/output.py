@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ import typer
 
 from opperf.errors import InputError, unknown
 from opperf.reports import FORMATS, render
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 
 if TYPE_CHECKING:
     from opperf.record import Run
+    from opperf.suite import Suite
+    from opperf.trace import LeftOut
 
 SUFFIXES = {".json": "json", ".csv": "csv", ".md": "md"}
 
@@ -31,6 +34,24 @@ def check_place(output: Path | None) -> None:
     """Raise `InputError` for a place that no file can be written to."""
     if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
         raise InputError(f"cannot write `{output}`", hint="give a file in a folder that exists", slug="output")
+
+
+def suite_text(suite: Suite) -> str:
+    """Return what a suite file holds."""
+    return json.dumps(suite.to_json(), indent=1) + "\n"
+
+
+def write_suite(suite: Suite, output: Path) -> None:
+    """Write a suite, and say how large it is."""
+    write_text(output, suite_text(suite))
+    calls = sum(entry.count for entry in suite.cases)
+    typer.echo(f"wrote {output}: {len(suite.cases)} cases of {calls} calls", err=True)
+
+
+def tell_left_out(left_out: Iterable[LeftOut]) -> None:
+    """Say which operators no suite can hold."""
+    for one in left_out:
+        typer.echo(f"left out: {one.name}, {one.count} calls: {one.reason}", err=True)
 
 
 def deliver(run: Run, format: str | None, output: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from functools import partial
@@ -181,7 +180,7 @@ def _run(
 
 def _save_suite(recorded: Trace | None, path: Path) -> None:
     """Write the operators of a script as a suite, and say which of them no suite can hold."""
-    from opperf.store.run_file import write_text
+    from opperf.cli.output import tell_left_out, write_suite
 
     if recorded is None:
         typer.echo(
@@ -190,11 +189,8 @@ def _save_suite(recorded: Trace | None, path: Path) -> None:
             err=True,
         )
         return
-    suite = recorded.suite()
-    write_text(path, json.dumps(suite.to_json(), indent=1) + "\n")
-    typer.echo(f"wrote {path}: {len(suite.cases)} cases of {sum(entry.count for entry in suite.cases)} calls", err=True)
-    for one in recorded.left_out:
-        typer.echo(f"left out: {one.name}, {one.count} calls: {one.reason}", err=True)
+    write_suite(recorded.suite(), path)
+    tell_left_out(recorded.left_out)
 
 
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
@@ -208,7 +204,7 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
     """Print the table, and write the page that is asked for."""
     from opperf.reports.profile import render
-    from opperf.store.run_file import write_text
+    from opperf.text_file import write_text
 
     chosen = format or "console"
     width = shutil.get_terminal_size().columns if chosen == "console" and sys.stdout.isatty() else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -44,7 +43,7 @@ def replay(
     report: options.Report,
 ) -> None:
     """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
-    from opperf.cli.output import check_format, check_place, write_report
+    from opperf.cli.output import check_format, check_place, write_report, write_suite
     from opperf.cli.selecting import run_options, settings
     from opperf.planning.selection import Selection
     from opperf.reports.replay import render
@@ -56,7 +55,7 @@ def replay(
     measuring = settings(how, sampling, latency=False)
     trace = _read(traces, kineto, subgraph, iterations)
     if save_suite is not None:
-        _save(trace, save_suite)
+        write_suite(trace.suite(), save_suite)
     selected = Selection(
         suite=trace.suite(),
         frameworks=("torch",),
@@ -100,10 +99,3 @@ def _steps(text: str) -> tuple[int, int]:
     if last < first:
         raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write for example `1-3`")
     return first, last + 1
-
-
-def _save(trace: Trace, path: Path) -> None:
-    from opperf.store.run_file import write_text
-
-    write_text(path, json.dumps(trace.suite().to_json(), indent=1) + "\n")
-    typer.echo(f"wrote {path}: {len(trace.cases)} cases", err=True)

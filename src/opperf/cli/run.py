@@ -56,7 +56,10 @@ def measure(
     report: Callable[[Run], None],
     keeping: options.Keeping,
 ) -> None:
-    """Measure a selection, report what was measured, also when it was stopped, and leave as the design says."""
+    """Measure a selection and report what was measured, also when it was stopped; then leave, as `leave` says.
+
+    A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
+    """
     from opperf.cli.progress import Bar
     from opperf.session import Interrupted, Session
     from opperf.store.journal import journal_of
@@ -95,7 +98,7 @@ def _print_plan(plan: Plan) -> None:
 
 
 def leave(measured: Run, *, strict: bool) -> None:
-    """Count what went wrong, and exit as the design says."""
+    """Say how many trials failed; exit with 3 where that counts (`strict`), or where nothing was measured."""
     failed = sum(record.status == "failed" for record in measured)
     if failed:
         typer.echo(f"{failed} of {len(measured.records)} trials failed", err=True)

@@ -74,7 +74,7 @@ class InProcess:
         """Return a case of the catalog, or with `path` (`nd.add`) of that function of the framework."""
         definition = catalog().get(case.operator)
         trial = Trial(case, Side(self.backend.name, implementation=path), "forward")
-        call = self._names.call(trial, definition)
+        call = self._names.call(trial)
         return Subject(arguments.bind(case, call, definition, self.backend, SEED), definition)
 
     def of_function(

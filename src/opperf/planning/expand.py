@@ -82,6 +82,7 @@ def expand(
 
 
 def _check(selection: Selection) -> None:
+    """Raise `InputError` for a word of the selection that nobody knows, before any child is asked."""
     for name in selection.categories:
         if name not in (*categories(), *GROUPS):
             raise unknown("category", name, [*categories(), *GROUPS], hint=f"known: {', '.join(categories())}")
@@ -210,7 +211,11 @@ def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, s
         if case is not None:
             yield case, f"catalog:{size}"
         elif definition.name in selection.operators:
-            raise InputError(f"`{definition.name}` has no case of the size `{size}`", slug="no_such_size")
+            raise InputError(
+                f"`{definition.name}` has no case of the size `{size}`",
+                hint=f"it has {', '.join(definition.sizes)}",
+                slug="no_such_size",
+            )
 
 
 def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) -> Iterator[tuple[Case, str]]:
@@ -276,12 +281,7 @@ def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
         if prefix not in (None, side.framework):
             continue
         if prefix is None and rest not in catalog():
-            raise unknown(
-                "operator",
-                rest,
-                catalog(),
-                hint=f"in {source}: cases[{i}]",
-            )
+            raise unknown("operator", rest, catalog(), hint=f"in {source}: cases[{i}]")
         definition = catalog().get(rest) if prefix is None else None
         here = side if prefix is None else replace(side, implementation=rest)
         own = _directions(selection, definition, entry.case, tried=True)

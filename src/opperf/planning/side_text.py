@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
-from opperf.plan import ALLOCATORS, ENGINES, MODES, VARIABLE, Side
+from opperf.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side
 from opperf.registry import FRAMEWORKS, device_named, framework, split_implementation
 from opperf.tensor import dtype_named
 
-KEYS = ("device", "mode", "threads", "engine", "allocator", "dtype", "framework")
+KEYS = (*HOW, "dtype", "framework")
 HINT = "write torch, numpy==1.26.4, python=PATH;framework=torch or torch:aten::mm, then ;threads=2 and the like"
 
 

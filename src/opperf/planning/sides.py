@@ -16,7 +16,7 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     """Return the frameworks that are meant.
 
     Named ones first; then those that the environments or the operators' own names belong to; then what imports here.
-    The names in a suite count where no framework is named.
+    The names in a suite count where no framework is named. Raises `InputError` where there is none at all.
     """
     asked = [framework(name).name for name in selection.frameworks]
     prefixed = [split_implementation(name)[0] for name in selection.operators]
@@ -37,8 +37,8 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     return tuple(dict.fromkeys(found))
 
 
-def sides(selection: Selection, names: Sequence[str], devices: Sequence[str] | None = None) -> tuple[Side, ...]:
-    """Return the sides of these frameworks; `devices` stands in where the selection names none."""
+def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
+    """Return the sides of these frameworks, on the CPU where no device is named; raises `InputError`."""
     for mode in selection.modes:
         if mode not in MODES:
             raise unknown("mode", mode, MODES, hint=f"known: {', '.join(MODES)}")
@@ -50,7 +50,7 @@ def sides(selection: Selection, names: Sequence[str], devices: Sequence[str] | N
             raise unknown(option, value, known, hint=f"known: {', '.join(known)}")
     if selection.threads < 1:
         raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
-    places = [device_named(text) for text in selection.devices] or list(devices or ("cpu",))
+    places = [device_named(text) for text in selection.devices] or ["cpu"]
     return tuple(
         Side(
             framework=name,

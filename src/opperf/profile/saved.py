@@ -7,7 +7,7 @@ from pathlib import Path
 
 from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile
-from opperf.written import write_text
+from opperf.text_file import write_text
 
 
 def save(profile: Profile, path: Path) -> None:

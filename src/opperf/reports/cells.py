@@ -1,8 +1,11 @@
-"""A table of cells as text: padded for a console, with bars for Markdown."""
+"""A table of cells as text: padded for a console, with bars for Markdown, with commas for machines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 def filled(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
@@ -40,3 +43,16 @@ def markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     lines = [titles, ["---"] * len(titles), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in lines)
+
+
+def comma_separated(titles: Iterable[str | None], rows: Iterable[Iterable[Any]]) -> str:
+    r"""Return comma-separated values, a line for the titles and one for each row; None is an empty field.
+
+    >>> comma_separated(("name", "time_s"), [("a,b", 1e-06), ("add", None)])
+    'name,time_s\n"a,b",1e-06\nadd,\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(titles)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from opperf.comparison import VERDICTS, Comparison, ComparisonRun, wholes
 from opperf.errors import unknown
-from opperf.reports import explanations
-from opperf.reports.cells import console, markdown
+from opperf.plan import HOW
+from opperf.reports import FORMATS, explanations
+from opperf.reports.cells import comma_separated, console, markdown
 from opperf.reports.text import case_text, one_line
-from opperf.units import format_seconds
+from opperf.units import format_ratios, format_seconds
 
 if TYPE_CHECKING:
     from opperf.plan import Side
 
-FORMATS = ("console", "json", "csv", "md")
 TITLES = (
     "operator",
     "direction",
@@ -38,7 +36,7 @@ TAIL_MOVED = 0.10
 
 
 def render(run: ComparisonRun, format: str) -> str:
-    """Return comparisons in one of the formats, with a line break at the end."""
+    """Return comparisons in one of the formats, with a line break at the end; raises `InputError` for another."""
     if format == "json":
         return json.dumps(run.to_json(), indent=1, allow_nan=False) + "\n"
     if format == "csv":
@@ -55,16 +53,13 @@ def side_text(side: Side, other: Side) -> str:
     words = [side.framework if side.environment in ("current", side.framework) else side.environment]
     if side.implementation is not None:
         words[0] = f"{side.framework}:{side.implementation}"
-    compared = ("device", "mode", "threads", "engine", "allocator")
-    unlike = [name for name in compared if getattr(side, name) != getattr(other, name)]
-    words += [f"{name}={getattr(side, name)}" for name in unlike]
+    words += [f"{name}={getattr(side, name)}" for name in HOW if getattr(side, name) != getattr(other, name)]
     words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
     return ";".join(words)
 
 
 def _cells(comparison: Comparison) -> tuple[str, ...]:
     verdict = comparison.verdict
-    interval = "" if verdict.interval is None else f"[{verdict.interval[0]:.3f}, {verdict.interval[1]:.3f}]"
     return (
         one_line(comparison.case.operator),
         comparison.direction,
@@ -74,7 +69,7 @@ def _cells(comparison: Comparison) -> tuple[str, ...]:
         format_seconds(comparison.base_time),
         format_seconds(comparison.new_time),
         "" if verdict.ratio is None else f"{verdict.ratio:.3f}",
-        interval,
+        format_ratios(verdict.interval),
         str(verdict.pairs),
         verdict.verdict,
         one_line("; ".join(reasons(comparison))),
@@ -117,10 +112,10 @@ def suites(comparisons: Sequence[Comparison]) -> list[str]:
     """Say what all calls of a suite take on both sides, one line for each pair of sides."""
     told = []
     for whole in wholes(comparisons):
-        interval = "" if whole.interval is None else f" [{whole.interval[0]:.3f}, {whole.interval[1]:.3f}]"
         times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, whole.new)}"
         times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
-        told.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {whole.ratio:.3f}{interval}")
+        ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
+        told.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}")
     return told
 
 
@@ -131,18 +126,12 @@ def _markdown(comparisons: Sequence[Comparison]) -> str:
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ("case_id", *TITLES[:5], "base_min_s", "new_min_s", "ratio", "low", "high", "pairs", "verdict", "reason")
-    )
-    for one in comparisons:
-        verdict = one.verdict
-        low, high = verdict.interval or (None, None)
-        writer.writerow(
-            (
-                one.case.id, *_cells(one)[:5], one.base_time, one.new_time, verdict.ratio, low, high, verdict.pairs,
-                verdict.verdict, verdict.reason,
-            )
-        )  # fmt: skip
-    return text.getvalue()
+    measured = ("base_min_s", "new_min_s", "ratio", "low", "high", "pairs", "verdict", "reason")
+    return comma_separated(("case_id", *TITLES[:5], *measured), map(_fields, comparisons))
+
+
+def _fields(comparison: Comparison) -> tuple[object, ...]:
+    verdict = comparison.verdict
+    bounds = verdict.interval or (None, None)
+    said = (verdict.ratio, *bounds, verdict.pairs, verdict.verdict, verdict.reason)
+    return (comparison.case.id, *_cells(comparison)[:5], comparison.base_time, comparison.new_time, *said)

@@ -7,10 +7,9 @@ text is in the JSON document. Every column is always there, in the same order, w
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
+from opperf.reports.cells import comma_separated
 from opperf.reports.table import table_of
 from opperf.reports.text import one_line
 
@@ -22,11 +21,8 @@ if TYPE_CHECKING:
 def render(run: Run) -> str:
     """Return the header line and a line for each record."""
     table = table_of(run.records).for_machines()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(column.name for column in table.columns)
-    writer.writerows([_field(cell.raw) for cell in row.cells] for row in table.rows)
-    return text.getvalue()
+    names = [column.name for column in table.columns]
+    return comma_separated(names, ([_field(cell.raw) for cell in row.cells] for row in table.rows))
 
 
 def _field(raw: Raw) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from typing import TYPE_CHECKING
 
 from opperf.errors import unknown
-from opperf.reports.cells import console, markdown
+from opperf.reports import FORMATS
+from opperf.reports.cells import comma_separated, console, markdown
 from opperf.reports.text import case_text, one_line
 from opperf.stats.significance import wilson
 from opperf.units import format_seconds
@@ -17,7 +16,6 @@ from opperf.units import format_seconds
 if TYPE_CHECKING:
     from opperf.floor import Floor, NoiseRun
 
-FORMATS = ("console", "json", "csv", "md")
 TITLES = (
     "operator", "direction", "inputs", "side", "time", "pairs", "spread of pairs", "live floor", "between processes",
     "false alarms",
@@ -29,7 +27,7 @@ LEGEND = (
 
 
 def render(found: NoiseRun, format: str) -> str:
-    """Return noise floors in one of the formats, with a line break at the end."""
+    """Return noise floors in one of the formats, with a line break at the end; raises `InputError` for another."""
     if format == "json":
         return json.dumps(found.to_json(), indent=1, allow_nan=False) + "\n"
     rows = [_cells(floor) for floor in found.floors]
@@ -82,10 +80,8 @@ def _percent(log_ratio: float) -> str:
 
 
 def _csv(found: NoiseRun) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = ("time", "pairs", "spread", "moved", "between", "alarms", "comparisons")
-    writer.writerow(("case_id", *TITLES[:4], "time_s", *names[1:]))
-    for floor in found.floors:
-        writer.writerow((floor.trial.case.id, *_cells(floor)[:4], *(getattr(floor, name) for name in names)))
-    return text.getvalue()
+    rows = (
+        (floor.trial.case.id, *_cells(floor)[:4], *(getattr(floor, name) for name in names)) for floor in found.floors
+    )
+    return comma_separated(("case_id", *TITLES[:4], "time_s", *names[1:]), rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
 from dataclasses import asdict, fields
@@ -132,11 +130,11 @@ def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]
 
 
 def _csv(found: Sequence[Row]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = [field.name for field in fields(Row)]
-    writer.writerow(f"{name}_{UNITS[name]}" if name in UNITS else name for name in names)
-    for row in found:
-        values = {**{name: getattr(row, name) for name in names}, "shapes": shapes_text(row.shapes)}
-        writer.writerow(one_line(value) if isinstance(value, str) else value for value in values.values())
-    return text.getvalue()
+    titles = [f"{name}_{UNITS[name]}" if name in UNITS else name for name in names]
+    return cells.comma_separated(titles, (_fields(row, names) for row in found))
+
+
+def _fields(row: Row, names: Sequence[str]) -> list[Any]:
+    values = {**{name: getattr(row, name) for name in names}, "shapes": shapes_text(row.shapes)}
+    return [one_line(value) if isinstance(value, str) else value for value in values.values()]

@@ -17,7 +17,7 @@ from opperf.reports.comparisons import LEGEND, reasons
 from opperf.reports.findings import TITLES, headline, sides
 from opperf.reports.rerun import compare_command, run_command
 from opperf.reports.text import case_text, one_line
-from opperf.units import format_percent, format_seconds
+from opperf.units import format_percent, format_ratios, format_seconds
 
 COLUMNS = ("operator", "direction", "inputs", "sides", "before", "now", "ratio", "finding", "why")
 #: So many commands to repeat a regression are written at most; the largest regressions come first.
@@ -64,7 +64,6 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> str:
 
 def _cells(finding: Finding, judgement: Judgement) -> tuple[str, ...]:
     comparison, verdict = finding.comparison, finding.comparison.verdict
-    interval = "" if verdict.interval is None else f" [{verdict.interval[0]:.3f}, {verdict.interval[1]:.3f}]"
     return (
         comparison.case.operator,
         comparison.direction,
@@ -72,7 +71,7 @@ def _cells(finding: Finding, judgement: Judgement) -> tuple[str, ...]:
         sides(finding, judgement),
         format_seconds(comparison.base_time),
         format_seconds(comparison.new_time),
-        "" if verdict.ratio is None else f"{verdict.ratio:.3f}{interval}",
+        "" if verdict.ratio is None else f"{verdict.ratio:.3f} {format_ratios(verdict.interval)}".rstrip(),
         TITLES[finding.kind],
         "; ".join(reasons(comparison)),
     )

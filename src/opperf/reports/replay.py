@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import unknown
-from opperf.reports import cells
+from opperf.reports import FORMATS, cells
 from opperf.reports.columns import spelling, spread
 from opperf.reports.text import case_text, first_line, one_line
 from opperf.units import format_seconds
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
     from opperf.trace import Replay, Replayed
 
-FORMATS = ("console", "json", "csv", "md")
 TITLES = (
     "operator", "calls", "time", "spread", "total", "share", "cumulative", "recorded ({clock})", "alone/recorded",
     "notes", "inputs",
@@ -32,7 +29,10 @@ RECORDED = {
 
 
 def render(replay: Replay, format: str, top: int | None = None) -> str:
-    """Return a replay in one of the formats, with a line break at the end; `top` bounds the rows for people."""
+    """Return a replay in one of the formats, with a line break at the end; `top` bounds the rows for people.
+
+    Raises `InputError` for a format that is not known.
+    """
     if format == "json":
         return json.dumps(replay.to_json(), indent=1, allow_nan=False) + "\n"
     if format == "csv":
@@ -95,16 +95,14 @@ def _percent(share: float | None) -> str:
 
 
 def _csv(replay: Replay) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = ("count", "time", "total", "share", "cumulative", "recorded", "ratio")
     seconds = ("time", "total", "recorded")
     titles = (f"{name}_s" if name in seconds else name for name in names)
-    writer.writerow(("case_id", "operator", "inputs", *titles, "clock", "status"))
+    rows = []
     for entry, row in zip(replay.calls, replay.rows()):
         case = entry.traced.case
         status = "not measured" if entry.record is None else entry.record.status
         clock = "" if row["recorded"] is None else replay.trace.clock
         told = (case.id, one_line(case.operator), case_text(case))
-        writer.writerow((*told, *(row[name] for name in names), clock, status))
-    return text.getvalue()
+        rows.append((*told, *(row[name] for name in names), clock, status))
+    return cells.comma_separated(("case_id", "operator", "inputs", *titles, "clock", "status"), rows)

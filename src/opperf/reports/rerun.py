@@ -14,7 +14,7 @@ from opperf.case import Argument, Case, DType, ListOf
 from opperf.comparison import Comparison
 from opperf.errors import InputError
 from opperf.operators import SIZES, catalog, operator
-from opperf.plan import Side
+from opperf.plan import HOW, Side
 from opperf.registry import FRAMEWORKS, split_implementation
 from opperf.sources.user_inputs import LITERAL_PREFIX, case_with
 from opperf.tensor import TensorSpec
@@ -36,11 +36,10 @@ def run_command(comparison: Comparison, processes: int) -> str | None:
         return None
     if side.implementation is not None and split_implementation(case[0])[0] is None:
         case = [f"{side.framework}:{side.implementation}", *case[1:]]
-    usual = Side(side.framework, mode=FRAMEWORKS[side.framework].mode)
     words = ["--framework", side.framework]
-    for name in ("environment", "device", "mode", "threads", "engine", "allocator"):
-        if getattr(side, name) != getattr(usual, name):
-            words += [f"--{name}", str(getattr(side, name))]
+    if side.environment != "current":
+        words += ["--environment", side.environment]
+    words += [word for name, value in _unusual(side).items() for word in (f"--{name}", str(value))]
     words += ["--direction", comparison.direction, "--processes", str(processes)]
     return shlex.join(["opperf", "run", *case, *words])
 
@@ -61,11 +60,15 @@ def side_word(side: Side) -> str | None:
     words = [place]
     if place.startswith("python="):
         words.append(f"framework={side.framework}")
-    usual = Side(side.framework, mode=FRAMEWORKS[side.framework].mode)
-    names = ("device", "mode", "threads", "engine", "allocator")
-    words += [f"{name}={getattr(side, name)}" for name in names if getattr(side, name) != getattr(usual, name)]
+    words += [f"{name}={value}" for name, value in _unusual(side).items()]
     words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
     return ";".join(words)
+
+
+def _unusual(side: Side) -> dict[str, object]:
+    """Return what of a side is not as its framework runs where nothing is said."""
+    usual = Side(side.framework, mode=FRAMEWORKS[side.framework].mode)
+    return {name: getattr(side, name) for name in HOW if getattr(side, name) != getattr(usual, name)}
 
 
 def case_words(case: Case) -> list[str] | None:

@@ -19,6 +19,7 @@ from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.plan import MODES
 from opperf.registry import device_named, framework, split_implementation
 from opperf.tensor import dtype_named
+from opperf.text_file import read_text
 from opperf.units import parse_duration, parse_percent
 
 if sys.version_info >= (3, 11):
@@ -70,16 +71,18 @@ def find_gate_file(folder: Path) -> Path | None:
     if (folder / NAME).is_file():
         return folder / NAME
     shared = folder / SHARED
-    return shared if shared.is_file() and _shared_table(_parsed(_text(shared), str(shared))) is not None else None
+    return shared if shared.is_file() and _shared_table(_parsed(read_text(shared), str(shared))) is not None else None
 
 
 def read_gate_file(path: Path) -> GateFile:
     """Read a gate file; raises `InputError` that says what is wrong and where."""
-    return gate_file(_text(path), path)
+    return gate_file(read_text(path), path)
 
 
 def gate_file(text: str, path: Path) -> GateFile:
     """Return what the text of a gate file says; the name of the file tells which table is meant.
+
+    Raises `InputError` that says what is wrong and where.
 
     >>> gate_file('base = "torch"', Path("opperf.toml")).base
     'torch'
@@ -120,13 +123,6 @@ def overridden(file: GateFile, options: Mapping[str, Any]) -> GateFile:
     if "operators" in found:
         file = replace(file, suite=None, categories=(), skip=())
     return replace(file, **found)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:

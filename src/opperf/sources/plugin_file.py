@@ -19,6 +19,7 @@ from opperf.sources.installed_plugins import installed_plugins, module_file
 from opperf.sources.param.config import Workloads
 from opperf.sources.param.grammar import GENERATORS, ITERATORS
 from opperf.sources.param.names import Meaning
+from opperf.text_file import read_text
 
 #: The functions that register something for PARAM's configs.
 ITERATOR, GENERATOR = "register_config_iterator", "register_data_generator"
@@ -64,10 +65,9 @@ def declared_operators(path: Path) -> dict[str, Declared]:
 
 def _tree(path: Path) -> ast.Module:
     """Return what a file of Python says; raises `InputError`."""
+    text = read_text(path)
     try:
-        return ast.parse(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
+        return ast.parse(text, str(path))
     except (SyntaxError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not Python ({error})", slug="user_code") from error
 
@@ -112,7 +112,11 @@ def _more(known: Workloads, path: Path) -> Workloads:
     names = _registered(path)
     for name in (*names[ITERATOR], *names[GENERATOR]):
         if name in (*ITERATORS, *GENERATORS, *known.iterators, *known.generators):
-            raise InputError(f"{path} registers `{name}`, and there is one already", slug="user_code")
+            raise InputError(
+                f"{path} registers `{name}`, and there is one already",
+                hint="register it by another name",
+                slug="user_code",
+            )
     if not any(names.values()):
         return known
     return replace(
@@ -151,7 +155,8 @@ def with_plugins(
     for path in plugins:
         for name, declared in _some(path).items():
             if name in known:
-                raise InputError(f"`{name}` is declared in {known[name].code.rpartition(':')[0]} and in {path}")
+                other = known[name].code.rpartition(":")[0]
+                raise InputError(f"`{name}` is declared in {other} and in {path}", hint="rename one of them")
             known[name] = declared
     if not operators and not others:
         return tuple(declared.code for declared in known.values())

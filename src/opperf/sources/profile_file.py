@@ -6,7 +6,7 @@ from pathlib import Path
 
 from opperf.profile.chrome import from_trace
 from opperf.profile.event import Profile
-from opperf.sources.json_file import read_json
+from opperf.text_file import read_json
 
 
 def read_profile(path: Path) -> Profile:

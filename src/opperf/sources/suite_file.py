@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opperf.sources.json_file import read_json
 from opperf.sources.mxnet_inputs import is_mxnet_inputs, mxnet_suite
 from opperf.suite import Suite
+from opperf.text_file import read_json
 
 
 def read_suite(path: Path) -> Suite:

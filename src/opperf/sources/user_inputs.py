@@ -27,7 +27,7 @@ _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "br
 
 
 def pairs(given: Sequence[str], option: str) -> dict[str, str]:
-    """Read `NAME=VALUE` words.
+    """Read `NAME=VALUE` words; raises `InputError` with the option for one that is none.
 
     >>> pairs(["lhs=3x4"], "--input")
     {'lhs': '3x4'}
@@ -43,7 +43,7 @@ def pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 
 def shape(text: str, where: str) -> tuple[int, ...]:
-    """Read a shape.
+    """Read a shape; raises `InputError`, with `where` for whose it is.
 
     >>> shape("1024x1024", "lhs"), shape("(3, 4)", "lhs"), shape("7", "lhs"), shape("()", "lhs")
     ((1024, 1024), (3, 4), (7,), ())
@@ -57,7 +57,14 @@ def shape(text: str, where: str) -> tuple[int, ...]:
 
 
 def case_with(definition: Operator, given: Mapping[str, Any], size: str = "common") -> Case:
-    """Return the default case of an operator with the given inputs and attributes in it."""
+    """Return the default case of an operator with the given inputs and attributes in it.
+
+    Raises `InputError` for a name that the operator does not take, and for a value that cannot be read.
+
+    >>> from opperf.operators import operator
+    >>> case_with(operator("softmax"), {"data": "2x3", "axis": "0"}).attributes
+    {'axis': 0}
+    """
     default = definition.case(size)
     arguments: dict[str, Argument] = {**default.inputs, **default.attributes}
     for name, value in given.items():
@@ -145,7 +152,10 @@ def _plain(value: Any) -> Argument:
         return tuple(_plain(item) for item in value)
     if value is None or isinstance(value, (bool, int, float, str, DType)):
         return value
-    raise InputError(f"attribute value {value!r}: expected a number, a string, a tuple or None")
+    raise InputError(
+        f"attribute value {value!r}: expected a number, a string, a tuple or None",
+        hint="write for example `axis=(0,1)`",
+    )
 
 
 def _literal(text: str) -> Any:

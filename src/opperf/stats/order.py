@@ -9,6 +9,8 @@ from collections.abc import Sequence
 def quantile(ordered: Sequence[float], share: float) -> float:
     """Return the quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan, 1996; NumPy's default).
 
+    Raises `ValueError` where there are none.
+
     >>> quantile([1.0, 2.0, 4.0], 0.75)
     3.0
     """
@@ -63,10 +65,10 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[
 def relative_precision(values: Sequence[float]) -> float | None:
     """Return half the width of the median's interval, relative to the median; None where there is no interval."""
     interval = median_interval(values)
-    centre = median(values) if values else 0.0
-    if interval is None or centre <= 0:
+    middle = median(values) if values else 0.0
+    if interval is None or middle <= 0:
         return None
-    return (interval[1] - interval[0]) / 2 / centre
+    return (interval[1] - interval[0]) / 2 / middle
 
 
 def _log_choose(count: int, chosen: int) -> float:

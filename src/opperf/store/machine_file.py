@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from opperf.errors import InputError
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 
 #: The facts that make a machine another one, as far as its speed and noise go.
 FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")
@@ -67,7 +67,7 @@ class MachineFile(Generic[E]):
         return {entry.key: entry for entry in known}
 
     def add(self, path: Path, entries: Iterable[E]) -> None:
-        """Add entries to a file. Several commands may do so at once."""
+        """Add entries to a file; several commands may do so at once. Raises `InputError` where it cannot be written."""
         from filelock import FileLock, Timeout  # 40 ms that only commands which write pay
 
         try:
@@ -77,6 +77,8 @@ class MachineFile(Generic[E]):
                 document = {"schema_version": SCHEMA_VERSION, self.name: [entry.to_json() for entry in known.values()]}
                 write_text(path, json.dumps(document, indent=1) + "\n")
         except Timeout as error:
-            raise InputError(f"cannot write `{path}`: another opperf holds it", slug="output") from error
+            raise InputError(
+                f"cannot write `{path}`: another opperf holds it", hint="try again when it has ended", slug="output"
+            ) from error
         except OSError as error:
             raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error

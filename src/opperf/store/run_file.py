@@ -1,23 +1,13 @@
-"""Result files: read whole, written whole or not at all."""
+"""Result files, read whole."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from opperf.errors import InputError
 from opperf.record import Run
-from opperf.written import write_text as write_text
+from opperf.text_file import read_json
 
 
 def read_run(path: Path) -> Run:
     """Read a result file; raises `InputError` that says what is wrong and where."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})", hint="`opperf run --format json --output FILE`") from error
-    return Run.from_json(data, str(path))
+    return Run.from_json(read_json(path, hint="`opperf run --format json --output FILE` writes one"), str(path))

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.environment import CURRENT, EnvironmentSpec, preset
 from opperf.errors import EnvironmentFailure, InputError, unknown
 from opperf.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.text_file import write_text
 from opperf.workers.installer import BUILD_LIMIT, find_links, surroundings, uv
 from opperf.workers.package import cache_folder, made
 
@@ -134,7 +135,10 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
 
 
 def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
-    """Return the environment that was built for a spec; builds it unless that was done before."""
+    """Return the environment that was built for a spec; builds it unless that was done before.
+
+    Raises `InputError` for one that opperf does not build, `EnvironmentFailure` for one that cannot be built.
+    """
     if not spec.requirements:
         raise InputError(
             f"environment `{spec.text}` is not one that opperf builds",
@@ -159,7 +163,7 @@ def environments() -> list[Built]:
 def remove(name: str, *, progress: Progress = quiet) -> list[str]:
     """Remove what was built under a name (a folder's, or what was asked for) and return the folders' names.
 
-    A half-built environment goes by the name of its folder.
+    A half-built environment goes by the name of its folder. Raises `InputError` for a name that nothing goes by.
     """
     home = _home()
     folders = [path for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
@@ -363,12 +367,7 @@ def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> Built:
 
 def _write_mark(folder: Path, built: Built) -> None:
     said = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
-    unfinished = folder / f"{_MARK}.tmp"
-    with unfinished.open("w", encoding="utf-8") as file:
-        json.dump(said, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(folder / _MARK)
+    write_text(folder / _MARK, json.dumps(said, indent=2))
 
 
 def _listed(names: tuple[str, ...]) -> str:

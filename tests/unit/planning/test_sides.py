@@ -95,9 +95,9 @@ def test_sides_are_every_framework_environment_device_and_mode() -> None:
     )
 
 
-def test_named_devices_go_before_found_ones() -> None:
-    assert [side.device for side in sides(Selection(), ("torch",), ("cuda:0", "cpu"))] == ["cuda:0", "cpu"]
-    assert [side.device for side in sides(Selection(devices=("cpu",)), ("torch",), ("cuda:0",))] == ["cpu"]
+def test_where_no_device_is_named_it_is_the_cpu() -> None:
+    assert [side.device for side in sides(Selection(), ("torch",))] == ["cpu"]
+    assert [side.device for side in sides(Selection(devices=("cuda",)), ("torch",))] == ["cuda:0"]
 
 
 def test_threads_engine_and_allocator_are_those_of_the_selection() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from opperf.workers import machine
+from opperf.workers import machine_noise
 from opperf.workers.gpus import gpus_listed
-from opperf.workers.machine import Signs, cpu_list, facts, facts_of_noise, judge
+from opperf.workers.machine import cpu_list, facts
+from opperf.workers.machine_noise import Signs, facts_of_noise, judge
 
 _FILES = {
     "proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu avx2 fma hypervisor\n",
@@ -145,7 +146,7 @@ def test_each_sign_of_noise_has_a_warning_with_a_remedy(sign: dict[str, object],
 
 
 def test_the_noise_of_this_machine_can_be_asked_for(root: Path) -> None:
-    slugs = {warning.slug for warning in machine.noise(0.01, root)}
+    slugs = {warning.slug for warning in machine_noise.noise(0.01, root)}
     assert {"governor", "turbo", "smt", "huge_pages", "isolation", "virtual_machine"} <= slugs
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
+from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
 from opperf.backends.jax import capture, discovery, explain, functions, gradients, memory, outstanding
@@ -35,12 +36,10 @@ from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
 from opperf.measurement import Memory
 from opperf.plan import Side
-from opperf.tensor import ITEM_SIZES, STRING, TensorSpec
+from opperf.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
 
 #: JAX has all element types of numbers that opperf knows but one.
 DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES if name not in ("complex32", STRING)}
-#: How far two calls of one program may differ, relative and absolute.
-RTOL, ATOL = 1e-3, 1e-5
 
 
 def start(side: Side) -> JaxBackend:
@@ -95,7 +94,7 @@ class JaxBackend:
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return an array on the device, in memory of XLA's own: NumPy's may lie at any address."""
-        if strides is not None and tuple(strides) != _row_major(shape):
+        if strides is not None and tuple(strides) != row_major(shape):
             raise Unsupported(
                 f"strides {list(strides)} are asked for, and arrays of JAX are row-major",
                 slug="no_strides",
@@ -179,7 +178,7 @@ class JaxBackend:
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
-        return len(left) == len(right) and all(map(_close, left, right))
+        return agree(left, right, _close)
 
     def wait(self, outputs: Any) -> None:
         """Wait for every output that is held; there are none where calls are done when they return."""
@@ -228,10 +227,6 @@ def _spelled(device: Any) -> str:
     return "cuda" if device.platform == "gpu" else str(device.platform)
 
 
-def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
-
-
 def _named(dtype: Any) -> str:
     name = str(dtype)
     if name not in ITEM_SIZES:
@@ -249,10 +244,6 @@ def _nothing() -> None:
 
 
 def _close(left: HostValue, right: HostValue) -> bool:
-    if left == right:
-        return True
-    if left[1:] != right[1:]:
-        return False
     dtype = DTYPES[left[2]]
     if not jnp.issubdtype(dtype, jnp.inexact):
         return False

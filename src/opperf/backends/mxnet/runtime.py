@@ -12,6 +12,7 @@ import numpy
 
 from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
+from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
 from opperf.backends.mxnet import capture, custom_add_one, discovery, explain, gradients, memory, paths
@@ -188,7 +189,7 @@ class MxnetBackend:
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
-        return len(left) == len(right) and all(map(_close, left, right))
+        return agree(left, right, _close)
 
     def wait(self, outputs: Any) -> None:
         """Wait for every call that any engine thread or device still has."""
@@ -231,15 +232,11 @@ def _product() -> Callable[[], None]:
 
 
 def _close(left: HostValue, right: HostValue) -> bool:
-    if left == right:
-        return True
-    if left[1:] != right[1:]:
-        return False
     ours, theirs = (numpy.frombuffer(value[0], dtype=value[2]) for value in (left, right))
     # Piece by piece: what NumPy makes of two whole arrays to compare them is several times as large.
     return all(
         numpy.allclose(
-            ours[start : start + COMPARED], theirs[start : start + COMPARED], rtol=1e-3, atol=1e-5, equal_nan=True
+            ours[start : start + COMPARED], theirs[start : start + COMPARED], rtol=RTOL, atol=ATOL, equal_nan=True
         )
         for start in range(0, len(ours), COMPARED)
     )

@@ -7,18 +7,16 @@ class VirtualClock:
     """Wall and CPU time in nanoseconds, advanced by the scripted operators."""
 
     def __init__(self) -> None:
-        self._wall = 0
-        self._cpu = 0
+        self._now = 0
 
     def wall(self) -> int:
         """Return the virtual wall time."""
-        return self._wall
+        return self._now
 
     def cpu(self) -> int:
         """Return the virtual CPU time."""
-        return self._cpu
+        return self._now
 
-    def advance(self, wall_ns: int, cpu_ns: int | None = None) -> None:
-        """Let time pass; CPU time passes alike unless it is given."""
-        self._wall += wall_ns
-        self._cpu += wall_ns if cpu_ns is None else cpu_ns
+    def advance(self, nanoseconds: int) -> None:
+        """Let time pass, which the CPU spends on the operator."""
+        self._now += nanoseconds

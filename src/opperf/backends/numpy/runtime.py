@@ -12,6 +12,7 @@ import numpy as np
 
 from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
+from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
 from opperf.backends.numpy import build, discovery, explain, functions, gradients, memory
@@ -152,7 +153,7 @@ class NumpyBackend:
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
-        return len(left) == len(right) and all(map(_close, left, right))
+        return agree(left, right, _close)
 
     def wait(self, outputs: Any) -> None:
         """Return at once."""
@@ -193,11 +194,7 @@ def _strided(made: Any, strides: Sequence[int]) -> Any:
 
 
 def _close(left: HostValue, right: HostValue) -> bool:
-    if left == right:
-        return True
-    if left[1:] != right[1:]:
-        return False
     one, other = (np.frombuffer(value[0], DTYPES[value[2]]) for value in (left, right))
     if one.dtype.kind not in "fc":
         return False
-    return bool(np.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True))
+    return bool(np.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True))

@@ -11,6 +11,7 @@ import torch
 
 from opperf.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.backends import threads
+from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
 from opperf.backends.torch import capture, discovery, explain, functions, gradients, layers, memory, opinfo
@@ -188,7 +189,7 @@ class TorchBackend:
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
-        return len(left) == len(right) and all(map(_close, left, right))
+        return agree(left, right, _close)
 
     def wait(self, outputs: Any) -> None:
         """Wait for the CUDA device; a CPU call is done when it returns."""
@@ -225,11 +226,7 @@ def _forward(bound: Bound) -> Work:
 
 
 def _close(left: HostValue, right: HostValue) -> bool:
-    if left == right:
-        return True
-    if left[1:] != right[1:]:
-        return False
     dtype = DTYPES[left[2]]
     one, other = (computed(torch.frombuffer(bytearray(value[0]), dtype=dtype)) for value in (left, right))
-    close: bool = torch.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True)
+    close: bool = torch.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True)
     return close

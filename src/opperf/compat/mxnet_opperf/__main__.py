@@ -134,7 +134,7 @@ def _write(
 ) -> None:
     from opperf.compat.mxnet_opperf.command.documents import collected, render
     from opperf.reports import render as render_records
-    from opperf.store.run_file import write_text
+    from opperf.text_file import write_text
 
     found = collected(asked, run, lumped=lumped)
     write_text(output, render(found, run, format, lumped=lumped))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from opperf.sources.commas import split_at_commas
+
 _SIGNATURE = re.compile(r"(?P<name>[\w:]+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\)\s*->")
 #: A type may have brackets and an alias mark in it: `Tensor(a!)`, `int[2]?`, `Tensor(a)[]`.
 _ARGUMENT = re.compile(r"(?P<type>\S+(?:\([^)]*\)\S*)?)\s+(?P<name>\w+)(?:=.*)?")
@@ -40,7 +42,7 @@ def signature(text: str) -> Signature:
         raise ValueError(f"not the signature of an operator: {text[:80]!r}")
     parameters: list[Parameter] = []
     keyword_only = False
-    for part in _split(found["arguments"]):
+    for part in split_at_commas(found["arguments"]):
         if part == "*":
             keyword_only = True
             continue
@@ -49,19 +51,3 @@ def signature(text: str) -> Signature:
             raise ValueError(f"not an argument of an operator: {part[:80]!r}")
         parameters.append(Parameter(argument["name"], argument["type"], keyword_only))
     return Signature(f"{found['name']}.{found['overload'] or 'default'}", tuple(parameters))
-
-
-def _split(text: str) -> list[str]:
-    """Split at the commas that stand in no bracket.
-
-    >>> _split("int[2] stride=[1, 1], *, Tensor(a!) out")
-    ['int[2] stride=[1, 1]', '*', 'Tensor(a!) out']
-    """
-    parts, depth, start = [], 0, 0
-    for place, char in enumerate(text):
-        depth += (char in "([") - (char in ")]")
-        if char == "," and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]

@@ -75,7 +75,7 @@ class Checker:
                 if isinstance(inner, dict) and (RANGE in inner or LIST in inner) and "value" not in ranged:
                     hint = f'`"{RANGE}": ["value"]` beside it'
                     self.problems.add(f"{key(place, 'value')}[{i}]", "what is in a list is not swept", hint)
-        self._tensor(given, kind, place, ranged)
+        self._tensor(given, kind, place)
 
     def _keys(self, given: Mapping[str, Any], kind: str, known: ArgumentType, place: str) -> None:
         """Check that every key is known, and that those that are needed are there."""
@@ -135,7 +135,7 @@ class Checker:
             if found is None or not _in_reach(found, given, args):
                 self.problems.unexpected(inside, copy, f"{expected}, each of them there")
 
-    def _tensor(self, given: Mapping[str, Any], kind: str, place: str, ranged: Sequence[str]) -> None:
+    def _tensor(self, given: Mapping[str, Any], kind: str, place: str) -> None:
         """Check what hangs together in a tensor."""
         if kind != "tensor":
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from opperf.sources.param.arguments import Checker
 from opperf.sources.param.cases import check
 from opperf.sources.param.config import ConfiguredOperator, Entry, ParamConfig, Spec, Way, Workloads
 from opperf.sources.param.problems import Problems, did_you_mean, key, quoted, refuse
+from opperf.text_file import read_json
 
 #: Without plugins nothing is the user's own.
 NONE = Workloads()
@@ -33,14 +33,7 @@ def read_config(path: Path, own: Workloads = NONE) -> ParamConfig:
 
 def examined(path: Path, own: Workloads = NONE) -> tuple[ParamConfig, Problems]:
     """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
-    try:
-        data = json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})", slug="input") from error
+    data = read_json(path, object_pairs_hook=_object)
     if _is_deep(data):
         raise InputError(f"{path}: lists in lists, over {DEEPEST_FILE} deep; expected fewer", slug="param_config")
     reading = _Reading(own)

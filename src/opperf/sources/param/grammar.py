@@ -108,9 +108,9 @@ def _one_of(known: tuple[str, ...]) -> Kind:
     return Kind(words, {"enum": list(known)}, lambda value: isinstance(value, str) and value in known, known)
 
 
-def _list_of(kind: Kind, *, least: int = 1) -> Kind:
-    schema = {"type": "array", "items": dict(kind.schema), "minItems": least}
-    return Kind(f"a list, each {kind.expected}", schema, _all(kind.accepts, least=least), kind.known)
+def _list_of(kind: Kind) -> Kind:
+    schema = {"type": "array", "items": dict(kind.schema), "minItems": 1}
+    return Kind(f"a list, each {kind.expected}", schema, _all(kind.accepts, least=1), kind.known)
 
 
 def _range_of(kind: Kind, accepts: Callable[[Any], bool]) -> Kind:

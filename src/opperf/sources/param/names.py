@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from opperf.operators import catalog
 from opperf.registry import is_code, split_implementation
+from opperf.sources.commas import split_at_commas
 
 EMBEDDINGS = "SplitTableBatchedEmbeddingBagsCodegen"
 #: The operators that PARAM registers, and the paths at which opperf's backend of PyTorch finds them.
@@ -102,7 +103,7 @@ def read_schema(text: str) -> Schema | None:
         return None
     names: list[str] = []
     positional: int | None = None
-    for argument in _split(found["arguments"]):
+    for argument in split_at_commas(found["arguments"]):
         if argument == "*":
             positional = len(names)
             continue
@@ -111,15 +112,3 @@ def read_schema(text: str) -> Schema | None:
             return None
         names.append(name[1])
     return Schema(found["path"], tuple(names), len(names) if positional is None else positional)
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for i, letter in enumerate(text):
-        depth += letter in "([{"
-        depth -= letter in ")]}"
-        if letter == "," and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    return [part for part in [*parts, text[start:].strip()] if part]

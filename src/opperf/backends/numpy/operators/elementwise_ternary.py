@@ -2,28 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from opperf.backends.blends import ADDCDIV, ADDCMUL, LERP
+from opperf.backends.call import Binding
 
-from opperf.backends.call import Binding, composed
-
-
-def lerp(start: Any, end: Any, weight: Any) -> Any:
-    """Go a part of the way from start to end."""
-    return start + weight * (end - start)
-
-
-def addcmul(data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
-    """Add a scaled product."""
-    return data + value * (lhs * rhs)
-
-
-def addcdiv(data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
-    """Add a scaled quotient."""
-    return data + value * (lhs / rhs)
-
-
-BINDINGS: dict[str, Binding] = {
-    "lerp": composed(lerp, "start, end, weight", note="a difference, a product and a sum"),
-    "addcmul": composed(addcmul, "data, lhs, rhs", "value=value", note="two products and a sum"),
-    "addcdiv": composed(addcdiv, "data, lhs, rhs", "value=value", note="a quotient, a product and a sum"),
-}
+BINDINGS: dict[str, Binding] = {"lerp": LERP, "addcmul": ADDCMUL, "addcdiv": ADDCDIV}

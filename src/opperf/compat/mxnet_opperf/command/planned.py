@@ -23,6 +23,7 @@ from opperf.registry import split_implementation
 from opperf.session import Session
 from opperf.sources.mxnet_inputs import ORIGIN, is_mxnet_inputs, mxnet_suite
 from opperf.tensor import TensorSpec, dtype_named
+from opperf.text_file import read_json
 
 CATEGORIES = tuple(RUNNERS.values())
 #: Which directions stand for one row of the profiler `python`: the first that has a time.
@@ -81,12 +82,7 @@ def spelled(name: str) -> str:
 
 def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Read rows of inputs from a file; raises `InputError` for what is none."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read `{path}`: {getattr(error, 'strerror', None) or error}", slug="input") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})", slug="input") from error
+    data = read_json(path)
     if not is_mxnet_inputs(data):
         raise InputError(f"{path}: expected operators with lists of rows", hint='{"dot": [{"lhs": [2, 2], ...}]}')
     rows: dict[str, list[dict[str, Any]]] = data

@@ -27,7 +27,7 @@ from opperf.errors import HarnessError, OpperfError
 from opperf.plan import Settings, Trial
 from opperf.reason import Reason
 from opperf.sources.param.cases import ConfigCase
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 from opperf.workers.interpreters import interpreter
 from opperf.workers.package import package_folder
 from opperf.workers.process import child_variables

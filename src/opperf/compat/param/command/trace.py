@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.measurement import Samples
-from opperf.store.run_file import write_text
+from opperf.text_file import write_text
 
 #: The format counts microseconds.
 MICRO = 1e3

@@ -1,0 +1,64 @@
+"""Text files, read whole, and written so that they have their old content or their new one, never a part.
+
+What cannot be read or written is one `InputError`, with the file's name and the system's reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from opperf.errors import InputError
+
+
+def read_text(path: Path, *, hint: str | None = None) -> str:
+    """Return what a file of UTF-8 holds; raises `InputError`, with the hint, for one that cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read `{path}`: {reason}", hint=hint, slug="input") from error
+
+
+def read_json(
+    path: Path, *, hint: str | None = None, object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:
+    """Return the JSON value that a file holds; raises `InputError`, with the hint, for what holds none.
+
+    `object_pairs_hook` makes the objects, as that of `json.loads` does.
+    """
+    text = read_text(path, hint=hint)
+    try:
+        return json.loads(text, object_pairs_hook=object_pairs_hook)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error})", hint=hint, slug="input") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; raises `InputError` where no file can be made beside it."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
