@@ -17,9 +17,9 @@ from opperf.errors import InputError
 
 
 def read_text(path: Path, *, hint: str | None = None) -> str:
-    """Return what a file of UTF-8 holds; raises `InputError`, with the hint, for one that cannot be read."""
+    """Return what a file of UTF-8 holds, without a byte order mark; raises `InputError`, with the hint, for no such."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read `{path}`: {reason}", hint=hint, slug="input") from error
@@ -36,7 +36,9 @@ def read_json(
     try:
         return json.loads(text, object_pairs_hook=object_pairs_hook)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})", hint=hint, slug="input") from error
+        raise InputError(
+            f"{path}: not JSON ({error if text.strip() else 'the file is empty'})", hint=hint, slug="input"
+        ) from error
 
 
 def write_text(path: Path, text: str) -> None:

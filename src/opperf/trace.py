@@ -46,6 +46,16 @@ class Trace:
     left_out: tuple[LeftOut, ...] = ()
     clock: str = "host"
 
+    @property
+    def has_recorded(self) -> bool:
+        """Whether it is known of any call how long it took when it was recorded."""
+        return any(entry.recorded is not None for entry in self.entries)
+
+    @property
+    def entries(self) -> tuple[TracedCase | LeftOut, ...]:
+        """Everything that ran: what is run again and what is not."""
+        return (*self.cases, *self.left_out)
+
     def suite(self) -> Suite:
         """Return the cases as a suite, which can be kept in a file."""
         origin = f"trace:{self.source}"
@@ -92,9 +102,8 @@ class Replay:
         Times that no Kineto trace gave are None.
         """
         measured = [entry for entry in self.calls if entry.total is not None]
-        whole: list[TracedCase | LeftOut] = [*self.trace.cases, *self.trace.left_out]
-        counts = [entry.count for entry in whole]
-        recorded = _sum(entry.recorded for entry in whole)
+        counts = [entry.count for entry in self.trace.entries]
+        recorded = _sum(entry.recorded for entry in self.trace.entries)
         known = [entry for entry in measured if entry.traced.recorded is not None]
         again = _sum(entry.traced.recorded for entry in known)
         alone = _sum(entry.total for entry in known)

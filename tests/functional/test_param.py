@@ -77,6 +77,19 @@ def test_neutral_operators_are_measured_where_the_command_says(opperf: Opperf, h
     ]
 
 
+def test_a_neutral_operator_may_stay_on_one_framework(opperf: Opperf, here: Path) -> None:
+    """Its binding is called, as for the same name on the command line; where others are named too, that is told."""
+    config = {"numpy:add": {**GENERATOR, "config": [{"input": [{"args": [TENSOR, TENSOR]}]}]}}
+    (here / "numpy.json").write_text(json.dumps(config), encoding="utf-8-sig")
+    words = ("run", "--config", "numpy.json", "--framework", "null", "--direction", "forward")
+    done = opperf(*words, "--runs", "3", "--format", "json")
+    assert done.code == 0, done.err
+    (record,) = done.records
+    assert (record["case"]["operator"], record["status"], record["origin"]) == ("add", "ok", "config:numpy:add|0|0|0")
+    assert record["facts"]["implementation"] == "numpy:numpy.add"
+    assert "nothing here is measured with `--framework null`" in done.err
+
+
 OWN = """
 from opperf.backends.null.runtime import NullTensor
 from opperf.compat.param import ConfigIterator, DataGenerator, register_config_iterator, register_data_generator

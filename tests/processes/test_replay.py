@@ -85,3 +85,15 @@ def test_a_file_that_is_no_trace_is_one_message(command: Command, tmp_path: Path
     assert done.stderr == (
         f"error: {path}: a Kineto (Chrome) trace\n\nhint: it goes with an execution trace, as `--kineto {path}`\n"
     )
+
+
+def test_a_kineto_trace_of_another_run_is_noted_and_a_top_of_no_rows_is_refused(
+    recorded: Path, command: Command, tmp_path: Path
+) -> None:
+    event = {"cat": "cpu_op", "name": "aten::other", "dur": 1, "args": {"Record function id": 1}}
+    (tmp_path / "other.json").write_text(json.dumps({"traceEvents": [event]}))
+    words = ("replay", recorded / "convnet_et.json")
+    done = command(*words, "--kineto", tmp_path / "other.json", "--dry-run")
+    assert done.returncode == 0
+    assert "has a time of none of these calls; is it of the same run?" in done.stderr
+    assert command(*words, "--top", 0).returncode == 2

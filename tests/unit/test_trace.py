@@ -69,6 +69,7 @@ def test_coverage_is_by_calls_and_by_recorded_time() -> None:
 def test_without_recorded_times_nothing_is_said_of_them() -> None:
     found = replay(times=False).coverage()
     assert [found[name] for name in ("recorded", "measured_recorded", "share_of_time", "ratio")] == [None] * 4
+    assert "recorded" not in render(replay(times=False), "console") + render(replay(times=False), "md")
 
 
 def test_the_document_is_that_of_a_run_with_the_coverage() -> None:

@@ -30,7 +30,7 @@ def replay(
     iterations: Annotated[
         Optional[str], Option(metavar="N|FIRST-LAST", help="Only these profiler steps, counted from 0.")
     ] = None,
-    top: Annotated[Optional[int], Option(metavar="N", help="Print the N most expensive rows.")] = None,
+    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Print the N most expensive rows.")] = None,
     save_suite: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the cases as a suite, for `run` and `compare`.")
     ] = None,
@@ -54,6 +54,8 @@ def replay(
     check_place(save_suite)
     measuring = settings(how, sampling, latency=False)
     trace = _read(traces, kineto, subgraph, iterations)
+    if kineto is not None and not trace.has_recorded:
+        typer.echo(f"note: {kineto} has a time of none of these calls; is it of the same run?", err=True)
     if save_suite is not None:
         write_suite(trace.suite(), save_suite)
     selected = Selection(

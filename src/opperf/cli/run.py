@@ -67,6 +67,8 @@ def measure(
     bar = Bar()
     with Session(selection, settings, bar) as session:
         plan = session.plan()
+        for name in _idle(selection, plan):
+            bar.note(f"note: nothing here is measured with `--framework {name}`: no operator is neutral or its own")
         if keeping.dry_run:
             _print_plan(plan)
             return
@@ -83,6 +85,14 @@ def measure(
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
     leave(measured, strict=keeping.strict)
+
+
+def _idle(selection: Selection, plan: Plan) -> list[str]:
+    """Return the frameworks that were named and measure nothing, as for a config of another one's operators."""
+    from opperf.registry import framework
+
+    busy = {trial.side.framework for trial in plan.trials}
+    return [name for name in selection.frameworks if framework(name).name not in busy]
 
 
 def _print_plan(plan: Plan) -> None:

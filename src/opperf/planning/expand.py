@@ -296,7 +296,7 @@ def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) ->
         own = own_meaning(made.case.operator, side, asked) if made.meaning.is_own else {}
         whole = as_implemented(made.case, own)
         definition = catalog().get(whole.operator)
-        path = own.get("path") if made.meaning.framework is None else made.meaning.path
+        path = own.get("path") or made.meaning.implementation
         here = side if path is None else replace(side, implementation=path)
         # What a data generator of the user's own makes is of its own element type.
         for case in [whole] if MADE_BY in whole.attributes else _varied(selection, whole):

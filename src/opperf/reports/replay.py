@@ -20,11 +20,11 @@ TITLES = (
     "operator", "calls", "time", "spread", "total", "share", "cumulative", "recorded ({clock})", "alone/recorded",
     "notes", "inputs",
 )  # fmt: skip
-LEGEND = "time: one call by itself, hot; total: calls times time; share: of the sum of totals; recorded: "
+LEGEND = "time: one call by itself, hot; total: calls times time; share: of the sum of totals"
 #: What a recorded time is, by the clock that it was taken with.
 RECORDED = {
-    "host": "all calls inside the program, with what its profiler cost",
-    "device": "what all calls inside the program made the device do",
+    "host": "; recorded: all calls inside the program, with what its profiler cost",
+    "device": "; recorded: what all calls inside the program made the device do",
 }
 
 
@@ -43,10 +43,11 @@ def render(replay: Replay, format: str, top: int | None = None) -> str:
     shown = rows[:top]
     more = [f"{len(rows) - len(shown)} more rows: `--top` shows them."] if len(shown) < len(rows) else []
     clock = replay.trace.clock
-    words = [*more, *summary(replay), LEGEND + RECORDED[clock]]
+    words = [*more, *summary(replay), LEGEND + (RECORDED[clock] if replay.trace.has_recorded else "")]
     titles = tuple(title.format(clock=clock) for title in TITLES)
     if format == "md":
-        return cells.markdown(titles, shown) + "\n\n" + "\n".join(f"* {word}" for word in words) + "\n"
+        table = cells.markdown(*cells.filled(titles, shown))
+        return table + "\n\n" + "\n".join(f"* {word}" for word in words) + "\n"
     return cells.console(titles, shown) + "\n\n" + "\n".join(words) + "\n"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from opperf.case import Argument, Case
     from opperf.plan import Trial
 
-#: From so many on, equal items of a list are written once: `[32x32]*200`.
+#: From so many times on, what a list repeats is written once: `[32x32]*200`, `[32x32,32]*21`.
 REPEATED = 4
 
 
@@ -104,6 +104,8 @@ def _tensor(tensor: TensorSpec) -> str:
 
 def _items(items: tuple[Argument, ...], opening: str, closing: str) -> str:
     texts = [argument_text(item) for item in items]
-    if len(texts) >= REPEATED and len(set(texts)) == 1:
-        return f"{opening}{texts[0]}{closing}*{len(texts)}"
+    for period in (1, 2):  # parameters come as weights, or as weights and biases
+        times, rest = divmod(len(texts), period)
+        if times >= REPEATED and not rest and texts == texts[:period] * times:
+            return f"{opening}{','.join(texts[:period])}{closing}*{times}"
     return f"{opening}{','.join(texts)}{closing}"

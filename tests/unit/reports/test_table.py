@@ -149,6 +149,8 @@ def test_a_sampled_memory_peak_is_shown_by_its_median(run: Run, run_with_metrics
         (TensorSpec((2,), requires_grad=False), "2:requires_grad=False"),
         (ListOf((TensorSpec((2,)), TensorSpec((3,)))), "[2,3]"),
         (ListOf((TensorSpec((2, 2)),) * 200), "[2x2]*200"),
+        (ListOf((TensorSpec((2, 2)), TensorSpec((2,))) * 21), "[2x2,2]*21"),
+        (ListOf((1, 2, 1, 2)), "[1,2,1,2]"),
         ((2, 2), "(2,2)"),
         (DType("float16"), "float16"),
         (Device("cpu"), "cpu"),

@@ -252,6 +252,9 @@ def test_a_subgraph_is_what_ran_below_its_label(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no operator below a label `mien`") as caught:
         read(tmp_path, *nodes, subgraph="mien")
     assert caught.value.hint == "did you mean `mine`?"
+    with pytest.raises(InputError, match="no operator below a label `other`") as caught:
+        read(tmp_path, *nodes, subgraph="other")
+    assert caught.value.hint == "there are for example `mine`, `inner`"
 
 
 def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
@@ -259,9 +262,12 @@ def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
     assert only(read(tmp_path, *nodes)).count == 4
     assert only(read(tmp_path, *nodes, steps=(0, 1))).count == 2
     assert only(read(tmp_path, *nodes, steps=(0, 2))).count == 3
-    with pytest.raises(InputError, match="no operator in the steps 2 to 3") as caught:
+    with pytest.raises(InputError, match="no operator in the steps 2 to 3 of the trace") as caught:
         read(tmp_path, *nodes, steps=(2, 4))
-    assert caught.value.hint == "the trace has 2 step(s), counted from 0"
+    assert caught.value.hint == "its steps are 0 to 1"
+    with pytest.raises(InputError, match="no operator in the step 0 of the trace") as caught:
+        read(tmp_path, add(2), steps=(0, 1))
+    assert caught.value.hint == "nobody called `profiler.step()`, which begins one"
 
 
 def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:
@@ -396,8 +402,13 @@ def test_an_archive_must_hold_one_trace(tmp_path: Path) -> None:
 def test_a_kineto_trace_without_numbers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "k.json"
     path.write_text('{"traceEvents": [{"name": "x"}]}')
-    with pytest.raises(InputError, match="no operator with a `Record function id` among 1 events"):
+    with pytest.raises(InputError, match="no call of an operator among 1 events"):
         read_durations(path)
+    older = [{"cat": "cpu_op", "name": "x", "dur": 1, "args": args} for args in ({}, {"Record function id": 0})]
+    path.write_text(json.dumps({"traceEvents": older}))
+    with pytest.raises(InputError, match="none of its 2 calls has a `Record function id`") as caught:
+        read_durations(path)
+    assert caught.value.hint == "PyTorch writes it from 2.4 on; leave `--kineto` out"
 
 
 def test_signatures_are_read_with_their_aliases_and_defaults() -> None:

@@ -152,6 +152,12 @@ def test_a_neutral_operator_gets_arguments_in_the_order_of_the_catalog(found: An
     assert made.case.inputs == {"data": TensorSpec((2, 3), range=(0, 1))}
 
 
+def test_a_neutral_name_behind_a_framework_is_measured_on_that_one_alone(found: Any) -> None:
+    (made,) = found({"numpy:softmax": operator(TENSOR)})
+    assert (made.meaning.framework, made.meaning.implementation, made.meaning.certain) == ("numpy", None, True)
+    assert (made.case.operator, list(made.case.inputs)) == ("softmax", ["data"])
+
+
 def test_names_belong_to_their_frameworks() -> None:
     said = {
         name: meaning(name) for name in ("torch.add_", "mxnet:nd.dot", "aten::mm", "torch.linalg.norm", "tor", "jax:")
@@ -266,7 +272,7 @@ HERE = '$["torch.add"].config[0].input[0].args[0]'
             {"type": "int", "value_range": [2, 1]},
             f"{HERE}.value_range: found [2, 1], expected [min, max] with min <= max",
         ),
-        ({"type": "int", "value": 1, "valeu": 2}, f"{HERE}: no key of `int` `valeu`\nhint: did you mean `value`"),
+        ({"type": "int", "value": 1, "valeu": 2}, f"{HERE}: no key `valeu` of `int`\nhint: did you mean `value`"),
         ({"type": "int", "value": [1, 2, 1]}, 'for a range, `"__range__": ["value"]` stands beside it'),
         ({"type": "tensor", "shape": [1]}, f"{HERE}: `tensor` without `dtype`"),
         ({**TENSOR, "dtype": "flaot"}, f'{HERE}.dtype: found "flaot", expected one of `bool`'),
@@ -308,6 +314,7 @@ def test_a_sweep_that_cannot_be_is_refused(refused: Any, given: Any, message: st
     ("data", "message"),
     [
         ("{", "not JSON"),
+        (" ", "not JSON (the file is empty)"),
         ("[" * 100_000, "not JSON"),
         ([], "$: found [], expected an object of operators by name"),
         ({}, "$: no operator in it"),
@@ -318,10 +325,10 @@ def test_a_sweep_that_cannot_be_is_refused(refused: Any, given: Any, message: st
             {"torch.add": {**operator(), "input_iterator": "Range"}},
             "no input iterator `Range`\nhint: did you mean `RangeConf",
         ),
-        ({"torch.add": {**operator(), "confg": 1}}, "no key of an operator `confg`\nhint: did you mean `config`"),
+        ({"torch.add": {**operator(), "confg": 1}}, "no key `confg` of an operator\nhint: did you mean `config`"),
         ({"torch.add": {**operator(), "config": []}}, '$["torch.add"].config: found [], expected a list'),
         ({"torch.add": {**operator(), "config": [{"input": []}]}}, ".config[0].input: found [], expected a list"),
-        ({"torch.add": {**operator(), "config": [{"inputs": [{}]}]}}, "no key of a config `inputs`"),
+        ({"torch.add": {**operator(), "config": [{"inputs": [{}]}]}}, "no key `inputs` of an entry of `config`"),
         (
             {"torch.add": operator(sweep=False, **{"not a name": TENSOR})},
             "`not a name` cannot be the name of an argument",

@@ -82,7 +82,7 @@ def read_durations(path: Path) -> Durations:
     """Read a Kineto trace, one event at a time; raises `InputError` for what is none."""
     host: dict[int, tuple[str, float]] = {}
     launched = _Launched()
-    read = 0
+    read = operators = 0
     with opened(path) as file:
         try:
             for event in ijson.items(file, "traceEvents.item", use_float=True):
@@ -93,8 +93,9 @@ def read_durations(path: Path) -> Durations:
                 if category != "cpu_op":
                     launched.add(category, arguments, round(float(event["dur"]) * 1000))
                     continue
+                operators += 1
                 number, call = _number(arguments, "Record function id"), _number(arguments, "External id")
-                if number is not None:
+                if number:  # some versions write 0 everywhere
                     host[number] = (str(event["name"]), float(event["dur"]) * MICROSECOND)
                     if call:
                         launched.calls[call] = number
@@ -104,10 +105,13 @@ def read_durations(path: Path) -> Durations:
                 hint="expected the Chrome trace that `torch.profiler` exports",
                 slug="bad_trace",
             ) from error
+    if not operators:
+        hint = "expected the Chrome trace that `torch.profiler` exports of the same run"
+        raise InputError(f"{path}: no call of an operator among {read} events", hint=hint, slug="bad_trace")
     if not host:
         raise InputError(
-            f"{path}: no operator with a `Record function id` among {read} events",
-            hint="expected the Chrome trace that `torch.profiler` exports of the same run",
+            f"{path}: none of its {operators} calls has a `Record function id`, by which they are found again",
+            hint="PyTorch writes it from 2.4 on; leave `--kineto` out",
             slug="bad_trace",
         )
     return Durations(host, launched.seconds())

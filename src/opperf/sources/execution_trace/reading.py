@@ -17,7 +17,7 @@ from opperf.sources.execution_trace.elements import Elements
 from opperf.sources.execution_trace.kineto import Durations
 from opperf.sources.execution_trace.node import Node, check, nodes
 from opperf.sources.execution_trace.schema import Parameter, signature
-from opperf.sources.param.problems import quoted
+from opperf.sources.param.problems import LISTED, quoted
 from opperf.trace import LeftOut, Trace, TracedCase
 
 STEP = "ProfilerStep#"
@@ -185,13 +185,11 @@ def _parted(
 def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:
     if subgraph is not None:
         close = near(subgraph, labels)
-        names = ", ".join(map(quoted, close))
-        hint = f"did you mean {names}?" if close else "see the labels in the file"
+        names = ", ".join(map(quoted, close or list(labels)[:LISTED]))
+        hint = f"did you mean {names}?" if close else f"there are for example {names}" if names else None
         raise InputError(f"no operator below a label `{subgraph}`", hint=hint, slug="empty_trace")
     if steps is not None:
-        raise InputError(
-            f"no operator in the steps {steps[0]} to {steps[1] - 1}",
-            hint=f"the trace has {counted} step(s), counted from 0",
-            slug="empty_trace",
-        )
+        wanted = f"the steps {steps[0]} to {steps[1] - 1}" if steps[1] - steps[0] > 1 else f"the step {steps[0]}"
+        told = f"its steps are 0 to {counted - 1}" if counted else "nobody called `profiler.step()`, which begins one"
+        raise InputError(f"no operator in {wanted} of the trace", hint=told, slug="empty_trace")
     raise InputError("no operator in the trace", hint="was the observer on while the model ran?", slug="empty_trace")

@@ -81,7 +81,7 @@ class Checker:
         """Check that every key is known, and that those that are needed are there."""
         for name in given:
             if name not in known.keys and name not in SHARED:
-                self.problems.no_such(place, f"key of `{kind}`", name, [*known.keys, *SHARED])
+                self.problems.no_such(place, "key", name, [*known.keys, *SHARED], of=f"`{kind}`")
         for name, one in known.keys.items():
             if one.required and name not in given:
                 self.problems.add(place, f"`{kind}` without `{name}`", f"expected {one.kind.expected}")

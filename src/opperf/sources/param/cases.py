@@ -160,7 +160,7 @@ def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[C
     if meaning.is_own:
         case, names = _own(meaning, build, given)
         return case, meaning, names
-    if meaning.framework is None:
+    if meaning.implementation is None:
         case, names = _neutral(meaning.path, build, given)
         return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"

@@ -125,7 +125,7 @@ class _Reading:
         self.problems.repeated(info, place)
         for word in info:
             if word not in grammar.OPERATOR_KEYS:
-                self.problems.no_such(place, "key of an operator", word, grammar.OPERATOR_KEYS)
+                self.problems.no_such(place, "key", word, grammar.OPERATOR_KEYS, of="an operator")
         known = (*grammar.GENERATORS, *self._own.generators)
         inputs = self._named(info, "input_data_generator", known, place, required=True)
         builds = self._named(info, "build_data_generator", known, place)
@@ -190,7 +190,7 @@ class _Reading:
         self.problems.repeated(given, place)
         for word in given:
             if word not in grammar.CONFIG_KEYS:
-                self.problems.no_such(place, "key of a config", word, grammar.CONFIG_KEYS)
+                self.problems.no_such(place, "key", word, grammar.CONFIG_KEYS, of="an entry of `config`")
         if "input" not in given and "build" not in given:
             self.problems.add(place, "neither `input` nor `build`", "expected what to call the operator with")
         builds = self._specs(given, "build", place, iterators[0], ways[0]) if "build" in given else ()

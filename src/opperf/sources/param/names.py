@@ -1,7 +1,7 @@
 """What the name of an operator in a config means: a framework's own name, or a neutral one of the catalog.
 
 PARAM's names are PyTorch's, some of them short for something else. A name with a framework before it
-(`mxnet:nd.dot`) is that framework's, and a neutral one (`softmax`) is measured on any.
+(`mxnet:nd.dot`, `numpy:add`) is that framework's, and a neutral one (`softmax`) is measured on any.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SCHEMA = re.compile(r"\s*(?P<path>[A-Za-z_]\w*::[\w.]+)\s*\((?P<arguments>.*)\)
 
 @dataclass(frozen=True)
 class Meaning:
-    """A framework and a path in it; without a framework, `path` is a neutral name of the catalog.
+    """A framework and a path in it, or a neutral name of the catalog as `path`, on one framework or on any.
 
     Or it is a function of the user's own, as code, whose `arguments` have these names by position.
     """
@@ -50,9 +50,14 @@ class Meaning:
         return self.framework is None and is_code(self.path)
 
     @property
+    def implementation(self) -> str | None:
+        """The framework's own path; None for a neutral name and for a function of the user's own."""
+        return None if self.framework is None or self.path in catalog() else self.path
+
+    @property
     def certain(self) -> bool:
         """Whether there is such an operator is known without asking a framework."""
-        return self.framework is None or self.path in REGISTERED.values()
+        return self.implementation is None or self.path in REGISTERED.values()
 
 
 def meaning(name: str) -> Meaning | None:

@@ -45,12 +45,12 @@ class Problems:
         close = self.near(found, known) if isinstance(found, str) else []
         self.add(place, f"found {shown(found)}, expected {expected}", did_you_mean(close))
 
-    def no_such(self, place: str, kind: str, name: str, known: Iterable[str]) -> None:
-        """Take a name that is not known."""
+    def no_such(self, place: str, kind: str, name: str, known: Iterable[str], *, of: str = "") -> None:
+        """Take a name that is not known; `of` says what should have it."""
         names = list(known)
         close = self.near(name, names)
         listed = f"known: {', '.join(names[:LISTED])}{', ...' if len(names) > LISTED else ''}" if names else None
-        self.add(place, f"no {kind} {quoted(name)}", did_you_mean(close) or listed)
+        self.add(place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or listed)
 
     def near(self, name: str, known: Iterable[str]) -> list[str]:
         """Return the names that resemble one; none for what nobody will read."""
