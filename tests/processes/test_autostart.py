@@ -284,6 +284,15 @@ def test_a_function_that_was_not_called_leaves_a_profile_that_says_so(profiled: 
     assert ran.profiles[0].notes == ("`__main__:step` was called 5 times, and 9 were skipped",)
 
 
+@pytest.mark.parametrize("function", ["__main__:stepp", "nowhere:step"])
+def test_a_function_that_is_not_there_is_no_function_that_was_not_called(
+    function: str, profiled: Callable[..., Ran]
+) -> None:
+    ran = profiled(BEGIN + STEPS, function=function)
+    assert (ran.code, ran.names) == (0, [])
+    assert ran.profiles[0].notes == (f"`{function}` was not found: the script neither has it nor imports it",)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -38,7 +38,10 @@ def load(path: str, folder: Path) -> Callable[..., Any]:
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
     except Exception as error:  # whatever the user's code raises when it is loaded is what is wrong with it
-        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}") from error
+        hint = None
+        if isinstance(error, ModuleNotFoundError):
+            hint = "it is looked for in the current folder, and runs where `--framework` or `--environment` says"
+        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=hint) from error
     if not callable(found):
         raise CodeError(f"`{place}:{name}` is {type(found).__name__}, expected a function")
     return found  # type: ignore[no-any-return]

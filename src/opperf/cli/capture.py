@@ -25,7 +25,10 @@ def capture(
     *,
     framework: Annotated[
         Optional[str],
-        Option(metavar="F", help="Whose operators: torch (the default), mxnet, jax. A model is ONNX Runtime's."),
+        Option(
+            metavar="F",
+            help="Whose operators: torch, mxnet, jax; default: what the code imports. A model is ONNX Runtime's.",
+        ),
     ] = None,
     inputs: options.Input = None,
     environment: Annotated[
@@ -51,7 +54,8 @@ def capture(
 
     check_place(output)
     is_model = code.endswith(MODEL)
-    side = Side(known(framework or ("onnxruntime" if is_model else "torch")).name, environment=environment)
+    owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
+    side = Side(known(owner).name, environment=environment)
     seconds = parse_duration(timeout, name="`--timeout`")
     if is_model:
         given = foreign_case(code, pairs(inputs or (), "--input"), {}).inputs
@@ -69,3 +73,11 @@ def capture(
     for note in found.notes:
         typer.echo(note, err=True)
     tell_left_out(found.left_out)
+
+
+def _imported_by(code: str) -> str | None:
+    """Return the first framework that the file or module of a function imports by itself; None without one."""
+    from opperf.profiled import imported_by
+
+    place = code.rpartition(":")[0]
+    return imported_by([place] if place.endswith(".py") else ["-m", place])

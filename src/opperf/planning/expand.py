@@ -73,12 +73,23 @@ def expand(
         for wanted in _registered(selection, side, asked) if selection.every and registered else ():
             trials += _trials(selection, wanted, side, asked, settings.seed)
     if not trials:
-        raise InputError(
-            "nothing to measure",
-            hint="name operators, or give `--category`, `--all`, `--suite` or `--config`",
-            slug="empty_plan",
-        )
+        raise _nothing(selection, sides)
     return Plan(tuple({trial.key: trial for trial in trials}.values()), settings)
+
+
+def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
+    """Say why a plan is empty: nothing is selected, or the suite is another framework's."""
+    named = {split_implementation(entry.case.operator)[0] for entry in selection.suite_cases}
+    owners = sorted(name for name in named if name is not None)
+    measured = {side.framework: None for side in sides}
+    if not owners or not named.isdisjoint([*measured, None]):
+        hint = "name operators, or give `--category`, `--all`, `--suite` or `--config`"
+        return InputError("nothing to measure", hint=hint, slug="empty_plan")
+    return InputError(
+        f"nothing to measure: the operators of the suite are of {', '.join(owners)}, not of {', '.join(measured)}",
+        hint=" ".join(["give", *(f"`--framework {name}`" for name in owners)]),
+        slug="empty_plan",
+    )
 
 
 def _check(selection: Selection) -> None:

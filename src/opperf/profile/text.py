@@ -25,10 +25,19 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     known = columns(by)
     lines = _aligned(known, [[column.cell(row) for column in known] for row in shown])
     if len(shown) < len(found):
-        lines.append(f"{len(found) - len(shown)} more rows")
+        lines.append(more_rows(len(found) - len(shown)))
     if profile.notes:
         lines += ["", *(f"note: {note}" for note in profile.notes)]
     return "\n".join(lines)
+
+
+def more_rows(count: int) -> str:
+    """Say how many rows are not shown.
+
+    >>> more_rows(1), more_rows(2)
+    ('1 more row', '2 more rows')
+    """
+    return f"{count} more row{'s' if count > 1 else ''}"
 
 
 def _aligned(known: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:

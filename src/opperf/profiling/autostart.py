@@ -249,8 +249,11 @@ class Armed:
     def _with_notes(self, seen: Profile) -> Profile:
         if not self._module or self._calls.made > self._options.skip:
             return seen
-        note = f"`{self._options.function}` was called {self._calls.made} times, and {self._options.skip} were skipped"
-        return replace(seen, notes=(*seen.notes, note))
+        if self._calls.found:
+            told = f"was called {self._calls.made} times, and {self._options.skip} were skipped"
+        else:
+            told = "was not found: the script neither has it nor imports it"
+        return replace(seen, notes=(*seen.notes, f"`{self._options.function}` {told}"))
 
 
 class Marking:

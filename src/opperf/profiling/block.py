@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from opperf.errors import InputError
 from opperf.profile.event import Profile
 from opperf.profile.saved import save
 from opperf.profile.text import table
@@ -41,6 +42,12 @@ class Profiling:
         api: bool = False,
         schedule: Schedule | None = None,
     ) -> None:
+        if schedule is not None and not isinstance(schedule, Schedule):
+            raise InputError(
+                f"`schedule` is {schedule!r}, expected a schedule",
+                hint="write `opperf.profiler.schedule(skip=1, active=3)`",
+                slug="bad_schedule",
+            )
         self._framework = framework
         self._watching = Watching(memory=memory, shapes=shapes, stacks=stacks, modules=modules, api=api)
         self._recording = Recording(self._watching)

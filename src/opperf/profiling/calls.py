@@ -13,12 +13,14 @@ class Calls:
     """Puts itself around a function; `begin` and `end` are called around the calls after the first `skip`.
 
     Without `calls` these are all of them. A call within a call, or beside one in another thread, belongs to that one.
-    `begin` says whether it began, and `end` is told the name of the call.
+    `begin` says whether it began, and `end` is told the name of the call. `found` says whether there is such a
+    function, `made` how often it was called.
     """
 
     def __init__(
         self, name: str, skip: int, calls: int | None, begin: Callable[[], bool], end: Callable[[str], None]
     ) -> None:
+        self.found = False
         self.made = 0
         self._name = name
         self._skip = skip
@@ -36,6 +38,7 @@ class Calls:
             setattr(owner, last, type(found)(self._around(found.__func__)))
         else:
             setattr(owner, last, self._around(found))
+        self.found = True
 
     def _around(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from opperf.errors import InputError, ProfilerError
+from opperf.errors import InputError, ProfilerError, unknown
 from opperf.profile.watching import Watching
 from opperf.profiling.imported import imported
 from opperf.profiling.recorded import Recorded
@@ -164,9 +164,11 @@ def _made(config: Config) -> Functions:
 
         return OfMxnet(config.settings)
     known = ("profile_all", "profile_symbolic", "profile_imperative", "profile_memory", "profile_api")
-    others = [name for name in settings if name not in (*known, "aggregate_stats", "filename", "profile_process")]
-    if others:
-        raise InputError(f"`{others[0]}` is only known to MXNet's own profiler", slug="unknown_setting")
+    everywhere = (*known, "aggregate_stats", "filename", "profile_process")
+    for name in settings:
+        if name not in everywhere:
+            hint = "`continuous_dump` and the like are known only to MXNet's own profiler"
+            raise unknown("setting", name, everywhere, hint=hint)
     every, symbolic, imperative, memory, api = (bool(settings.get(name)) for name in known)
     watching = Watching(
         memory=every or memory,

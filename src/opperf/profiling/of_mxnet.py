@@ -1,4 +1,8 @@
-"""MXNet's own profiler with its results as JSON, for scripts of MXNet alone: what they call stays what it was."""
+"""MXNet's own profiler with its results as JSON, for scripts of MXNet alone.
+
+What they call stays what it was, but what makes no sense is refused, and work that was asked for is waited for: MXNet's
+profiler drops what is not done when it stops.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from opperf.backends.mxnet.allocations import steps
-from opperf.backends.mxnet.profile import configure, holds, own, scratch_file
+from opperf.backends.mxnet.profile import configure, holds, mend, own, scratch_file, wait
+from opperf.errors import unknown
+from opperf.profile.watching import Watching
+from opperf.profiling.recording import Recording
 from opperf.profiling.summary import Ledger, summary
 
 
@@ -21,6 +28,9 @@ class OfMxnet:
     def __init__(self, settings: Mapping[str, Any] | None) -> None:
         self._settings: dict[str, Any] = {}
         self._ledger = Ledger()
+        # What may follow what, also beside blocks; it watches nothing, which MXNet's profiler does.
+        self._turns = Recording(Watching())
+        self._written = False
         if settings is not None:
             file = Path(settings.get("filename") or scratch_file())
             self._settings = {**settings, "filename": str(file.absolute())}
@@ -28,31 +38,55 @@ class OfMxnet:
 
     @property
     def idle(self) -> bool:
-        """Whether it may be configured anew; MXNet lets its users do that at any time."""
-        return True
+        """Whether it may be configured anew."""
+        return self._turns.state == "stopped"
 
     def set_state(self, state: str, *more: Any, **options: Any) -> None:
         """Start (`run`) or stop it; the configuration made here holds whatever used the profiler in between."""
+        if state not in ("run", "stop"):
+            raise unknown("state", state, ("run", "stop"), hint="known: run, stop")
         if state == "run":
+            self._turns.start()
             self._configure()
-        own.set_state(state, *more, **options)
+            self._written = False
+        else:
+            self._turns.stop()
+        try:
+            wait()
+        finally:  # what fails meanwhile is raised once the profiler is where it is said to be
+            own.set_state(state, *more, **options)
 
     def pause(self, *more: Any, **options: Any) -> None:
         """See nothing until `resume`."""
-        own.pause(*more, **options)
+        self._turns.pause()
+        try:
+            wait()
+        finally:
+            own.pause(*more, **options)
 
     def resume(self, *more: Any, **options: Any) -> None:
         """See again."""
-        own.resume(*more, **options)
+        self._turns.resume()
+        self._written = False
+        try:
+            wait()
+        finally:
+            own.resume(*more, **options)
 
     def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
-        """Return MXNet's own statistics."""
+        """Return MXNet's own statistics, which has the file written, too."""
         told: str = own.dumps(reset, format, *more, **options)
+        self._written = True
         return told
 
     def dump(self, *more: Any, **options: Any) -> None:
-        """Write MXNet's own file."""
-        own.dump(*more, **options)
+        """Write MXNet's own file, which it does only once; raises `ProfilerError` while running."""
+        self._turns.collect()
+        if not self._written:
+            own.dump(*more, **options)
+            self._written = True
+        if self._settings:
+            mend(Path(self._settings["filename"]))
 
     def get_summary(self, reset: bool) -> str:
         """Return as JSON text what the profiler saw since the last reset.
@@ -62,7 +96,7 @@ class OfMxnet:
         here.
         """
         self._configure()
-        told = own.dumps(reset=reset, format="json")  # this also has the file written
+        told = self.dumps(reset, "json")
         self._ledger.add(self._changes())
         found = summary(told, self._ledger)
         if reset:

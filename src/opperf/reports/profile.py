@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.errors import unknown
 from opperf.profile.columns import columns, shapes_text
 from opperf.profile.rows import Row, rows
+from opperf.profile.text import more_rows
 from opperf.reports import FORMATS, cells
 from opperf.reports.text import one_line
 from opperf.units import format_count, format_seconds
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from opperf.profile.event import Profile
 
 SCHEMA_VERSION = 1
-#: What rows can be sorted by, the largest first.
-SORTS = ("own", "total", "calls", "mean")
+#: What rows can be sorted by, the largest first: titles of columns, and where the row has it.
+SORTS = {"self": "own", "total": "total", "calls": "calls", "mean": "mean"}
 #: What a narrow terminal goes without, the least telling first.
 RANKED = ("min", "max", "p50", "FLOPs", "module", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
@@ -48,7 +49,7 @@ def render(
     format: str,
     *,
     by: str = "name",
-    sort: str = "own",
+    sort: str = "self",
     top: int | None = None,
     width: int | None = None,
 ) -> str:
@@ -59,7 +60,7 @@ def render(
     """
     if sort not in SORTS:
         raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
-    found = sorted(rows(profile, by), key=lambda row: -getattr(row, sort))
+    found = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     if format == "json":
         return json.dumps(_document(profile, by, found), indent=1, allow_nan=False) + "\n"
     if format == "csv":
@@ -100,7 +101,7 @@ def _narrowed(
 
 def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -> list[str]:
     """Say what was run, how much of it was seen, and how many rows are not shown."""
-    more = [f"{len(found) - shown} more rows: `--top` shows them"] if shown < len(found) else []
+    more = [f"{more_rows(len(found) - shown)}: `--top` shows them"] if shown < len(found) else []
     named = [_process(number, facts) for number, facts in profile.processes.items()]
     if len(named) > NAMED:
         named = [*named[:NAMED], f"{len(named) - NAMED} more processes"]

@@ -107,6 +107,13 @@ def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
     assert found["wrong"].startswith("cannot load `nowhere.py`")
 
 
+def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "lacking.py").write_text("import nowhere_at_all")
+    found = capture(NullBackend(Side("null")), "code:lacking.py:step", tmp_path, NoCounters())
+    assert found["wrong"].endswith("No module named 'nowhere_at_all'")
+    assert "`--framework`" in found["hint"]
+
+
 class Model:
     """A model that takes two tensors, and is run with what is made for them."""
 

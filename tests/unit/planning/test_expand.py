@@ -245,6 +245,13 @@ def test_a_selection_of_nothing_is_refused(selection: Selection) -> None:
     assert caught.value.slug == "empty_plan"
 
 
+def test_a_suite_of_another_framework_is_refused_with_its_own() -> None:
+    suite = Suite("step", "", (SuiteCase(Case("mxnet:nd.add")),))
+    with pytest.raises(InputError, match="of the suite are of mxnet, not of numpy") as caught:
+        trials(Selection(suite=suite))
+    assert (caught.value.slug, caught.value.hint) == ("empty_plan", "give `--framework mxnet`")
+
+
 def test_an_unknown_name_is_refused_before_any_child_is_asked() -> None:
     with pytest.raises(InputError, match="softmax"):
         trials(Selection(operators=("numpy:np.add", "sofmax")), ask=never)

@@ -36,6 +36,12 @@ def test_a_block_tells_what_ran_in_it() -> None:
     assert p.table(top=1).endswith("2 more rows")
 
 
+def test_what_is_no_schedule_is_refused_before_the_block_begins() -> None:
+    with pytest.raises(InputError, match="expected a schedule") as refused:
+        profiler.profile("null", schedule={"skip": 1})  # type: ignore[arg-type]
+    assert refused.value.slug == "bad_schedule"
+
+
 def test_a_summary_has_the_shape_that_mxnets_users_know() -> None:
     with profiler.profile("null", memory=True) as p:
         for nanoseconds in (1_000_000, 3_000_000):

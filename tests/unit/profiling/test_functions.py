@@ -138,6 +138,12 @@ def test_what_is_not_known_is_refused(attempt: Any, slug: str) -> None:
     assert refused.value.slug == slug
 
 
+def test_a_setting_with_a_typing_error_is_told_with_the_one_that_is_meant() -> None:
+    with pytest.raises(InputError, match="no setting `profile_al`") as refused:
+        profiler.set_config(framework="null", profile_al=True)
+    assert "`profile_all`" in str(refused.value.hint)
+
+
 def test_a_script_may_configure_before_it_imports_its_framework(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opperf.profiling.imported.WATCHED", ())
     profiler.set_config(profile_all=True)

@@ -69,7 +69,7 @@ def test_markdown_has_the_same_cells() -> None:
 @pytest.mark.parametrize(
     ("sort", "names"),
     [
-        ("own", ["addmm", "linear", "fused_sum"]),
+        ("self", ["addmm", "linear", "fused_sum"]),
         ("total", ["linear", "addmm", "fused_sum"]),
         ("calls", ["addmm", "linear", "fused_sum"]),
         ("mean", ["linear", "addmm", "fused_sum"]),

@@ -7,6 +7,7 @@ removed.
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,8 @@ from opperf.explanation import Event
 
 #: The profiler itself, with all that MXNet's users know of it.
 own = mx.profiler
+#: Waits for all that was asked for: the profiler drops what is not done when it stops.
+wait = mx.nd.waitall
 #: What the profiler can watch, each switched on where it is needed.
 WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
 
@@ -30,6 +33,15 @@ def scratch_file() -> Path:
     folder = tempfile.mkdtemp(prefix="opperf-mxnet-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder) / "profile.json"
+
+
+def mend(file: Path) -> None:
+    """Make a file of the profiler's JSON: from its second start on it writes a comma before the first event."""
+    if file.exists():
+        text = file.read_text(errors="replace")
+        mended = re.sub(r'("traceEvents": \[)\s*,', r"\1", text, count=1)
+        if mended != text:
+            file.write_text(mended)
 
 
 class Window:

@@ -1,0 +1,53 @@
+"""The functions of `opperf.profiler` in a script of MXNet alone, where they are MXNet's own profiler."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+SCRIPT = Path(__file__).parent / "functions_mxnet.py"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the script found, with MXNet's engine of its own choice: calls return before their work is done."""
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
+    done = subprocess.run(
+        [str(python), "-W", "ignore", str(SCRIPT), str(tmp_path_factory.mktemp("mxnet") / "profile.json")],
+        env={**os.environ, "PYTHONPATH": str(package_folder()), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def test_all_work_that_was_asked_for_while_it_ran_is_seen_and_no_other(found: dict[str, Any]) -> None:
+    assert found["seen"] == {"relu": 20}
+
+
+def test_what_comes_at_the_wrong_time_is_refused(found: dict[str, Any]) -> None:
+    assert [slug for slug, _ in found["stopped"]] == ["profiler_stopped"] * 2
+    assert [message for _, message in found["running"]] == [
+        "the profiler is running already",
+        "the profiler is not stopped, so it cannot be configured",
+        "the profiler is not paused",
+        "the profiler is still running",
+        "another profile of this process is not done",
+    ]
+    assert found["state"] == ["unknown_state", "no state `go`"]
+
+
+def test_a_dump_after_the_table_of_a_second_run_leaves_a_file_that_readers_take(found: dict[str, Any]) -> None:
+    assert "relu" in found["dumped"]
