@@ -11,11 +11,12 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import mxnet as mx
 from mxnet import nd as array
 
-from opperf.compat.dl_operator_benchmark import benchmark_driver, gluon, nd, own
+from opperf.compat.dl_operator_benchmark import benchmark_driver, benchmark_executor, gluon, nd, own
 from opperf.compat.dl_operator_benchmark.runners import GLUON, ND
 from opperf.compat.in_process import in_process
 
@@ -74,6 +75,22 @@ found["keys"] = [
 ones = nd.Multiply(inputs={**small, "initializer": array.ones})
 subject = ones.declared.subject(in_process("cpu"), ones.inputs, mx.cpu())
 found["filled"] = [float(one.asnumpy().sum()) for one in subject.bound.arguments]
+fives, twos = array.full((2,), 5.0), array.full((2,), 2.0)
+products = nd.Multiply(inputs={"lhs": fives, "rhs": twos, "initializer": array.ones}, **FEW)
+whole = products.declared.subject(in_process("cpu"), products.inputs, mx.cpu())
+joined = nd.Concatenate(inputs={"data": [array.ones((2, 2)), array.zeros((2, 2))], "axis": 0}, **FEW)
+rows = joined.declared.subject(in_process("cpu"), joined.inputs, mx.cpu())
+found["arrays"] = [
+    *whole.bound.function(*whole.bound.arguments, **whole.bound.keywords).asnumpy().tolist(),
+    twos.asnumpy().tolist(),
+    rows.bound.function(*rows.bound.arguments, **rows.bound.keywords).asnumpy().ravel().tolist()[:4],
+]
+flat = gluon.Flatten(inputs={"data": array.ones((2, 3, 4))}, **FEW)
+found["array_results"] = [key for one in (products, joined, flat) for key in measured(one)]
+try:
+    nd.Add(ctx="cpu")
+except ValueError as error:
+    found["ctx"] = str(error)
 found["varying"] = {size: one.inputs["lhs"] for size, one in nd.Add.varying().items()}
 product = nd.IMul(inputs={"this": (8, 8), "other": (8, 8)}, warmup=200, runs=200)
 found["restored"] = measured(product)
@@ -81,6 +98,10 @@ whole = product.declared.subject(in_process("cpu"), product.inputs, mx.cpu())
 this, other = (one.asnumpy().copy() for one in whole.bound.arguments)
 in_process("cpu").measure(whole, "forward", warmup=20, runs=5)
 found["once"] = float(abs(whole.bound.arguments[0].asnumpy() - this * other).max())
+try:
+    _ = nd.Addd
+except AttributeError as error:
+    found["no_class"] = str(error)
 try:
     nd.run_all_powers_operations_benchmarks(inputs={"dat": (2, 2)})
 except ValueError as error:
@@ -114,7 +135,20 @@ with contextlib.redirect_stdout(told), contextlib.redirect_stderr(failed):
         words = ["--category", "powers", "--output-format", name, "--warmup", "1", "--runs", "2"]
         found[f"{name}_code"] = benchmark_driver.main([*words, "--output-file", f"driven.{name}"])
         found[name] = Path(f"driven.{name}").read_text()
-    found["refused"] = benchmark_driver.main(["--category", "power"])
+    found["refused"] = [
+        benchmark_driver.main(["--category", *words])
+        for words in (
+            ["power"],
+            ["powers", "--runs", "0"],
+            ["powers", "--ctx", "gpu(9)"],
+            ["powers", "--output-file", "no/such/folder.json"],
+        )
+    ]
+    found["whole_layers"] = gluon.run_all_gluon_nn_basic_operations_benchmarks(
+        inputs={"data": (8, 8), "dtype": "int32", "data_initializer": array.normal}, **FEW
+    )
+    with mock.patch.object(benchmark_executor, "chosen", return_value=[nd.Square, gluon.Flatten]):
+        found["every"] = benchmark_executor.run_all_mxnet_operator_benchmarks(mx.cpu(), {"data": (8, 8)}, **FEW)
 found["told"], found["failed"] = told.getvalue(), failed.getvalue()
 
 # A class of one's own -------------------------------------------------------------------------------------------------

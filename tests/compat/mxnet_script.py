@@ -60,6 +60,9 @@ def counted(data: Any) -> Any:
     return nd.relu(data)
 
 
+found["nothing_yet"] = [json.loads(profiler.get_summary()), json.loads(profiler.get_summary(reset=True))]
+profiler.reset()
+
 # Forms ----------------------------------------------------------------------------------------------------------------
 found["native"] = face.run_performance_test(nd.add, inputs=[SIDE, {"lhs": (1000, 1), "rhs": (1000, 1)}], **FEW)
 found["python"] = face.run_performance_test([nd.add, nd.subtract], inputs=[SIDE], profiler="python", **FEW)
@@ -98,6 +101,11 @@ found["modules"] = [
 found["one_name"] = face.run_benchmark_operator("add", size=(8, 8), run_backward=True, **FEW)
 found["one_name"] += face.run_benchmark_operator("batch_norm", size=(8,), additional_inputs={"data": (2, 8)}, **FEW)
 found["unknown"] = refused(lambda: face.run_benchmark_operator("no_such_name"))
+shapes = {"shape": (4, 16), "newshape": (4, 16)}
+found["every_array"] = [
+    face.run_benchmark_operator(name, size=(8, 8), additional_inputs=more, **FEW)
+    for name, more in (("where", {}), ("softmax", {}), ("matmul", {}), ("concat", {}), ("reshape", shapes))
+]
 
 # What was broken ------------------------------------------------------------------------------------------------------
 found["isolated"] = face.run_performance_test(
@@ -123,6 +131,10 @@ found["updates"] = face.run_op_benchmarks(
 found["shapes"] = refused(lambda: face.run_performance_test(nd.add, inputs=[{"lhs": [(2, 2), (3, 3)], "rhs": (2, 2)}]))
 found["no_list"] = refused(lambda: face.run_performance_test(nd.add, inputs="lhs"))
 found["clock"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], profiler="cpp"))
+found["ctx"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], ctx="cpu"))
+found["dtype"] = refused(lambda: face.run_performance_test(nd.add, inputs=[SIDE], dtype="flot32"))
+found["int64"] = refused(lambda: face.run_op_benchmarks("squeeze", int64_tensor="yes"))
+found["one"] = list(face.run_op_benchmarks("shape_array", warmup=0, runs=1))
 found["files"] = os.listdir()
 
 # The profiler ---------------------------------------------------------------------------------------------------------

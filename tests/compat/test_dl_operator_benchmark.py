@@ -135,7 +135,11 @@ def test_what_writes_into_its_input_is_measured_forward(said: dict[str, Any]) ->
 
 
 def test_a_parameter_that_no_operator_of_a_group_has_is_refused(said: dict[str, Any]) -> None:
-    assert "`dat`; near it are ['data'" in said["unknown_to_all"]
+    assert "no input `dat`\n\nhint: did you mean `data`" in said["unknown_to_all"]
+
+
+def test_a_class_that_is_not_there_is_told_with_its_neighbours(said: dict[str, Any]) -> None:
+    assert "no operator `Addd`\n\nhint: did you mean `Add`" in said["no_class"]
 
 
 def test_the_seven_modules_that_were_empty_have_operators_that_run(said: dict[str, Any]) -> None:
@@ -185,6 +189,26 @@ def test_an_operator_that_fails_is_told_and_ends_nothing(said: dict[str, Any]) -
     assert said["wrong"] == []
     assert "Dot failed: " in said["failed"]
     assert "BatchDot failed: " in said["failed"]
+    assert "failed: Traceback" not in said["failed"]
+
+
+def test_whole_numbers_end_no_group_of_layers(said: dict[str, Any]) -> None:
+    keys = [f"MX_Gluon_Imperative_{name}_Forward_Time" for name in ("Flatten", "Lambda_Batchify")]
+    assert [key for results in said["whole_layers"] for key in results][:2] == keys
+    assert "Dense failed: " in said["failed"]  # MXNet multiplies floating numbers alone
+
+
+def test_arrays_stand_for_themselves_and_stay_as_they_were(said: dict[str, Any]) -> None:
+    assert said["arrays"] == [10.0, 10.0, [2.0, 2.0], [1.0, 1.0, 1.0, 1.0]]
+    assert said["array_results"] == [
+        "MX_Multiply_Forward_Backward_Time",
+        "MX_Concatenate_Forward_Backward_Time",
+        "MX_Gluon_Imperative_Flatten_Forward_Backward_Time",
+    ]
+
+
+def test_a_device_is_one_of_mxnets(said: dict[str, Any]) -> None:
+    assert said["ctx"] == "`ctx` is 'cpu', expected a device of MXNet: mx.cpu() or mx.gpu(0)"
 
 
 def test_the_driver_writes_three_formats(said: dict[str, Any]) -> None:
@@ -195,9 +219,19 @@ def test_the_driver_writes_three_formats(said: dict[str, Any]) -> None:
     assert [said["json_code"], said["md_code"], said["csv_code"]] == [0, 0, 0]
 
 
-def test_the_driver_refuses_a_category_that_is_not_there(said: dict[str, Any]) -> None:
-    assert said["refused"] == 2
+def test_the_driver_refuses_what_cannot_be_before_anything_runs(said: dict[str, Any]) -> None:
+    assert said["refused"] == [2, 2, 2, 2]
     assert "no category `power`" in said["failed"]
+    assert "`--runs` is 0, expected a whole number >= 1" in said["failed"]
+    assert "no device `gpu(9)`" in said["failed"]
+    assert "cannot write `no/such/folder.json`" in said["failed"]
+
+
+def test_all_operators_together_are_one_dictionary_of_seconds(said: dict[str, Any]) -> None:
+    assert list(said["every"]) == [
+        "MX_Square_Forward_Backward_Time",
+        "MX_Gluon_Imperative_Flatten_Forward_Backward_Time",
+    ]
 
 
 def test_functions_for_a_class_of_ones_own_time_a_call_and_return_its_result(said: dict[str, Any]) -> None:

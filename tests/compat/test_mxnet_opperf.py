@@ -122,6 +122,19 @@ def test_one_name_is_looked_up_in_every_module_and_returned(said: dict[str, Any]
     assert "no_such_name" in said["unknown"]
 
 
+def test_one_name_gets_every_array_of_each_module_and_nothing_that_another_takes(said: dict[str, Any]) -> None:
+    square = [8, 8]
+    found = [[row([one])[1] for one in several] for several in said["every_array"]]
+    assert [[one["inputs"] for one in several] for several in found] == [
+        [{"condition": square, "x": square, "y": square}] * 2,
+        [{"data": square}] * 2,  # not the lengths, which only `use_length` asks for
+        [{"x1": square, "x2": square}],
+        [{"data": [square, square]}],
+        [{"data": square, "shape": [4, 16]}, *[{"a": square, "newshape": [4, 16]}] * 2],
+    ]
+    assert [one.get("error") for several in found for one in several] == [None] * 9
+
+
 def test_the_script_needs_nothing_of_the_parent(said: dict[str, Any]) -> None:
     assert said["parents"] == []
     assert not {"typer", "rich", "psutil", "jinja2", "hypothesis"} & set(said["imported"])
@@ -185,6 +198,13 @@ def test_a_list_of_shapes_is_not_taken_for_data(said: dict[str, Any]) -> None:
 def test_wrong_usage_says_what_was_expected(said: dict[str, Any]) -> None:
     assert "expected a list of dictionaries" in said["no_list"]
     assert "known: native, python" in said["clock"]
+    assert "`ctx` is 'cpu', expected a device of MXNet" in said["ctx"]
+    assert "no dtype `flot32`" in said["dtype"]
+    assert "`int64_tensor` is `yes`, expected on or off" in said["int64"]
+
+
+def test_one_operator_may_be_named_without_a_list(said: dict[str, Any]) -> None:
+    assert said["one"] == ["shape_array"]
 
 
 def test_nothing_is_left_in_the_folder(said: dict[str, Any]) -> None:
@@ -223,6 +243,12 @@ def test_a_measurement_in_between_does_not_cost_the_configuration(said: dict[str
 def test_a_profiler_configured_elsewhere_has_no_memory_and_says_so(said: dict[str, Any]) -> None:
     assert said["unconfigured"]["Memory"] is None
     assert "set_config" in said["unconfigured"]["Note"]
+
+
+def test_a_profiler_that_adds_nothing_up_has_no_times_and_says_so(said: dict[str, Any]) -> None:
+    for told in said["nothing_yet"]:
+        assert told["Time"] is None
+        assert "no times were added up" in told["Note"]
 
 
 # Examples -------------------------------------------------------------------------------------------------------------

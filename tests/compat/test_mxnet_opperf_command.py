@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+SOURCE = Path(__file__).resolve().parents[2] / "src"
 COMMAND = [sys.executable, "-m", "opperf.compat.mxnet_opperf", "--warmup", "1"]
 #: Rows of few elements; those that are alike, and a name that stands for another, are rows of their own.
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -64,8 +65,10 @@ def test_whole_numbers_run_to_the_end_by_the_name_that_the_proposal_gave_the_com
     output = tmp_path / "out.json"
     command = [sys.executable, "-m", "opperf.compat.run_all_mxnet_operator_benchmarks"]
     words = ("--inputs", inputs, "--dtype", "int32", "--profiler", "python", "--warmup", 1, "--runs", 2)
-    measured(*words, "--output-file", output, command=command)
+    told = measured(*words, "--output-file", output, command=command)
     found = document(output)
+    failed = sum("error" in row for rows in found.values() for row in rows)
+    assert f"wrote {output}: 6 operators, 9 rows, {failed} of them with an error instead of times" in told
     assert "error" in found["linalg_det"][0]  # which takes floating numbers alone
     assert found["broadcast_add"][1]["avg_time_broadcast_add"] > 0
     assert [len(rows) for rows in found.values()] == [len(ROWS[name]) for name in found]
@@ -92,6 +95,13 @@ def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Pa
     assert len(lines) == 1 + sum(map(len, ROWS.values()))
     assert len(before) >= 4
     assert not journal.exists()
+
+
+def test_a_python_without_what_the_command_line_needs_is_told_so() -> None:
+    command = [sys.executable, "-S", *COMMAND[1:]]  # no packages but the standard library
+    done = subprocess.run(command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: this Python has no typer")
 
 
 def test_an_operator_that_mxnet_does_not_have_is_refused_with_names_near_it(tmp_path: Path) -> None:

@@ -70,12 +70,15 @@ class InProcess:
         """Return a tensor of seeded values; `place` tells apart the arguments of one call."""
         return tensor(self.backend, spec, f"{SEED}/{place}")
 
-    def of_case(self, case: Case, path: str | None = None) -> Subject:
-        """Return a case of the catalog, or with `path` (`nd.add`) of that function of the framework."""
+    def of_case(self, case: Case, path: str | None = None, known: Mapping[str, Any] | None = None) -> Subject:
+        """Return a case of the catalog, or with `path` (`nd.add`) of that function of the framework.
+
+        `known` holds arguments that are made already, by their names in the case.
+        """
         definition = catalog().get(case.operator)
         trial = Trial(case, Side(self.backend.name, implementation=path), "forward")
         call = self._names.call(trial)
-        return Subject(arguments.bind(case, call, definition, self.backend, SEED), definition)
+        return Subject(arguments.bind(case, call, definition, self.backend, SEED, known), definition)
 
     def of_function(
         self,

@@ -92,15 +92,17 @@ class OfMxnet:
         """Return as JSON text what the profiler saw since the last reset.
 
         `Time` is as the profiler tells it, in milliseconds. `Memory` holds for each device the number of allocations,
-        the bytes of all of them and the most that they held together; it is null where the profiler was not configured
-        here.
+        the bytes of all of them and the most that they held together. Either is null where the profiler was not
+        configured to tell it.
         """
         self._configure()
-        told = self.dumps(reset, "json")
+        told = self.dumps(False, "json")
         self._ledger.add(self._changes())
         found = summary(told, self._ledger)
         if reset:
             self._ledger = Ledger()
+            if told:  # without times added up there is nothing to reset, and MXNet refuses to
+                own.dumps(reset=True)
         return found
 
     def reset(self) -> None:

@@ -18,6 +18,8 @@ from opperf.profile.event import Profile, Reading
 
 #: Said where the file with the profiler's events is not known.
 NO_FILE = "configure the profiler by `opperf.profiler.set_config` to have memory summed up"
+#: Said where the profiler was not configured, or not to add up times.
+NO_TIMES = "no times were added up: configure the profiler by `opperf.profiler.set_config`, with `aggregate_stats`"
 #: Said where memory was not watched.
 NO_MEMORY = "memory was not watched: `set_config(profile_memory=True)` or `profile(memory=True)`"
 
@@ -51,19 +53,19 @@ class Ledger:
 
 
 def summary(told: str, ledger: Ledger) -> str:
-    """Return the summary as JSON text; `told` is the profiler's own in JSON.
+    """Return the summary as JSON text; `told` is the profiler's own in JSON, empty where it adds up no times.
 
     Times keep the profiler's words and unit; an average is the total over the count.
     """
-    own = json.loads(told)
+    own = json.loads(told) if told else None
     memory = ledger.summary()
     found: dict[str, Any] = {
-        "Time": {domain: _averaged(events) for domain, events in own["Time"].items()},
+        "Time": None if own is None else {domain: _averaged(events) for domain, events in own["Time"].items()},
         "Memory": memory,
-        "Unit": {"Time": own["Unit"]["Time"], "Memory": "B"},
+        "Unit": {"Time": "ms" if own is None else own["Unit"]["Time"], "Memory": "B"},
     }
-    if memory is None:
-        found["Note"] = NO_FILE
+    if own is None or memory is None:
+        found["Note"] = NO_TIMES if own is None else NO_FILE
     return json.dumps(found, indent=2)
 
 

@@ -19,6 +19,7 @@ from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted, names, p
 from opperf.errors import InputError
 from opperf.measurement import Sample, Samples
 from opperf.plan import Plan, Settings, Side, Trial
+from opperf.planning.expand import DEFAULT_DIRECTIONS
 from opperf.planning.selection import Selection
 from opperf.reason import Reason
 from opperf.record import Quantity, Record, Run, Statistics
@@ -200,6 +201,12 @@ def test_an_operator_that_fails_costs_its_row_alone() -> None:
     for lumped in (False, True):
         (row,) = collected([dot("forward")], run_of(failed), lumped=lumped)["dot"]
         assert row == {"inputs": ROW, "error": "the child died"}
+
+
+def test_an_operator_that_fails_both_ways_says_so_once() -> None:
+    failed = [Record(trial(direction), "failed", Reason("crash", "it died", None)) for direction in DEFAULT_DIRECTIONS]
+    (row,) = collected([dot(*DEFAULT_DIRECTIONS)], run_of(*failed), lumped=False)["dot"]
+    assert row == {"inputs": ROW, "error": "it died"}
 
 
 def test_two_names_of_one_trial_have_a_row_each_in_the_order_of_names() -> None:

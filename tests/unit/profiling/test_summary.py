@@ -7,7 +7,7 @@ import json
 import pytest
 
 from opperf.backends.mxnet import allocations
-from opperf.profiling.summary import NO_FILE, Ledger, summary
+from opperf.profiling.summary import NO_FILE, NO_TIMES, Ledger, summary
 
 #: What the profiler says of two additions of 4 MB, in kB: for memory, half the span of the counter is its average.
 TOLD = json.dumps(
@@ -74,6 +74,13 @@ def test_memory_that_is_not_known_is_null_with_the_reason() -> None:
     found = json.loads(summary(TOLD, ledger))
     assert found["Memory"] is None
     assert found["Note"] == NO_FILE
+
+
+def test_times_that_were_not_added_up_are_null_with_the_reason() -> None:
+    found = json.loads(summary("", Ledger()))
+    assert found["Time"] is None
+    assert found["Unit"] == {"Time": "ms", "Memory": "B"}
+    assert found["Note"] == NO_TIMES
 
 
 def test_what_was_held_before_and_let_go_makes_no_room() -> None:

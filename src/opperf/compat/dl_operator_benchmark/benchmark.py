@@ -47,8 +47,8 @@ class Varying(Protocol):
 class MXNetOperatorBenchmarkBase(ABC):
     """A benchmark with parameters and results; subclasses say how it runs.
 
-    Raises `ValueError` for a parameter that there is not. `results` holds seconds by key, `samples` those that they
-    are the means of.
+    Raises `ValueError` for a parameter that there is not, and for a `ctx` that is no device. `results` holds seconds
+    by key, `samples` those that they are the means of.
     """
 
     def __init__(
@@ -60,6 +60,8 @@ class MXNetOperatorBenchmarkBase(ABC):
         custom_parameters: Mapping[str, Any] | None = None,
     ) -> None:
         self.ctx = mx.cpu() if ctx is None else ctx
+        if not isinstance(self.ctx, mx.Context):
+            raise ValueError(f"`ctx` is {ctx!r}, expected a device of MXNet: mx.cpu() or mx.gpu(0)")
         self.warmup = warmup
         self.runs = runs
         self.inputs: dict[str, Any] = dict(default_parameters or {})

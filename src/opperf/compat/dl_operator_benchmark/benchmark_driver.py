@@ -45,6 +45,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
     try:
         return _run(given)
+    except KeyboardInterrupt:
+        print(f"stopped; {given.output_file} has what was measured until then", file=sys.stderr)
+        return 130
     except OpperfError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -55,19 +58,28 @@ def _run(given: argparse.Namespace) -> int:
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
     from opperf.compat.dl_operator_benchmark.runners import chosen, measured
+    from opperf.errors import InputError
     from opperf.registry import device_named
     from opperf.tensor import dtype_named
 
+    file: Path = given.output_file
+    if file.is_dir() or not file.absolute().parent.is_dir():
+        raise InputError(f"cannot write `{file}`", hint="give a file in a folder that exists", slug="output")
     kind, _, index = device_named(given.ctx).partition(":")
+    if kind != "cpu" and int(index) >= mx.context.num_gpus():
+        raise InputError(f"no device `{given.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
     context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
     classes = chosen(given.category, nd.CLASSES, gluon.CLASSES)
     inputs = {"dtype": dtype_named(given.dtype)}
     found: dict[str, float] = {}
     for results in measured(classes, context, inputs, warmup=given.warmup, runs=given.runs):
         found.update(results)
-        _write(given.output_file, rendered(found, given.output_format))
-    print(f"wrote {given.output_file}: {len(found)} of {len(classes)} operators", file=sys.stderr)
-    return 0 if found else 3
+        _write(file, rendered(found, given.output_format))
+    if not found:
+        print(f"none of {len(classes)} operators was measured, and nothing was written", file=sys.stderr)
+        return 3
+    print(f"wrote {file}: {len(found)} of {len(classes)} operators", file=sys.stderr)
+    return 0
 
 
 def rendered(found: Mapping[str, float], format: str) -> str:

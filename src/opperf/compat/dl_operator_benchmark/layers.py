@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mxnet as mx
@@ -68,12 +68,15 @@ class Layer:
 
 
 def filled(here: InProcess, name: str, parameters: Mapping[str, Any], context: Any) -> Any:
-    """Return the array that a parameter gives the shape of, and `NAME_initializer` the values."""
-    shape, initializer = tuple(parameters[name]), parameters[f"{name}_initializer"]
+    """Return the array that a parameter gives the shape of, and `NAME_initializer` the values; a copy of an array."""
+    given, initializer = parameters[name], parameters[f"{name}_initializer"]
     dtype = dtype_named(str(parameters["dtype"]))
-    if initializer is mx.nd.normal:
-        return here.tensor(TensorSpec(shape, dtype, values="normal"), name)
-    return initializer(shape=shape, ctx=context, dtype=dtype)
+    if isinstance(given, mx.nd.NDArray):
+        return given.astype(dtype).as_in_context(context)
+    if initializer is not mx.nd.normal:
+        return initializer(shape=tuple(given), ctx=context, dtype=dtype)
+    spec = TensorSpec(tuple(given), dtype)  # no whole number is normal
+    return here.tensor(replace(spec, values="normal") if spec.is_float else spec, name)
 
 
 def indices(shape: tuple[int, ...], ctx: Any, dtype: str) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
 from opperf.compat.dl_operator_benchmark.operators import every
 from opperf.compat.dl_operator_benchmark.runners import CUSTOM, ND, runners
-from opperf.errors import near
+from opperf.errors import unknown
 
 CLASSES = {name: benchmark_class(name, declared, __name__) for name, declared in every().items()}
 RUNNERS = runners({**ND, **CUSTOM}, CLASSES)
@@ -26,5 +26,5 @@ def __getattr__(name: str) -> Any:
     """Return a class or a runner; raises `AttributeError` with the names near one that is neither."""
     found = {**CLASSES, **RUNNERS}
     if name not in found:
-        raise AttributeError(f"no benchmark `{name}`; near it are {near(name, found)}")
+        raise AttributeError(str(unknown("operator", name, found)))
     return found[name]

@@ -9,16 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mxnet.base import MXNetError
-
-from opperf.backend import Unsupported
+from opperf.child.jobs import failure
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP, OperatorBenchmark
 from opperf.compat.dl_operator_benchmark.operators import classed
-from opperf.errors import OpperfError, near, unknown
+from opperf.errors import unknown
 from opperf.operators import catalog
-
-#: What an operator may end with that is its own: MXNet's errors, and those of its Python.
-FAILURES = (MXNetError, Unsupported, OpperfError, ValueError, TypeError, RuntimeError, LookupError, MemoryError)
+from opperf.plan import Settings
 
 
 def _category(*names: str, without: str = "") -> str:
@@ -111,20 +107,20 @@ def measured(
 ) -> Iterator[dict[str, float]]:
     """Yield the results of each class, printed; what fails is told on stderr.
 
-    Raises `ValueError` for inputs that none of them has.
+    Raises `ValueError` for inputs that none of them has, `InputError` for numbers that cannot be.
     """
+    Settings(warmup=warmup, runs=runs)  # raises
     known = {name: None for one in classes for name in one.declared.parameters()}
     for name in inputs:
         if name not in known:
-            raise ValueError(f"no operator of these has a parameter `{name}`; near it are {near(name, known)}")
+            raise ValueError(str(unknown("input", name, known)))
     for one in classes:
         try:
             benchmark = one(ctx=ctx, warmup=warmup, runs=runs)
             benchmark.inputs |= {name: value for name, value in inputs.items() if name in benchmark.inputs}
             benchmark.run_benchmark()
-        except FAILURES as error:
-            first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-            print(f"{one.__name__} failed: {first}", file=sys.stderr)
+        except Exception as error:  # whatever MXNet and its Python raise: the operator's own, and it ends nothing else
+            print(f"{one.__name__} failed: {failure(error)['message']}", file=sys.stderr)
             continue
         benchmark.print_benchmark_results()
         yield benchmark.get_benchmark_results()

@@ -63,15 +63,21 @@ class Spelled:
         return replace(self, size=size, given={name: self.given[name] for name in self.given if name not in inputs})
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
-        """Return what is measured: the operator with tensors of the shapes in `parameters`."""
+        """Return what is measured: the operator with copies of the arrays in `parameters`, and arrays of its shapes."""
         initializer = parameters.get(self.filled)
         case = self.case(parameters)
         if initializer is mx.nd.normal:
             case = case.with_values("normal")
-        subject = here.of_case(case, self.path)
+        own = {
+            name: made
+            for name, value in case.inputs.items()
+            if (made := copied(parameters[self.words.get(name, name)], value, context)) is not None
+        }
+        subject = here.of_case(case, self.path, own)
         if initializer not in (None, mx.nd.normal):
+            given = set(map(id, here.backend.leaves(list(own.values()))))
             for array in here.backend.leaves(list(subject.bound.arguments)):
-                if here.backend.spec(array).is_float:
+                if here.backend.spec(array).is_float and id(array) not in given:
                     array[:] = initializer(shape=array.shape, ctx=context, dtype=array.dtype)
         return subject
 
@@ -112,11 +118,22 @@ def _shown(value: Argument) -> Any:
     return value.name if isinstance(value, DType) else value
 
 
+def copied(given: Any, described: Argument, context: Any) -> Any:
+    """Return a copy of an array or of a list of them, in the element type that is described; None for shapes."""
+    if isinstance(described, ListOf):
+        made = [copied(one, item, context) for one, item in zip(given, described.items)]
+        return made if any(one is not None for one in made) else None
+    if isinstance(given, mx.nd.NDArray) and isinstance(described, TensorSpec):
+        return given.astype(described.dtype).as_in_context(context)
+    return None
+
+
 def _shaped(value: Argument, shape: Any) -> Argument:
-    """Return a tensor, or a list of them, in another shape."""
+    """Return a tensor, or a list of them, in another shape, which may be that of an array."""
     if isinstance(value, ListOf):
         return ListOf(tuple(_shaped(value.items[0], each) for each in shape))
     if isinstance(value, TensorSpec):
+        shape = getattr(shape, "shape", shape)
         return replace(value, shape=(shape,) if isinstance(shape, int) else tuple(shape), strides=None)
     return value
 

@@ -10,7 +10,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
-import typer
+try:
+    import typer
+except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and nothing that opperf requires
+    print("error: this Python has no typer, which this command line needs", file=sys.stderr)
+    print("\nhint: run it with the Python that opperf is installed in; MXNet need not be there", file=sys.stderr)
+    raise SystemExit(2) from None
 
 from opperf.cli import options
 from opperf.cli.main import obeyed
@@ -61,20 +66,20 @@ def benchmark(
     """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
     from opperf.compat.mxnet_opperf.command.planned import Wanted, names, read_rows, spelled
-    from opperf.errors import InputError, unknown
+    from opperf.compat.mxnet_opperf.default_inputs import is_large
+    from opperf.errors import unknown
     from opperf.plan import NATIVE, Settings
     from opperf.planning.selection import Selection
 
-    large = int64_tensor.lower()
     if output_format not in FORMATS:
         raise unknown("format", output_format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     if profiler not in PROFILERS:
         raise unknown("profiler", profiler, PROFILERS, hint=f"known: {', '.join(PROFILERS)}")
-    if large not in ("on", "off"):
-        raise InputError(f"`--int64-tensor` is `{int64_tensor}`, expected on or off")
     _check_places(output_file, records, resume=resume)
     given = {} if inputs is None else read_rows(inputs)
-    wanted = Wanted(names(operator or (), category or (), given), given, dtype, large == "on", profiler == "python")
+    wanted = Wanted(
+        names(operator or (), category or (), given), given, dtype, is_large(int64_tensor), profiler == "python"
+    )
     selection = Selection(
         operators=[spelled(name) for name in operator or ()],
         frameworks=("mxnet",),
@@ -140,8 +145,10 @@ def _write(
     write_text(output, render(found, run, format, lumped=lumped))
     if records is not None:
         write_text(records, render_records(run, "json"))
-    count = sum(map(len, found.values()))
-    typer.echo(f"wrote {output}: {len(found)} operators, {count} rows", err=True)
+    rows = [row for several in found.values() for row in several]
+    failed = sum("error" in row for row in rows)
+    told = f", {failed} of them with an error instead of times" if failed else ""
+    typer.echo(f"wrote {output}: {len(found)} operators, {len(rows)} rows{told}", err=True)
 
 
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:

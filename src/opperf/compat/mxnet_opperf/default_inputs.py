@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
+from opperf.errors import InputError
+
 Inputs = dict[str, Any]
 
 SQUARE = (1024, 1024)
@@ -46,6 +48,18 @@ def default_inputs(operator: str, *, dtype: str = "float32", large: bool = False
         if large:
             row.update({name: LARGE[value] for name, value in row.items() if _shape(value) in LARGE})
     return rows
+
+
+def is_large(int64_tensor: str) -> bool:
+    """Whether `on` or `off` asks for large matrices; raises `InputError` for any other word.
+
+    >>> is_large("ON"), is_large("off")
+    (True, False)
+    """
+    word = str(int64_tensor).lower()
+    if word not in ("on", "off"):
+        raise InputError(f"`int64_tensor` is `{int64_tensor}`, expected on or off")
+    return word == "on"
 
 
 #: Stands for the element type of the run.

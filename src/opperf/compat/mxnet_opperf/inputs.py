@@ -67,13 +67,29 @@ class Signature:
         return cls(frozenset(known.arrays) | {"out"}, others, specs, many)
 
 
-def needed(function: Callable[..., Any]) -> list[str]:
-    """Return the arrays that a function cannot do without, in order."""
+def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]:
+    """Return the arrays that a function is called with where nothing is said of them, each of one size.
+
+    Those that an operator takes only where an attribute asks for them are left out; of any number there are two.
+    """
     name = registered_name(function)
-    if name is not None:
-        return list(registered.signature(name).arrays)
-    required = [own for own, one in _parameters(function).items() if one.default is one.empty]
-    return [own for own in required if own in _array_names()]
+    if name is None:
+        arrays = {own: one.default for own, one in _parameters(function).items() if own in _array_names() - {"out"}}
+        return {own: size for own, default in arrays.items() if default in (None, inspect.Parameter.empty)}
+    known = registered.signature(name)
+    if known.many:
+        return {known.arrays[-1]: [size, size]}
+    (case,) = discovery.examples(known.path, "common") or (None,)
+    return {own: size for own in known.arrays if case is None or own in case.inputs}
+
+
+def named(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of a function's arguments."""
+    name = registered_name(function)
+    if name is None:
+        return frozenset(_parameters(function))
+    known = registered.signature(name)
+    return frozenset(known.arrays) | {own for own, _ in known.attributes} | {"out"}
 
 
 def registered_name(function: Any) -> str | None:
@@ -93,10 +109,13 @@ def _array_names() -> frozenset[str]:
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters that a call goes by: a decorator's own (`np.matmul` has such), where it names any."""
     try:
-        return inspect.signature(function).parameters
+        own, wrapped = (inspect.signature(function, follow_wrapped=one).parameters for one in (False, True))
     except (TypeError, ValueError):  # what is written in C may tell none
         return {}
+    rest = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return wrapped if all(one.kind in rest for one in own.values()) else own
 
 
 class Maker:
@@ -141,7 +160,7 @@ def given(
     """Return the arguments that a dictionary stands for; raises `InputError`."""
     known = known or Signature.of(function)
     own_dtype = inputs.get("dtype") if "dtype" not in known.others else None
-    make = Maker(here, context, dtype_named(numpy.dtype(own_dtype or dtype).name), inputs)
+    make = Maker(here, context, _dtype(own_dtype or dtype), inputs)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for name, value in inputs.items():
@@ -158,6 +177,11 @@ def given(
     writes = "out" in keywords or registered_name(function) in registered.CHANGING
     differentiable = () if writes else tuple(make.differentiable)
     return Given(tuple(positional), keywords, differentiable)
+
+
+def _dtype(value: Any) -> str:
+    """Return the name of an element type: a name, or what NumPy takes for a type."""
+    return dtype_named(value if isinstance(value, str) else numpy.dtype(value).name)
 
 
 def is_shape(value: Any) -> bool:

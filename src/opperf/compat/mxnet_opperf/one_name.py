@@ -7,11 +7,11 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.compat.mxnet_opperf.inputs import needed
+from opperf.compat.mxnet_opperf.inputs import named, sized
 from opperf.compat.mxnet_opperf.performance import Row, run_performance_test
 from opperf.errors import InputError
 
-MODULES = ("nd", "np", "npx")
+MODULES = (mx.nd, mx.np, mx.npx)
 
 
 def run_benchmark_operator(
@@ -27,24 +27,28 @@ def run_benchmark_operator(
 ) -> list[dict[str, list[Row]]]:
     """Measure what is called `name` in each of MXNet's modules, print the rows, and return them.
 
-    Every array that an operator needs has the shape `size`, unless `additional_inputs` says otherwise. `batch_norm`
-    and `BatchNorm` are one name. Raises `InputError` where no module has it.
+    Every array of an operator has the shape `size`, unless `additional_inputs` says otherwise; what only some of the
+    functions take goes to those. `batch_norm` and `BatchNorm` are one name. Raises `InputError` where no module has it.
     """
+    functions = {module: function for module in MODULES if (function := _called(name, module)) is not None}
+    if not functions:
+        raise InputError(f"`{name}` is in none of mx.nd, mx.np and mx.npx", slug="unknown_operator")
+    additional = additional_inputs or {}
+    known = frozenset[str]().union(*map(named, functions.values()))
     found: list[dict[str, list[Row]]] = []
-    for word in MODULES:
-        module = getattr(mx, word)
-        function = next((getattr(module, one) for one in spellings(name) if hasattr(module, one)), None)
-        if function is None:
-            continue
-        arrays = dict.fromkeys(needed(function), size)
-        inputs = {**arrays, **(additional_inputs or {})}
+    for module, function in functions.items():
+        own = {one: value for one, value in additional.items() if one in named(function) or one not in known}
+        inputs = {**sized(function, size), **own}
         print(module)
         measured = run_performance_test(function, [inputs], run_backward, dtype, ctx, profiler, warmup, runs)
         print(measured)
         found += measured
-    if not found:
-        raise InputError(f"`{name}` is in none of mx.nd, mx.np and mx.npx", slug="unknown_operator")
     return found
+
+
+def _called(name: str, module: Any) -> Any:
+    """Return the function of a module that a name stands for, or None."""
+    return next((getattr(module, one) for one in spellings(name) if hasattr(module, one)), None)
 
 
 def spellings(name: str) -> list[str]:

@@ -72,6 +72,8 @@ class Bench:
 
     def __init__(self, context: Any, dtype: str, profiler: str, warmup: int, runs: int) -> None:
         self._context = mx.cpu() if context is None else context
+        if not isinstance(self._context, mx.Context):
+            raise InputError(f"`ctx` is {context!r}, expected a device of MXNet", hint="mx.cpu() or mx.gpu(0)")
         kind, index = self._context.device_type, self._context.device_id
         self._device = f"{kind}/{index}"
         self._here: InProcess = in_process("cpu" if kind == "cpu" else f"cuda:{index}")

@@ -14,7 +14,7 @@ import mxnet as mx
 from opperf.backends.mxnet import discovery, registered
 from opperf.case import Argument, DType, ListOf
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
-from opperf.compat.mxnet_opperf.default_inputs import Inputs, default_inputs
+from opperf.compat.mxnet_opperf.default_inputs import Inputs, default_inputs, is_large
 from opperf.compat.mxnet_opperf.performance import Bench, Row
 from opperf.tensor import TensorSpec
 
@@ -43,10 +43,10 @@ def run_op_benchmarks(
     runs: int = 100,
     int64_tensor: str = "off",
 ) -> dict[str, list[Row]]:
-    """Measure operators of `mx.nd` by name, or the keys of a dictionary, with their default inputs."""
+    """Measure operators of `mx.nd` by name (one, several, or the keys of a dictionary) with their default inputs."""
     bench = Bench(ctx, dtype, profiler, warmup, runs)
-    large = int64_tensor.lower() == "on"
-    return {name: _rows(bench, name, dtype, large) for name in dict.fromkeys(ops)}
+    large = is_large(int64_tensor)
+    return {name: _rows(bench, name, dtype, large) for name in dict.fromkeys([ops] if isinstance(ops, str) else ops)}
 
 
 def _rows(bench: Bench, name: str, dtype: str, large: bool) -> list[Row]:

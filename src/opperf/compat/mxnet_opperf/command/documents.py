@@ -66,7 +66,7 @@ def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
         direction = record.trial.direction
         if record.time is not None:
             made |= rows.times(_seconds(record), operator, direction)
-        else:
+        elif "error" not in made:  # what fails forward needs no second reason
             made["error" if direction == "forward" else "no_backward"] = _reason(record)
     peaks = [record.metrics.get("memory_peak") for record in measured]
     known = [int(peak.value) for peak in peaks if isinstance(peak, Quantity)]

@@ -1,0 +1,25 @@
+"""`run_all_mxnet_operator_benchmarks`: every group of arrays and layers, one after the other, in one dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from opperf.compat.dl_operator_benchmark import gluon, nd
+from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP
+from opperf.compat.dl_operator_benchmark.runners import chosen, measured
+
+
+def run_all_mxnet_operator_benchmarks(
+    ctx: Any = None, inputs: Mapping[str, Any] | None = None, warmup: int = WARMUP, runs: int = RUNS
+) -> dict[str, float]:
+    """Run every operator and layer, print each result, and return all: seconds by key.
+
+    `inputs` are for those that have such a parameter. What fails is told on stderr, and the rest goes on. Raises
+    `ValueError` for inputs that none of them has.
+    """
+    classes = chosen(None, nd.CLASSES, gluon.CLASSES)
+    found: dict[str, float] = {}
+    for results in measured(classes, ctx, inputs or {}, warmup=warmup, runs=runs):
+        found |= results
+    return found
