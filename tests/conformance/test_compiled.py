@@ -1,4 +1,4 @@
-"""Compiled mode: fused operators of every framework that compiles, and PyTorch without a compiler."""
+"""Compiled mode: fused operators of every framework that compiles, Gluon's blocks, PyTorch without a compiler."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.conformance.conftest import Bench
 
+from opperf.case import Case, ListOf
 from opperf.operators import operator
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Trial
+from opperf.tensor import TensorSpec
 from opperf.workers.pool import Pool
 
 QUICK = Settings(warmup=1, runs=2, trial_budget=1.0)
@@ -33,6 +35,16 @@ def test_forward_and_backward_are_compiled_and_the_time_it_took_stands_apart(
     assert found.measurement is not None
     assert found.measurement.compile_seconds is not None
     assert found.measurement.compile_seconds > 0
+
+
+def test_a_block_with_a_list_of_states_is_compiled(benches: dict[str, Bench]) -> None:
+    path, states = "gluon.rnn.LSTMCell", ListOf((TensorSpec((2, 4)), TensorSpec((2, 4))))
+    built = {"build.hidden_size": 4, "build.input_size": 3}
+    case = Case(f"mxnet:{path}", {"inputs": TensorSpec((2, 3)), "states": states}, built)
+    side = replace(benches["mxnet"].side(), mode="compiled", implementation=path)
+    with Pool(QUICK, lambda _: None) as pool:
+        found = pool.measure(Trial(case, side, "backward"), 0)
+    assert found.status == "ok", found.reason
 
 
 def test_pytorch_without_a_compiler_is_skipped_with_a_hint(benches: dict[str, Bench]) -> None:

@@ -1,4 +1,4 @@
-"""What PyTorch builds before it calls it: layers, PARAM's models, and registered operators by their schema."""
+"""What is built before it is called: layers of PyTorch and MXNet, PARAM's models; registered operators by schema."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from opperf.workers.process import OperatorFailure
 @pytest.fixture
 def torch(benches: dict[str, Bench]) -> Bench:
     return benches["torch"]
+
+
+@pytest.fixture
+def mxnet(benches: dict[str, Bench]) -> Bench:
+    return benches["mxnet"]
 
 
 def shapes(bench: Bench, path: str, data: TensorSpec, direction: str = "forward", **given: Argument) -> list[Any]:
@@ -60,3 +65,47 @@ def test_embedding_bags_say_which_package_they_need(torch: Bench) -> None:
         shapes(torch, name, TensorSpec((2,), "int64"), build_0=1)
     assert caught.value.failure["slug"] == "no_package"
     assert caught.value.failure["skipped"]
+
+
+def test_a_layer_has_no_samples_to_make_inputs_of(torch: Bench) -> None:
+    assert torch.worker.ask("discover", {"path": "torch.nn.Linear", "size": "common"}, 60) == {"cases": []}
+
+
+def gluon(bench: Bench, path: str, data: TensorSpec, direction: str = "forward", **given: Argument) -> list[Any]:
+    """Return the shapes of what a block of Gluon computes, which is built with what is given."""
+    case = Case(f"mxnet:{path}", {"x": data}, {f"build.{name}": value for name, value in given.items()})
+    return [tensor.shape for tensor in bench.evaluate(case, direction, implementation=path)]
+
+
+def test_a_block_is_built_and_its_gradients_are_those_of_its_input_and_its_parameters(mxnet: Bench) -> None:
+    data = TensorSpec((2, 3))
+    assert gluon(mxnet, "gluon.nn.Dense", data, units=4, in_units=3) == [(2, 4)]
+    assert gluon(mxnet, "gluon.nn.Dense", data, "backward", units=4, in_units=3) == [(2, 3), (4, 3), (4,)]
+
+
+def test_what_a_norm_remembers_of_batches_has_no_gradient(mxnet: Bench) -> None:
+    data = TensorSpec((2, 3, 4, 4))
+    assert gluon(mxnet, "gluon.nn.BatchNorm", data, "backward", in_channels=3) == [(2, 3, 4, 4), (3,), (3,)]
+
+
+def test_a_block_that_is_not_told_how_long_its_inputs_are_says_what_to_tell_it(mxnet: Bench) -> None:
+    with pytest.raises(OperatorFailure) as caught:
+        gluon(mxnet, "gluon.nn.Dense", TensorSpec((2, 3)), units=4)
+    assert caught.value.failure["hint"] == "say `build.in_units`"
+
+
+def test_an_initializer_that_reads_a_file_is_refused(mxnet: Bench) -> None:
+    told = '["load", {"param": "weights.params"}]'
+    with pytest.raises(OperatorFailure, match="expected the name of an initializer"):
+        gluon(mxnet, "gluon.nn.Dense", TensorSpec((2, 3)), units=4, in_units=3, weight_initializer=told)
+
+
+def test_what_is_no_block_that_computes_is_not_found(mxnet: Bench) -> None:
+    for name in (
+        "gluon.nn.Block",
+        "gluon.nn.Lambda",
+        "gluon.nn.SymbolBlock",
+        "gluon.rnn.ResidualCell",
+        "gluon.Trainer",
+    ):
+        assert mxnet.worker.ask("describe", {"name": name}, 60)["path"] is None, name

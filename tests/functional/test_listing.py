@@ -39,6 +39,13 @@ def test_a_category_can_be_listed(category: str, opperf: Opperf) -> None:
     ]
 
 
+def test_a_group_of_another_tool_can_be_listed(opperf: Opperf) -> None:
+    lines = opperf("operators", "--category", "mx_join_split").out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == ["mxnet:nd.concat", "mxnet:nd.split", "mxnet:nd.stack"]
+    lines = opperf("operators", "--category", "sort_and_search").out.splitlines()[2:]
+    assert {line.split()[0] for line in lines} == {"sort", "argsort", "topk", "argmax", "argmin"}
+
+
 def test_names_can_be_listed_by_pattern(opperf: Opperf) -> None:
     lines = opperf("operators", "conv*").out.splitlines()[2:]
     assert {line.split()[0] for line in lines} == {name for name in catalog() if name.startswith("conv")}

@@ -18,7 +18,7 @@ from opperf.case import Argument, Case
 from opperf.custom import Declaration, declared
 from opperf.errors import InputError
 from opperf.operators import Operator, catalog
-from opperf.registry import CODE, is_argument
+from opperf.registry import CODE, FRAMEWORKS, is_argument
 from opperf.tensor import TensorSpec
 
 
@@ -38,10 +38,7 @@ def load(path: str, folder: Path) -> Callable[..., Any]:
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
     except Exception as error:  # whatever the user's code raises when it is loaded is what is wrong with it
-        hint = None
-        if isinstance(error, ModuleNotFoundError):
-            hint = "it is looked for in the current folder, and runs where `--framework` or `--environment` says"
-        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=hint) from error
+        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_lacking(error)) from error
     if not callable(found):
         raise CodeError(f"`{place}:{name}` is {type(found).__name__}, expected a function")
     return found  # type: ignore[no-any-return]
@@ -53,6 +50,15 @@ def load_file(path: str, folder: Path) -> None:
         _file(folder / path)
     except Exception as error:  # as above
         raise CodeError(f"cannot load `{path}`: {type(error).__name__}: {error}") from error
+
+
+def _lacking(error: Exception) -> str | None:
+    """Return what to do about code that imports what this side does not have."""
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    elsewhere = "it is looked for in the current folder, and runs where `--framework` or `--environment` says"
+    owners = (f"`--framework {own.name}`" for own in FRAMEWORKS.values() if own.module == error.name)
+    return next(owners, elsewhere)
 
 
 def _module(name: str, folder: Path) -> Any:
@@ -133,6 +139,17 @@ def positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
     except (TypeError, ValueError):
         return []
     return [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def argument_names(function: Callable[..., Any]) -> list[str] | None:
+    """Return the names of all arguments of a function; None where Python cannot tell them, and for a class."""
+    try:
+        found = [] if isinstance(function, type) else list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    if not found or any(one.kind is one.VAR_POSITIONAL for one in found):
+        return None
+    return [one.name for one in found if one.kind is not one.VAR_KEYWORD]
 
 
 def call(path: str, function: Callable[..., Any], case: Case, framework: str) -> Call:

@@ -73,7 +73,12 @@ class Names:
             return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
         except Unsupported as error:
             return {"path": None, "operator": None, "arguments": {}, "reason": str(error), "hint": error.hint}
-        return self._bound_at(function) or {"path": name, "operator": None, "arguments": {}}
+        return self._bound_at(function) or {
+            "path": name,
+            "operator": None,
+            "arguments": {},
+            "takes": code.argument_names(function),
+        }
 
     def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
         """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).

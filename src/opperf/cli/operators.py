@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
-from opperf.errors import unknown
-from opperf.operators import catalog, categories
+from opperf.errors import InputError, unknown
+from opperf.operators import catalog
+from opperf.operators.groups import GROUPS, check_categories
+from opperf.registry import split_implementation
 from opperf.reports.cells import console, markdown
 
 if TYPE_CHECKING:
@@ -35,21 +37,23 @@ def operators(
     """
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    for name in category or ():
-        if name not in categories():
-            raise unknown("category", name, categories(), hint=f"known: {', '.join(categories())}")
+    check_categories(category or ())
+    members = [member for name in category or () for member in GROUPS.get(name, ())]
     chosen = [
         known
         for known in catalog().values()
-        if (not category or known.category in category) and (pattern is None or fnmatchcase(known.name, pattern))
+        if (not category or known.category in category or known.name in members) and _matches(known.name, pattern)
     ]
     if framework:
         titles, rows = _supported(chosen, framework)
     else:
         titles, rows = _meanings(chosen)
+        rows += _of_frameworks([member for member in members if _matches(member, pattern)])
         rows += () if category else _of_plugins(pattern)
     if not rows and pattern is not None:
         raise unknown("operator", pattern, catalog())
+    if not rows:
+        raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see what is")
     typer.echo(FORMATS[format](titles, rows))
 
 
@@ -67,6 +71,15 @@ def _meanings(chosen: Sequence[Operator]) -> tuple[tuple[str, ...], list[tuple[s
     return ("operator", "category", "directions", "arguments", "meaning"), rows
 
 
+def _matches(name: str, pattern: str | None) -> bool:
+    return pattern is None or fnmatchcase(name, pattern)
+
+
+def _of_frameworks(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return a row for each of a framework's own operators, which only the framework knows more of."""
+    return [(name, "", "", "", "the framework's own") for name in names if split_implementation(name)[0] is not None]
+
+
 def _of_plugins(pattern: str | None) -> list[tuple[str, ...]]:
     """Return a row for each operator of an installed plugin: what its file says, without running it."""
     from opperf.sources.plugin_file import installed_operators
@@ -74,7 +87,7 @@ def _of_plugins(pattern: str | None) -> list[tuple[str, ...]]:
     return [
         (name, "plugin", "", ", ".join(declared.arguments), declared.summary)
         for name, declared in installed_operators(partial(typer.echo, err=True)).items()
-        if pattern is None or fnmatchcase(name, pattern)
+        if _matches(name, pattern)
     ]
 
 

@@ -6,6 +6,11 @@ group whose name is a category of the catalog (`activation`, `pooling`, `loss`, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from opperf.errors import unknown
+from opperf.operators import categories
+
 #: The category runners of MXNet's opperf, 1.9.1 and later, without `run_` and `_operators_benchmarks`.
 _MXNET = {
     "mx_unary": """
@@ -135,3 +140,11 @@ GROUPS = {
     **{name: tuple(f"mxnet:nd.{member}" for member in members.split()) for name, members in _MXNET.items()},
     **{name: tuple(members.split()) for name, members in _PROPOSAL.items()},
 }
+
+
+def check_categories(names: Iterable[str]) -> None:
+    """Raise `InputError` for a name that is neither a category of the catalog nor a group."""
+    for name in names:
+        if name not in (*categories(), *GROUPS):
+            hint = f"known: {', '.join(dict.fromkeys([*categories(), *GROUPS]))}"
+            raise unknown("category", name, [*categories(), *GROUPS], hint=hint)

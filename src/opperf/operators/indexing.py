@@ -183,10 +183,7 @@ OPERATORS = (
     _indexing(
         "unravel_index",
         "the coordinates in a tensor of `shape` of places in the flattened one, in the first dimension",
-        {
-            size: {"indices": indices((shape[0] * shape[1],), shape[0] * shape[1]), "shape": shape}
-            for size, shape in _POINTWISE.items()
-        },
+        {size: {"indices": indices(shape, shape[0] * shape[1]), "shape": shape} for size, shape in _POINTWISE.items()},
         lambda case: (TensorSpec((len(wholes(case, "shape")), *case.tensor("indices").shape), "int64"),),
         inputs=("indices",),
         differentiable=(),

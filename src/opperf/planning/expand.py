@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from opperf.case import Case
 from opperf.errors import InputError, OpperfError, unknown
-from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, categories, operator
-from opperf.operators.groups import GROUPS
+from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, operator
+from opperf.operators.groups import GROUPS, check_categories
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.configured import ORIGIN, configured
 from opperf.planning.own_code import as_implemented, own_meaning
@@ -48,12 +48,16 @@ DEFAULT_DIRECTIONS = ("forward", "backward")
 
 @dataclass(frozen=True)
 class Wanted:
-    """One operator of the selection: its definition where opperf has one, and the implementation where one is named."""
+    """One operator of the selection: its definition where opperf has one, and the implementation where one is named.
+
+    `takes` are the names of its arguments where it is the framework's own, None where those cannot be told.
+    """
 
     name: str
     definition: Operator | None
     framework: str | None = None
     path: str | None = None
+    takes: Sequence[str] | None = None
 
 
 def expand(
@@ -78,25 +82,28 @@ def expand(
 
 
 def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
-    """Say why a plan is empty: nothing is selected, or the suite is another framework's."""
-    named = {split_implementation(entry.case.operator)[0] for entry in selection.suite_cases}
-    owners = sorted(name for name in named if name is not None)
-    measured = {side.framework: None for side in sides}
-    if not owners or not named.isdisjoint([*measured, None]):
+    """Say why a plan is empty: nothing was named, or no operator of what was is left on these sides."""
+    named = [f"`{name}`" for name in (*selection.operators, *selection.categories)]
+    named += ["`--all`"] if selection.every else []
+    named += ["the suite"] if selection.suite_cases else []
+    if not named:
         hint = "name operators, or give `--category`, `--all`, `--suite` or `--config`"
         return InputError("nothing to measure", hint=hint, slug="empty_plan")
+    operators = [member for name in selection.categories for member in GROUPS.get(name, ())]
+    operators += [entry.case.operator for entry in selection.suite_cases]
+    owners = {split_implementation(name)[0] for name in operators} - {None, *(side.framework for side in sides)}
+    hints = [f"they are operators of {owner}: `--framework {owner}`" for owner in sorted(map(str, owners))]
+    hints += ["`--skip` leaves them out"] if selection.skip else []
     return InputError(
-        f"nothing to measure: the operators of the suite are of {', '.join(owners)}, not of {', '.join(measured)}",
-        hint=" ".join(["give", *(f"`--framework {name}`" for name in owners)]),
+        f"nothing to measure of {', '.join(named)}",
+        hint=", or ".join(hints) or None,
         slug="empty_plan",
     )
 
 
 def _check(selection: Selection) -> None:
     """Raise `InputError` for a word of the selection that nobody knows, before any child is asked."""
-    for name in selection.categories:
-        if name not in (*categories(), *GROUPS):
-            raise unknown("category", name, [*categories(), *GROUPS], hint=f"known: {', '.join(categories())}")
+    check_categories(selection.categories)
     for name in selection.sizes:
         if name not in (*SIZES, INT64):
             raise unknown("size", name, (*SIZES, INT64), hint=f"known: {', '.join((*SIZES, INT64))}")
@@ -159,8 +166,10 @@ def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
         raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
     neutral = meaning.get("operator")
-    definition = None if neutral is None else operator(neutral)
-    return Wanted(name if definition is None else definition.name, definition, side.framework, meaning.get("path"))
+    if neutral is None:
+        return Wanted(name, None, side.framework, meaning["path"], meaning.get("takes"))
+    definition = operator(neutral)
+    return Wanted(definition.name, definition, side.framework, meaning.get("path"))
 
 
 def _code(name: str, side: Side, asked: Asked) -> Wanted:
@@ -192,6 +201,7 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
                     slug="no_inputs",
                 )
         else:
+            _check_names(wanted, given)
             made = [(foreign_case(wanted.name, inputs, selection.attributes), "user") for inputs in given or [{}]]
     elif given:
         for inputs in given:
@@ -205,6 +215,13 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
         made = list(_sized(selection, wanted.definition))
     for case, origin in made:
         yield from ((varied, origin) for varied in _varied(selection, case))
+
+
+def _check_names(wanted: Wanted, given: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse inputs by names that a framework's own operator does not have: it would get them by place."""
+    for name in (name for inputs in given for name in inputs):
+        if wanted.takes is not None and name not in wanted.takes and not name.isdecimal():
+            raise unknown(f"input of {wanted.name}", name, wanted.takes, hint=f"it takes {', '.join(wanted.takes)}")
 
 
 def _varied(selection: Selection, case: Case) -> Iterator[Case]:

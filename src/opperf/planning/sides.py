@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
+from opperf.operators.groups import GROUPS
 from opperf.plan import ALLOCATORS, ENGINES, MODES, Side
 from opperf.planning.configured import configured_frameworks
 from opperf.planning.selection import Selection
@@ -16,13 +17,17 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     """Return the frameworks that are meant.
 
     Named ones first; then those that the environments or the operators' own names belong to; then what imports here.
-    The names in a suite count where no framework is named. Raises `InputError` where there is none at all.
+    The names in a suite and in another tool's group count where no framework is named. Raises `InputError` where there
+    is none at all.
     """
     asked = [framework(name).name for name in selection.frameworks]
     prefixed = [split_implementation(name)[0] for name in selection.operators]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
     prefixed += configured_frameworks(selection.configs, named=bool(asked) or any(bound))
-    prefixed += [] if asked else [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
+    if not asked:
+        prefixed += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
+        members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]
+        prefixed += [split_implementation(member)[0] for member in members]
     found = [*asked, *(name for name in prefixed if name is not None)]
     if not asked:
         found += [name for name in bound if name is not None]

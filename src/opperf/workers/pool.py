@@ -97,12 +97,19 @@ class Pool:
         self, side: Side, verb: str, arguments: Mapping[str, Any], timeout: float = DESCRIBE_TIMEOUT
     ) -> Mapping[str, Any]:
         try:
-            return self.worker(side).ask(verb, arguments, timeout)
+            worker = self.worker(side)
         except OperatorFailure as failed:
-            if failed.failure["slug"] == "no_registry":  # the framework starts, and has more than its list
-                self._progress(f"{side.framework}: {failed.failure['message']} ({failed.failure['hint']})")
-                return {}
             raise _unusable(side, failed) from failed
+        try:
+            return worker.ask(verb, arguments, timeout)
+        except OperatorFailure as failed:
+            said = failed.failure
+            if said["slug"] == "no_registry":  # the framework has more than its list
+                self._progress(f"{side.framework}: {said['message']} ({said['hint']})")
+                return {}
+            asked = arguments.get("path") or arguments.get("name")
+            place = side.framework if asked is None else f"{side.framework}:{asked}"
+            raise WorkerFailure(f"`{place}`: {failed}", hint=said.get("hint"), slug=str(said["slug"])) from failed
 
     def capture(self, side: Side, **what: Any) -> Mapping[str, Any]:
         """Ask which operators the user's `code` runs, or a `model`; raises `OperatorFailure` with what was raised."""

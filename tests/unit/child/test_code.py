@@ -12,7 +12,7 @@ import pytest
 from opperf import operator
 from opperf.backend import Unsupported
 from opperf.case import Case
-from opperf.child.code import CodeError, call, examples, flop_count, load, neutral_names
+from opperf.child.code import CodeError, argument_names, call, examples, flop_count, load, neutral_names
 from opperf.custom import declared
 from opperf.operators import operator as neutral
 from opperf.tensor import TensorSpec
@@ -167,3 +167,20 @@ def test_a_function_that_takes_no_declaration_is_told_how_to_get_one() -> None:
 
     with pytest.raises(InputError, match="takes no declaration"):
         operator(implements="sum")(sum)
+
+
+def test_code_that_imports_a_framework_of_another_side_is_told_to_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mxnet", None)
+    (tmp_path / "with_mxnet.py").write_text("import mxnet\n")
+    with pytest.raises(CodeError, match="ModuleNotFoundError") as caught:
+        load("code:with_mxnet.py:f", tmp_path)
+    assert caught.value.hint == "`--framework mxnet`"
+
+
+def test_the_names_of_arguments_are_known_where_python_can_tell_all_of_them() -> None:
+    assert argument_names(lambda x, *, axis=0, **more: x) == ["x", "axis"]
+    assert argument_names(lambda *arrays: arrays) is None
+    assert argument_names(int.__new__) is None
+    assert argument_names(dict) is None

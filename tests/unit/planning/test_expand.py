@@ -25,7 +25,7 @@ MEANINGS: dict[str, dict[str, Any]] = {
     "np.add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
     "add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
     "sum": {"path": "numpy.sum", "operator": "sum", "arguments": {"a": "data", "axis": "axis"}},
-    "np.kron": {"path": "np.kron", "operator": None, "arguments": {}},
+    "np.kron": {"path": "np.kron", "operator": None, "arguments": {}, "takes": ["a", "b"]},
     "steady": {"path": "steady", "operator": None, "arguments": {}},
     "conv2d": {"path": None, "operator": "conv2d", "arguments": {}, "reason": "no images"},
 }
@@ -247,9 +247,33 @@ def test_a_selection_of_nothing_is_refused(selection: Selection) -> None:
 
 def test_a_suite_of_another_framework_is_refused_with_its_own() -> None:
     suite = Suite("step", "", (SuiteCase(Case("mxnet:nd.add")),))
-    with pytest.raises(InputError, match="of the suite are of mxnet, not of numpy") as caught:
+    with pytest.raises(InputError, match="nothing to measure of the suite") as caught:
         trials(Selection(suite=suite))
-    assert (caught.value.slug, caught.value.hint) == ("empty_plan", "give `--framework mxnet`")
+    assert (caught.value.slug, caught.value.hint) == ("empty_plan", "they are operators of mxnet: `--framework mxnet`")
+
+
+@pytest.mark.parametrize(
+    ("selection", "named", "hint"),
+    [
+        (Selection(), "nothing to measure", "name operators"),
+        (Selection(operators=("add",), skip=("a*",)), "of `add`", "`--skip` leaves them out"),
+        (Selection(categories=("mx_reduction",)), "of `mx_reduction`", "they are operators of mxnet: `--framework mx"),
+    ],
+)
+def test_a_selection_of_nothing_is_refused_with_why_nothing_is_left(
+    selection: Selection, named: str, hint: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        trials(selection)
+    assert named in caught.value.message
+    assert hint in str(caught.value.hint)
+
+
+def test_an_input_that_a_frameworks_own_operator_does_not_take_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no input of numpy:np\.kron `c`") as caught:
+        trials(Selection(operators=("numpy:np.kron",), inputs=({"a": "2x2", "c": "2x2"},)))
+    assert caught.value.hint == "it takes a, b"
+    assert trials(Selection(operators=("numpy:np.kron",), inputs=({"0": "2x2", "1": "2x2"},)))
 
 
 def test_an_unknown_name_is_refused_before_any_child_is_asked() -> None:

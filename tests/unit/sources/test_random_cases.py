@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from opperf import strategies
 from opperf.case import Case
 from opperf.errors import InputError
 from opperf.operators import catalog, operator
+from opperf.operators.formulas import wholes
 from opperf.sources.random_cases import MOST_ELEMENTS, Template, cases, random_cases
 
 NAMES = tuple(catalog())
@@ -92,3 +95,8 @@ def test_dimensions_that_are_equal_in_every_class_are_one_variable() -> None:
 def test_an_unknown_operator_has_no_strategy() -> None:
     with pytest.raises(InputError, match="no operator"):
         strategies.cases("matmull")
+
+
+def test_random_places_lie_within_the_tensor_that_they_are_places_of() -> None:
+    for case in random_cases(operator("unravel_index"), 10, seed=11):
+        assert case.tensor("indices").range == (0, math.prod(wholes(case, "shape")))

@@ -14,6 +14,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.backend import Unsupported
+from opperf.backends.mxnet import blocks
 from opperf.backends.mxnet.spelling import Composition
 from opperf.backends.mxnet.target import Target
 
@@ -55,6 +56,8 @@ def compiled(target: Target) -> Target:
     arrays: list[Any] = []
 
     def variable(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(variable(item) for item in value)
         if not isinstance(value, mx.nd.NDArray):
             return value
         arrays.append(value)
@@ -71,8 +74,10 @@ def compiled(target: Target) -> Target:
     except (TypeError, AttributeError, NotImplementedError) as error:
         raise Unsupported(f"MXNet cannot compile this: {error}", slug="no_compiled_form") from error
     if isinstance(graph, (list, tuple)):
-        graph = mx.sym.Group(list(graph))
+        graph = mx.sym.Group(list(_flat(graph)))
     by_name = {f"input_{i}": array for i, array in enumerate(arrays, 1)}
+    if isinstance(target.function, mx.gluon.HybridBlock):
+        by_name |= blocks.parameters(target.function)
     try:
         call = mx.nd.CachedOp(graph, FLAGS)
     except mx.MXNetError as error:  # an operator that has no gradient, as `histogram`, makes no graph
@@ -84,10 +89,18 @@ def compiled(target: Target) -> Target:
     return replace(target, function=call, arguments=inputs, keywords={}, compile_seconds=perf_counter() - start)
 
 
+def _flat(results: Any) -> Iterator[Any]:
+    """Yield the results of a call, those in lists of states too."""
+    for result in results:
+        yield from _flat(result) if isinstance(result, (list, tuple)) else (result,)
+
+
 def _symbolic(function: Any) -> Callable[..., Any]:
     if isinstance(function, Composition):
         composition = function.function
         return lambda *arguments, **keywords: composition(mx.sym, *arguments, **keywords)
+    if isinstance(function, mx.gluon.HybridBlock):  # it takes symbols too
+        return function  # type: ignore[no-any-return]
     for eager, symbolic in FACES:
         face = _module(symbolic)
         for name in _names(_module(eager), function):

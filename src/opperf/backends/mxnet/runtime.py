@@ -15,7 +15,7 @@ from opperf.backends import threads
 from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.mxnet import capture, custom_add_one, discovery, explain, gradients, memory, paths
+from opperf.backends.mxnet import blocks, capture, custom_add_one, discovery, explain, gradients, memory, paths
 from opperf.backends.mxnet.compiled import compiled
 from opperf.backends.mxnet.target import Target, target_of
 from opperf.case import Case
@@ -128,25 +128,26 @@ class MxnetBackend:
         return bindings("mxnet")
 
     def resolve(self, path: str) -> Callable[..., Any]:
-        """Return `nd.FullyConnected`, `nd.contrib.isnan`, `np.add`, `npx.softmax`, ..."""
-        return paths.function_at(path)
+        """Return `nd.FullyConnected`, `nd.contrib.isnan`, `np.add`, `npx.softmax`, ..., or the class of a block."""
+        return blocks.maker(path) or paths.function_at(path)
 
     def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
-        """Return nothing: no path leads to a block of Gluon."""
-        return None
+        """Return a block of Gluon: `gluon.nn.Dense`, `gluon.loss.L2Loss`, ..."""
+        return blocks.layer(path, arguments, keywords, self.context)
 
     @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:
-        """Return the functions of `nd`, `np`, `npx` and the modules below that users know."""
-        return paths.listing()
+        """Return the functions of `nd`, `np`, `npx` and the modules below that users know, and what is registered."""
+        return sorted({*paths.listing(), *self.registered()})
 
     def registered(self) -> list[str]:
-        """Return every operator of MXNet's registry, internal ones and aliases too."""
-        return discovery.paths()
+        """Return every operator of MXNet's registry, internal ones and aliases too, and every block of Gluon."""
+        return [*discovery.paths(), *blocks.paths()]
 
     def examples(self, path: str, size: str) -> list[Case]:
-        """Return what the rules make of the names of an operator's arguments."""
-        return discovery.examples(path, size)
+        """Return what the rules make of the names of an operator's arguments, or of a block."""
+        make = discovery.examples if blocks.maker(path) is None else blocks.examples
+        return make(path, size)
 
     def forward(self, bound: Bound) -> Work:
         """Return the call without a graph; operators that train run as in training."""

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from opperf.backend import Unsupported
-from opperf.backends.torch import functions, opinfo, reached
+from opperf.backends.torch import functions, layers, opinfo, reached
 from opperf.backends.torch.described import Undescribed, called_with, case_of, counted, parameters_of
 from opperf.backends.torch.scaling import Scaled, cost, scaled
 from opperf.case import Case, map_tensors
@@ -63,8 +63,8 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def examples(path: str, size: str, device: str) -> list[Case]:
-    """Return a case of an operator that has samples; none for another, or a size that is not known here."""
-    if size not in ELEMENTS:
+    """Return a case of an operator that has samples; none for another, a layer, or a size that is not known here."""
+    if size not in ELEMENTS or layers.maker(path) is not None:
         return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
