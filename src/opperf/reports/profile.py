@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import unknown
@@ -34,9 +34,11 @@ LEGEND = {
     "peak": "peak: the most held at once in one call",
     "device": "device: time on the device",
 }
+#: What programs read of a row, by the titles of the columns: Python lets no field be called `self`.
+NAMES = {"self" if field.name == "own" else field.name: field.name for field in fields(Row)}
 #: The units of a row's numbers, as they stand at the end of the names in CSV.
 UNITS = {
-    **dict.fromkeys(("total", "own", "mean", "p50", "min", "max", "device"), "s"),
+    **dict.fromkeys(("total", "self", "mean", "p50", "min", "max", "device"), "s"),
     **dict.fromkeys(("allocated", "peak"), "B"),
     "flops": "FLOP",
 }
@@ -125,17 +127,16 @@ def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]
         "schema_version": SCHEMA_VERSION,
         "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
         "by": by,
-        "rows": [asdict(row) for row in found],
+        "rows": [{name: getattr(row, field) for name, field in NAMES.items()} for row in found],
         "notes": list(profile.notes),
     }
 
 
 def _csv(found: Sequence[Row]) -> str:
-    names = [field.name for field in fields(Row)]
-    titles = [f"{name}_{UNITS[name]}" if name in UNITS else name for name in names]
-    return cells.comma_separated(titles, (_fields(row, names) for row in found))
+    titles = [f"{name}_{UNITS[name]}" if name in UNITS else name for name in NAMES]
+    return cells.comma_separated(titles, map(_fields, found))
 
 
-def _fields(row: Row, names: Sequence[str]) -> list[Any]:
-    values = {**{name: getattr(row, name) for name in names}, "shapes": shapes_text(row.shapes)}
+def _fields(row: Row) -> list[Any]:
+    values = {**{name: getattr(row, field) for name, field in NAMES.items()}, "shapes": shapes_text(row.shapes)}
     return [one_line(value) if isinstance(value, str) else value for value in values.values()]
