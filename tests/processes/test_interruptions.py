@@ -257,6 +257,24 @@ def test_what_a_budget_left_out_is_measured_on_resume(command: Run, document: Re
     assert [record["status"] for record in document(output)] == ["failed", "ok"]
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_samples_are_taken_ends_the_run(
+    number: int, code: int, start: Start, until: Until, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import time\ncalls = []\ndef slow(x):\n    calls.append(time.sleep(0.1))\n"
+        f"    if len(calls) == 5: open({str(tmp_path / 'sampling')!r}, 'w').close()\n    return x\n"
+    )
+    asked = ("--framework", "numpy", "--input", "x=4", "--direction", "forward", "--warmup", "1", "--runs", "900")
+    run = start("-m", "opperf", "run", f"{own}:slow", *asked, "--output", tmp_path / "k.json")
+    until((tmp_path / "sampling").exists)
+    run.send_signal(number)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == code
+    assert "failed" not in out + err
+
+
 def test_ctrl_c_while_a_name_is_looked_up_leaves_no_file(start: Start, until: Until, tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text(
         f"import time\nopen({str(tmp_path / 'importing')!r}, 'w').close()\ntime.sleep(600)\n"

@@ -175,9 +175,12 @@ class Worker:
         deadline = time.monotonic() + timeout
         try:
             self._write(Request(self._replies, verb, arguments).encode(), deadline)
+            reply = self._read(deadline, verb, timeout)
         except BrokenPipeError:
             raise self._died() from None
-        reply = self._read(deadline, verb, timeout)
+        except (KeyboardInterrupt, SystemExit):
+            self.kill()  # its answer is still to come, and would be taken for that of the next request
+            raise
         if reply.id != self._replies:
             raise self._fail(f"the child answered request {reply.id} instead of {self._replies}", "protocol")
         if reply.failure is not None:
