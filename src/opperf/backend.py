@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from opperf.case import Case
 from opperf.explanation import Explanation
-from opperf.measurement import Memory
+from opperf.measurement import Counts, Memory
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
 
@@ -212,6 +212,9 @@ class Backend(Protocol):
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
+
+    def counts(self, work: Work) -> Counts | None:
+        """Return what one call of a forward computes and moves; None where the framework does not count."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return what runs in each of so many calls, as the framework's own profiler tells it.

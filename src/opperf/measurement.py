@@ -98,6 +98,18 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """What one call computes and moves: floating-point operations and bytes; `source` says how that is known.
+
+    None is not known. Bytes are those of the inputs and results, each moved once.
+    """
+
+    flops: int | None
+    bytes: int | None
+    source: str
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One trial in one process.
 

@@ -25,8 +25,18 @@ METRICS = {
         Metric("memory_peak", "B", "lower", "most bytes live at once during one call, inputs left out"),
         Metric("memory_allocated", "B", "lower", "bytes that one call asks the framework's allocator for"),
         Metric("compile_time", "s", "lower", "time to trace and compile before the first call"),
-        Metric("flops", "FLOP", "neither", "floating-point operations of one call, by the operator's formula"),
-        Metric("bytes", "B", "neither", "bytes that one call must move at least, by the operator's formula"),
+        Metric(
+            "flops",
+            "FLOP",
+            "neither",
+            "floating-point operations of one call, by the operator's formula or the framework's count",
+        ),
+        Metric(
+            "bytes",
+            "B",
+            "neither",
+            "bytes that one call must move at least, by the operator's formula or the tensors it meets",
+        ),
         Metric("flop_rate", "FLOP/s", "higher", "flops over the median time"),
         Metric("byte_rate", "B/s", "higher", "bytes over the median time"),
     )

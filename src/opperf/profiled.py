@@ -18,7 +18,7 @@ from opperf.errors import InputError, unknown
 from opperf.plan import ALLOCATORS
 from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile, merge
-from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watching
+from opperf.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.registry import FRAMEWORKS, framework
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
@@ -91,6 +91,18 @@ class Options:
 
     def notes(self, profile: Profile) -> tuple[str, ...]:
         """Return what a reader of the profile must know of how the script was run."""
+        return (*self._of_memory(profile), *self._of_granularity(profile))
+
+    def _of_memory(self, profile: Profile) -> tuple[str, ...]:
+        if not any(FRESH in note for note in profile.notes):
+            return ()
+        if self.allocator == "fixed":
+            return (
+                "memory is mapped afresh although freed memory is held: see whether `--allocator default` does better",
+            )
+        return ("`--allocator fixed` holds on to freed memory, as `opperf run` does",)
+
+    def _of_granularity(self, profile: Profile) -> tuple[str, ...]:
         if self.granularity == "bulk":
             return ()
         changed = " ".join(f"{name}={value}" for name, value in GRANULARITIES[self.granularity].items())

@@ -9,7 +9,7 @@ import pytest
 
 from opperf.errors import InputError
 from opperf.profile.event import Profile
-from opperf.profile.watching import Watching
+from opperf.profile.watching import FRESH, Watching
 from opperf.profiled import Options, imported_by
 
 
@@ -51,6 +51,15 @@ def test_a_report_says_what_was_changed_for_the_sake_of_operators() -> None:
     assert "MXNET_EXEC_BULK_EXEC_INFERENCE=0 MXNET_EXEC_BULK_EXEC_TRAIN=0" in note
     (note,) = asked.notes(Profile(processes={1: {"framework": "torch"}}))
     assert note == "`--granularity operator` changes what MXNet runs, and nothing here"
+
+
+def test_what_a_script_paid_for_memory_comes_with_what_to_try() -> None:
+    paid = Profile(notes=(f"gave 40000 {FRESH}: times hold that",))
+    assert [Options(allocator=one).notes(paid) for one in ("default", "fixed")] == [
+        ("`--allocator fixed` holds on to freed memory, as `opperf run` does",),
+        ("memory is mapped afresh although freed memory is held: see whether `--allocator default` does better",),
+    ]
+    assert Options().notes(Profile()) == ()
 
 
 def test_a_framework_that_no_profiler_sees_is_refused() -> None:

@@ -50,7 +50,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     if not native:  # which is one clock, and tells nothing of the CPU's
         metrics["cpu_time"] = _statistics(Kept.of_cpu([found.time for found in measured]), measured[0], settings)
     metrics |= _memory(measured) | _compile_time(measured)
-    rates, doubts = _rates(trial, measured[0].facts.get("flops"), median(time.pooled))
+    rates, doubts = _rates(trial, measured[0].facts, median(time.pooled))
     metrics |= rates
     return Record(
         trial,
@@ -109,16 +109,17 @@ def _compile_time(measured: Sequence[Measurement]) -> dict[str, Value]:
     return {"compile_time": Quantity(median(seen), "first call")} if seen else {}
 
 
-def _rates(trial: Trial, declared: int | None, seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
+def _rates(trial: Trial, facts: Mapping[str, Any], seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
     """Return the counts of the operator's formulas, and the rates that they make with the median time.
 
-    `declared` is what the author of an operator outside the catalog says of its floating-point operations.
+    Of an operator outside the catalog the facts have what its author or the framework counts.
 
     What a framework has computed, it accepts: a formula that does not fit such a case costs the counts, not the record.
     """
     definition = catalog().get(trial.case.operator)
     if definition is None:
-        return ({} if declared is None else _counted("flop", declared, seconds, "declared")), ()
+        counts: dict[str, int | None] = {"flop": facts.get("flops"), "byte": facts.get("bytes")}
+        return _all_counted(counts, seconds, str(facts.get("counted"))), ()
     try:
         counts = {
             "flop": definition.flop_count(trial.case, trial.direction),
@@ -127,11 +128,16 @@ def _rates(trial: Trial, declared: int | None, seconds: float) -> tuple[dict[str
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         doubt = f"the formulas of `{definition.name}` do not fit these inputs: {error}"
         return {}, (Warning("formula_does_not_fit", doubt, "look whether the inputs are what was meant"),)
+    return _all_counted(counts, seconds, "formula"), ()
+
+
+def _all_counted(counts: Mapping[str, int | None], seconds: float, source: str) -> dict[str, Value]:
+    """Return the counts that are known, each with its rate."""
     found: dict[str, Value] = {}
     for name, count in counts.items():
         if count is not None:
-            found |= _counted(name, count, seconds, "formula")
-    return found, ()
+            found |= _counted(name, count, seconds, source)
+    return found
 
 
 def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Value]:

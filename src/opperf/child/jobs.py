@@ -149,12 +149,25 @@ class Jobs:
         facts: dict[str, Any] = {"implementation": f"{self._backend.name}:{call.path}"}
         if call.note is not None:
             facts["note"] = call.note
-        flops = None if definition or call.function is None else flop_count(call.function, trial.case)
-        if flops is not None:
-            facts["flops"] = flops
+        if definition is None:
+            facts |= self._counted(trial, call, sound.work)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         return Prepared(sound, facts, input_seconds)
+
+    def _counted(self, trial: Trial, call: Call, work: Work) -> dict[str, Any]:
+        """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
+        declared = None if call.function is None else flop_count(call.function, trial.case)
+        if declared is not None:
+            return {"flops": declared, "counted": "declared"}
+        counts = None
+        if trial.direction == "forward":
+            with suppress(Exception):  # what cannot be counted can be timed
+                counts = self._backend.counts(work)
+        if counts is None:
+            return {}
+        known = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
+        return {name: value for name, value in known.items() if value is not None}
 
     def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
         """Return the work of a case after it ran, and the seconds that making its inputs took."""

@@ -12,6 +12,9 @@ WATCHED = ("torch", "mxnet", "jax")
 #: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.
 ONE_BY_ONE = {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}
 
+#: What is said of a program that paid for its memory, page by page, stands before this.
+FRESH = "fresh pages of memory"
+
 
 @dataclass(frozen=True)
 class Watching:

@@ -11,6 +11,8 @@ import resource
 import time
 from dataclasses import dataclass
 
+from opperf.profile.watching import FRESH
+
 #: From this share of the time on, the system's own work is told of, where it gave so many pages.
 SHARE, PAGES = 0.1, 10_000
 
@@ -56,7 +58,6 @@ class FreshMemory:
             return ()
         told = (
             f"the system worked {used.system:.3g} s of the {used.passed:.3g} s that were profiled, and gave "
-            f"{used.pages} fresh pages of memory: times hold what mapping results afresh costs, which `opperf run` "
-            "leaves out; `opperf profile --allocator fixed` leaves it out, too"
+            f"{used.pages} {FRESH}: times hold what mapping results afresh costs"
         )
         return (told,)

@@ -240,6 +240,15 @@ def test_a_function_without_a_definition_has_no_counts() -> None:
     assert not {"flops", "bytes", "flop_rate", "byte_rate"} & set(summarised(samples(TIMES), trial=trial).metrics)
 
 
+def test_a_function_without_a_definition_has_the_counts_of_its_framework() -> None:
+    trial = Trial(Case("null:steady"), Side("null"), "forward")
+    facts = {"flops": 1000, "bytes": 0, "counted": "a counter"}
+    metrics = summarised(samples([100 * US] * 10), trial=trial, facts=facts).metrics
+    assert (metrics["flops"], metrics["bytes"]) == (Quantity(1000, "a counter"), Quantity(0, "a counter"))
+    assert metrics["flop_rate"] == Quantity(about(1000 / 1e-4), "a counter over median time")
+    assert "byte_rate" not in metrics
+
+
 def test_a_direction_without_a_byte_count_has_no_byte_rate() -> None:
     # The gradient of a sum is the cotangent itself: a framework need not move a byte.
     metrics = summarised(samples(TIMES), trial=Trial(ADD, Side("null"), "backward")).metrics

@@ -129,7 +129,12 @@ def test_a_neutral_name_means_its_binding(jobs: Jobs) -> None:
 
 
 def test_a_function_without_a_binding_means_itself(jobs: Jobs) -> None:
-    assert ask(jobs, "describe", name="steady") == {"path": "steady", "operator": None, "arguments": {}}
+    assert ask(jobs, "describe", name="steady") == {
+        "path": "steady",
+        "operator": None,
+        "arguments": {},
+        "takes": None,
+    }
 
 
 def test_an_unknown_name_has_near_ones(jobs: Jobs) -> None:

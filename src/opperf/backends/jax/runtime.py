@@ -29,12 +29,12 @@ from opperf.backends import threads
 from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding
-from opperf.backends.jax import capture, discovery, explain, functions, gradients, memory, outstanding
+from opperf.backends.jax import capture, counts, discovery, explain, functions, gradients, memory, outstanding
 from opperf.backends.jax.programs import Program, over_tensors, program
 from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
-from opperf.measurement import Memory
+from opperf.measurement import Counts, Memory
 from opperf.plan import Side
 from opperf.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
 
@@ -204,6 +204,10 @@ class JaxBackend:
         if work.function in self.plans:
             return self.plans[work.function]
         return memory.of_eager_call(work)
+
+    def counts(self, work: Work) -> Counts | None:
+        """Return what XLA counts in the program of a call, before it merges anything."""
+        return counts.of_call(work)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the instructions of the compiled program."""

@@ -212,6 +212,9 @@ class MxnetBackend:
         """Return what one call allocates."""
         return memory.of_call(work, self.context)
 
+    def counts(self, work: Work) -> None:
+        """Return None: MXNet does not count."""
+
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, and the primitives of oneDNN."""
         return explain.of_calls(work, calls, self.wait)

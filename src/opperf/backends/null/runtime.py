@@ -190,6 +190,9 @@ class NullBackend:
         held = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(held, held, "scripted")
 
+    def counts(self, work: Work) -> None:
+        """Return None: a script computes nothing."""
+
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""
         return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))

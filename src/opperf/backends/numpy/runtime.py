@@ -173,6 +173,9 @@ class NumpyBackend:
         """Return what one call allocates."""
         return memory.of_call(work)
 
+    def counts(self, work: Work) -> None:
+        """Return None: NumPy does not count."""
+
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the loop of a ufunc, and the build."""
         return [explain.of_call(work)]

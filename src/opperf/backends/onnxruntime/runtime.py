@@ -155,6 +155,9 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return nothing: what a run takes comes from an arena, whose content is not told by run."""
         return None
 
+    def counts(self, work: Work) -> None:
+        """Return None: ONNX Runtime does not count."""
+
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the nodes that ran, with their kernels' times."""
         if not isinstance(work.function, Program):

@@ -14,13 +14,13 @@ from opperf.backends import threads
 from opperf.backends.agreement import ATOL, RTOL, agree
 from opperf.backends.bindings import bindings
 from opperf.backends.call import Binding, Missing, Parameter
-from opperf.backends.torch import capture, discovery, explain, functions, gradients, layers, memory, opinfo
+from opperf.backends.torch import capture, counts, discovery, explain, functions, gradients, layers, memory, opinfo
 from opperf.backends.torch.described import DTYPES, NAMES, computed, tensors
 from opperf.backends.torch.device import CacheSweep, EventTimer
 from opperf.case import Case
 from opperf.explanation import Explanation
 from opperf.measure.clock import ProcessClock
-from opperf.measurement import Memory
+from opperf.measurement import Counts, Memory
 from opperf.operators import catalog
 from opperf.plan import Side
 from opperf.tensor import TensorSpec
@@ -211,6 +211,10 @@ class TorchBackend:
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work, self.device)
+
+    def counts(self, work: Work) -> Counts | None:
+        """Return operations, where PyTorch's counter knows the operator, and bytes; of what is compiled nothing."""
+        return counts.of_call(work) if self.side.mode == "eager" else None
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
