@@ -3,7 +3,8 @@
 The 20 broadcast operators on the original's three shapes, warm-up 10, runs 50, by both profilers. All runs take turns:
 ours, theirs, ours, theirs, so that both see the same minutes. Of each row and direction the relative difference of the
 median (of the mean, where the original has no other) between the two runs is taken, and the median of those is the
-figure. Ours may be a third of theirs.
+figure. Ours may be a third of theirs. The python profiler is measured with several children for each row, too: what is
+left of the difference is where a process has its memory.
 
 python benchmarks/compat_repeat.py CHECKOUT, which is that of MXNet 1.9.1, with `benchmark/opperf` in it
 """
@@ -15,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
@@ -27,6 +29,9 @@ from opperf.environment import EnvironmentSpec
 from opperf.workers.interpreters import interpreter, settled
 
 WARMUP, RUNS = 10, 50
+#: Children that measure each row, where there are several.
+SEVERAL = (3,)
+THE_ORIGINAL = "MXNet's"
 #: Both arrays of the original's rows.
 SHAPES = ((1024, 1024), (10000, 10), (10000, 1))
 #: What is compared, by profiler: ours, theirs.
@@ -45,12 +50,13 @@ open(output, "w").write(json.dumps(found))
 Document: TypeAlias = Mapping[str, list[dict[str, Any]]]
 
 
-def ours(profiler: str, folder: Path, turn: int) -> Document:
+def ours(profiler: str, folder: Path, turn: int, processes: int = 1) -> Document:
     """Run our command line and return its rows."""
-    output, inputs = folder / f"ours_{profiler}_{turn}.json", folder / "rows.json"
+    output, inputs = folder / f"ours_{profiler}_{processes}_{turn}.json", folder / "rows.json"
     rows = [{"lhs": shape, "rhs": shape} for shape in SHAPES]
     inputs.write_text(json.dumps(dict.fromkeys(members("mx_binary_broadcast"), rows)))
-    words = ["--profiler", profiler, "--warmup", str(WARMUP), "--runs", str(RUNS), "--inputs", str(inputs)]
+    words = ["--profiler", profiler, "--warmup", str(WARMUP), "--runs", str(RUNS), "--processes", str(processes),
+             "--inputs", str(inputs)]  # fmt: skip
     subprocess.run([sys.executable, "-m", "opperf.compat.mxnet_opperf", *words, "-o", str(output)], check=True)
     return _read(output)
 
@@ -87,21 +93,31 @@ def difference(first: Document, second: Document, prefix: str) -> tuple[float, i
 
 
 def main() -> None:
-    """Take the four runs of each profiler, and publish how far they lie apart."""
+    """Take two runs of each profiler, and publish how far they lie apart."""
     checkout = Path(sys.argv[1]).resolve()
     table, figures = [], {}
     with tempfile.TemporaryDirectory(prefix="opperf-repeat-") as name:
         folder = Path(name)
         for profiler, (our_key, their_key) in KEYS.items():
-            runs = [(ours(profiler, folder, turn), theirs(profiler, folder, turn, checkout)) for turn in (1, 2)]
-            (mine, other), (mine_again, other_again) = runs
-            our_apart, our_times = difference(mine, mine_again, our_key)
-            their_apart, their_times = difference(other, other_again, their_key)
-            for whose, times, apart in (("opperf", our_times, our_apart), ("MXNet's", their_times, their_apart)):
-                table.append({"profiler": profiler, "whose": whose, "times": times, "difference %": 100 * apart})
-            share = our_apart / their_apart if their_apart else float("inf")
-            figures[f"{profiler}: ours / theirs"] = (share, SHARE, "")
+            several = SEVERAL if profiler == "python" else ()
+            taken: dict[str, list[Document]] = defaultdict(list)
+            for turn in (1, 2):
+                for processes in (1, *several):
+                    taken[_whose(processes)].append(ours(profiler, folder, turn, processes))
+                taken[THE_ORIGINAL].append(theirs(profiler, folder, turn, checkout))
+            apart = {
+                whose: difference(first, second, our_key if whose != THE_ORIGINAL else their_key)
+                for whose, (first, second) in taken.items()
+            }
+            for whose, (share, times) in apart.items():
+                table.append({"profiler": profiler, "whose": whose, "times": times, "difference %": 100 * share})
+                if whose != THE_ORIGINAL:
+                    figures[f"{profiler}: {whose} / {THE_ORIGINAL}"] = (share / apart[THE_ORIGINAL][0], SHARE, "")
     publish("compat_repeat", "Two runs of 60 rows", table, figures)
+
+
+def _whose(processes: int) -> str:
+    return "opperf" if processes == 1 else f"opperf, {processes} processes"
 
 
 if __name__ == "__main__":

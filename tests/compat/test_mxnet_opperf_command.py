@@ -45,6 +45,20 @@ def document(path: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def test_samples_of_several_children_are_put_together(tmp_path: Path) -> None:
+    rows, output, records = (tmp_path / name for name in ("rows.json", "out.json", "records.json"))
+    rows.write_text(json.dumps({"broadcast_add": ROWS["broadcast_add"][:1]}))
+    measured(
+        "--inputs", rows, "--runs", 12, "--processes", 2, "--profiler", "python", "-o", output, "--records", records
+    )
+    (row,) = document(output)["broadcast_add"]
+    told = json.loads(records.read_text())["records"]
+    (record,) = (one for one in told if one["direction"] == "forward_backward")
+    assert record["metrics"]["time"]["processes"] == 2
+    assert [len(process["wall_ns"]) for process in record["samples"]["time"]] == [12, 12]
+    assert row["samples_broadcast_add"] == record["metrics"]["time"]["samples"]
+
+
 def test_no_row_is_lost_or_overwritten_and_the_records_stand_beside_them(inputs: Path, tmp_path: Path) -> None:
     output, records = tmp_path / "out.json", tmp_path / "records.json"
     measured("--inputs", inputs, "--runs", 3, "-o", output, "--records", records)

@@ -49,6 +49,9 @@ def benchmark(
     int64_tensor: Annotated[str, Option(metavar="on|off", help="Tensors over 2^31 elements.")] = "off",
     warmup: Annotated[int, Option("--warmup", "-w", metavar="N", help="Calls before the first sample.")] = 25,
     runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of each row and direction.")] = 100,
+    processes: Annotated[
+        int, Option(metavar="K", min=1, help="Children that measure each row; their samples are put together.")
+    ] = 1,
     category: Annotated[options.Words, Option(metavar="C", help="Operators of a category: mx_reduction, ...")] = None,
     operator: Annotated[options.Words, Option(metavar="NAME", help="broadcast_add, np.add, _copyto, ...")] = None,
     inputs: Annotated[
@@ -88,7 +91,7 @@ def benchmark(
         dtypes=(dtype,),
     )
     clock = "wall" if wanted.lumped else NATIVE
-    settings = Settings(warmup=warmup, runs=runs, latency=False, clock=clock)
+    settings = Settings(warmup=warmup, runs=runs, processes=processes, latency=False, clock=clock)
     asked, run, stopped = _measured(selection, settings, wanted, output_file, resume=resume)
     _write(asked, run, output_format, output_file, records, lumped=wanted.lumped)
     _leave(run, output_file, stopped)
