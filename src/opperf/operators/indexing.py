@@ -6,6 +6,7 @@ Moving data is no arithmetic: zero operations, but for one addition for each ele
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from opperf.case import Argument, Case, tensors_of
 from opperf.errors import InputError
@@ -35,6 +36,13 @@ def _taken(case: Case) -> tuple[TensorSpec, ...]:
 
 def _gathered(case: Case) -> tuple[TensorSpec, ...]:
     return (like(case.tensor("data"), case.tensor("indices").shape),)
+
+
+def _unravelled(case: Case) -> tuple[TensorSpec]:
+    shape, places = wholes(case, "shape"), case.tensor("indices")
+    if places.range is not None and places.range[1] > prod(shape):
+        raise InputError(f"`indices` go up to {places.range[1]:g}, and a tensor of {shape} has {prod(shape)} elements")
+    return (TensorSpec((len(shape), *places.shape), "int64"),)
 
 
 def _gathered_nd(case: Case) -> tuple[TensorSpec, ...]:
@@ -183,8 +191,11 @@ OPERATORS = (
     _indexing(
         "unravel_index",
         "the coordinates in a tensor of `shape` of places in the flattened one, in the first dimension",
-        {size: {"indices": indices(shape, shape[0] * shape[1]), "shape": shape} for size, shape in _POINTWISE.items()},
-        lambda case: (TensorSpec((len(wholes(case, "shape")), *case.tensor("indices").shape), "int64"),),
+        {
+            size: {"indices": indices((shape[0] * shape[1],), shape[0] * shape[1]), "shape": shape}
+            for size, shape in _POINTWISE.items()
+        },
+        _unravelled,
         inputs=("indices",),
         differentiable=(),
         # A division and its remainder for each coordinate.
