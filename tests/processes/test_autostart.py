@@ -130,14 +130,12 @@ print(pages() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
 def test_a_fixed_allocator_holds_on_to_what_the_script_frees(profiled: Callable[..., Ran]) -> None:
     ran = profiled(HUNGRY, allocator="fixed")
     assert int(ran.out) < 1000
     assert not any("fresh pages" in note for note in ran.profiles[0].notes)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="mallopt is glibc's")
 def test_a_script_that_pays_for_fresh_memory_is_told_so(profiled: Callable[..., Ran]) -> None:
     ran = profiled(HUNGRY)
     assert int(ran.out) > 10_000
