@@ -59,7 +59,8 @@ def test_a_native_row_has_both_directions_and_memory(said: dict[str, Any]) -> No
     assert first["inputs"] == {"lhs": [128, 128], "rhs": [128, 128]}
     for direction in ("forward", "backward"):
         assert all(first[f"{one}_time_{direction}_add"] >= 0 for one in STATISTICS)
-        assert first[f"samples_{direction}_add"] == 3
+        # A busy machine disturbs calls, and those are left out.
+        assert 1 <= first[f"samples_{direction}_add"] <= 3
         assert first[f"min_time_{direction}_add"] <= first[f"p50_time_{direction}_add"]
     assert second["inputs"]["lhs"] == [1000, 1]
 
