@@ -3,8 +3,8 @@
 The 20 broadcast operators on the original's three shapes, warm-up 10, runs 50, by both profilers. All runs take turns:
 ours, theirs, ours, theirs, so that both see the same minutes. Of each row and direction the relative difference of the
 median (of the mean, where the original has no other) between the two runs is taken, and the median of those is the
-figure. Ours may be a third of theirs. The python profiler is measured with several children for each row, too: what is
-left of the difference is where a process has its memory.
+figure. Ours may be a third of theirs. Ours is measured in one child for each row, too: most of the difference there is
+where a process has its memory.
 
 python benchmarks/compat_repeat.py CHECKOUT, which is that of MXNet 1.9.1, with `benchmark/opperf` in it
 """
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
@@ -29,8 +29,8 @@ from opperf.environment import EnvironmentSpec
 from opperf.workers.interpreters import interpreter, settled
 
 WARMUP, RUNS = 10, 50
-#: Children that measure each row, where there are several.
-SEVERAL = (3,)
+#: Ours by the words that are added to the command.
+OURS = {"opperf": (), "opperf, one process": ("--processes", "1")}
 THE_ORIGINAL = "MXNet's"
 #: Both arrays of the original's rows.
 SHAPES = ((1024, 1024), (10000, 10), (10000, 1))
@@ -50,13 +50,13 @@ open(output, "w").write(json.dumps(found))
 Document: TypeAlias = Mapping[str, list[dict[str, Any]]]
 
 
-def ours(profiler: str, folder: Path, turn: int, processes: int = 1) -> Document:
+def ours(profiler: str, folder: Path, turn: int, added: Sequence[str]) -> Document:
     """Run our command line and return its rows."""
-    output, inputs = folder / f"ours_{profiler}_{processes}_{turn}.json", folder / "rows.json"
+    output, inputs = folder / f"ours_{profiler}_{''.join(added)}_{turn}.json", folder / "rows.json"
     rows = [{"lhs": shape, "rhs": shape} for shape in SHAPES]
     inputs.write_text(json.dumps(dict.fromkeys(members("mx_binary_broadcast"), rows)))
-    words = ["--profiler", profiler, "--warmup", str(WARMUP), "--runs", str(RUNS), "--processes", str(processes),
-             "--inputs", str(inputs)]  # fmt: skip
+    words = ["--profiler", profiler, "--warmup", str(WARMUP), "--runs", str(RUNS),
+             "--inputs", str(inputs), *added]  # fmt: skip
     subprocess.run([sys.executable, "-m", "opperf.compat.mxnet_opperf", *words, "-o", str(output)], check=True)
     return _read(output)
 
@@ -99,11 +99,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="opperf-repeat-") as name:
         folder = Path(name)
         for profiler, (our_key, their_key) in KEYS.items():
-            several = SEVERAL if profiler == "python" else ()
             taken: dict[str, list[Document]] = defaultdict(list)
             for turn in (1, 2):
-                for processes in (1, *several):
-                    taken[_whose(processes)].append(ours(profiler, folder, turn, processes))
+                for whose, added in OURS.items():
+                    taken[whose].append(ours(profiler, folder, turn, added))
                 taken[THE_ORIGINAL].append(theirs(profiler, folder, turn, checkout))
             apart = {
                 whose: difference(first, second, our_key if whose != THE_ORIGINAL else their_key)
@@ -111,13 +110,8 @@ def main() -> None:
             }
             for whose, (share, times) in apart.items():
                 table.append({"profiler": profiler, "whose": whose, "times": times, "difference %": 100 * share})
-                if whose != THE_ORIGINAL:
-                    figures[f"{profiler}: {whose} / {THE_ORIGINAL}"] = (share / apart[THE_ORIGINAL][0], SHARE, "")
+            figures[f"{profiler}: opperf / {THE_ORIGINAL}"] = (apart["opperf"][0] / apart[THE_ORIGINAL][0], SHARE, "")
     publish("compat_repeat", "Two runs of 60 rows", table, figures)
-
-
-def _whose(processes: int) -> str:
-    return "opperf" if processes == 1 else f"opperf, {processes} processes"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
     torch@ file:///W.whl  the same, for a wheel of the user's own
     python=PATH           an interpreter of the user's own, used as it is
 
-This is the text alone: nothing is looked for, built or run here (`workers/interpreters.py` does).
+This is the text alone: nothing is looked for, built or run here (`workers/environments.py` does).
 """
 
 from __future__ import annotations

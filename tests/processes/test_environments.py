@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from opperf.cli.env import app
 from opperf.environment import EnvironmentSpec
 from opperf.errors import EnvironmentFailure, InputError
-from opperf.workers import interpreters
+from opperf.workers import environments, interpreters
 from opperf.workers.package import package_folder
 
 #: How long anything here may take before it is called hung. Seconds.
@@ -28,8 +28,8 @@ DEADLINE = 120.0
 _CREATE = """
 import sys
 from opperf.environment import EnvironmentSpec
-from opperf.workers import interpreters
-built = interpreters.create(EnvironmentSpec.parse(sys.argv[1]), progress=lambda text: print(text, flush=True))
+from opperf.workers import environments
+built = environments.create(EnvironmentSpec.parse(sys.argv[1]), progress=lambda text: print(text, flush=True))
 print(built.executable)
 """
 
@@ -118,7 +118,7 @@ def test_a_requirement_is_built_once_and_then_used() -> None:
     assert said[0] == "building environment numpy==1.26.4 ..."
     assert said[1].startswith("built in ")
     assert _run(python, "import numpy; print(numpy.__version__)") == "1.26.4"
-    (built,) = interpreters.environments()
+    (built,) = environments.environments()
     assert (built.text, built.frameworks, built.packages) == ("numpy==1.26.4", ("numpy",), ("numpy==1.26.4",))
     assert built.size > 1e7
     started = time.perf_counter()
@@ -150,7 +150,7 @@ def test_two_processes_that_ask_at_once_build_once() -> None:
     lines = [line for out, _ in heard for line in out.splitlines()]
     assert sum(line.startswith("building") for line in lines) == 1
     assert heard[0][0].splitlines()[-1] == heard[1][0].splitlines()[-1]
-    assert len(interpreters.environments()) == 1
+    assert len(environments.environments()) == 1
 
 
 def test_a_build_that_was_killed_is_not_used_and_is_built_anew(tmp_path: Path, cache: Path) -> None:
@@ -162,11 +162,11 @@ def test_a_build_that_was_killed_is_not_used_and_is_built_anew(tmp_path: Path, c
     assert (attempt / "bin/python").exists()
     killed.send_signal(signal.SIGKILL)
     killed.communicate(timeout=DEADLINE)
-    assert interpreters.environments() == []
+    assert environments.environments() == []
     # uv has outlived its parent; it goes on, into the folder of the attempt that was killed.
     (tmp_path / "go").touch()
     said: list[str] = []
-    built = interpreters.create(EnvironmentSpec.parse(text), progress=said.append)
+    built = environments.create(EnvironmentSpec.parse(text), progress=said.append)
     assert said[0].startswith("building")
     assert _run(Path(built.executable), "import slow; print('here')") == "here"
     assert not Path(built.executable).is_relative_to(attempt)
@@ -195,7 +195,7 @@ def test_a_wheel_that_was_made_anew_is_another_environment(tmp_path: Path) -> No
 
 def test_an_impossible_requirement_says_what_uv_found_and_leaves_nothing(cache: Path) -> None:
     with pytest.raises(EnvironmentFailure) as caught:
-        interpreters.create(EnvironmentSpec.parse("numpy==1.2.3.4"))
+        environments.create(EnvironmentSpec.parse("numpy==1.2.3.4"))
     assert "environment `numpy==1.2.3.4` cannot be built" in str(caught.value)
     assert "there is no version of numpy==1.2.3.4" in str(caught.value)
     assert "hint: " in str(caught.value)
@@ -204,7 +204,7 @@ def test_an_impossible_requirement_says_what_uv_found_and_leaves_nothing(cache: 
 
 def test_a_misspelt_package_is_answered_with_the_name_that_is_near() -> None:
     with pytest.raises(EnvironmentFailure, match="did you mean `mxnet`"):
-        interpreters.create(EnvironmentSpec.parse("mxnett==0.0.0"))
+        environments.create(EnvironmentSpec.parse("mxnett==0.0.0"))
 
 
 def test_wheels_in_the_folders_of_pip_and_of_uv_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +213,7 @@ def test_wheels_in_the_folders_of_pip_and_of_uv_are_found(tmp_path: Path, monkey
     monkeypatch.setenv("PIP_FIND_LINKS", f"{tmp_path}/missing {tmp_path}/pip")
     monkeypatch.setenv("UV_FIND_LINKS", f"{tmp_path}/uv")
     for name in ("numpy-in-the-folder-of-pip==1.0", "numpy-in-the-folder-of-uv==1.0"):
-        assert interpreters.create(EnvironmentSpec.parse(name)).packages == (name,)
+        assert environments.create(EnvironmentSpec.parse(name)).packages == (name,)
 
 
 def test_an_environment_without_the_framework_is_refused() -> None:
@@ -280,7 +280,7 @@ def test_removing_asks_for_one_name_or_for_all() -> None:
 
 def test_the_mark_is_json_that_says_how_the_environment_came_about(tmp_path: Path, cache: Path) -> None:
     wheel = _make_wheel(tmp_path, "numpy", module="numpy")
-    built = interpreters.create(EnvironmentSpec.parse(f"numpy @ file://{wheel}"))
+    built = environments.create(EnvironmentSpec.parse(f"numpy @ file://{wheel}"))
     said = json.loads((cache / "environments" / built.name / "ready.json").read_text())
     assert said["requirements"] == [f"numpy @ file://{wheel}"]
     assert said["uv"][0].isdecimal()

@@ -9,8 +9,8 @@ import typer
 from opperf.environment import EnvironmentSpec, preset
 from opperf.errors import InputError
 from opperf.registry import PRESETS
-from opperf.workers import interpreters
-from opperf.workers.interpreters import Built
+from opperf.workers import environments, interpreters
+from opperf.workers.environments import Built
 
 app = typer.Typer(help="List, build and remove the environments that frameworks are measured in.", no_args_is_help=True)
 
@@ -21,7 +21,7 @@ _TITLES = ("ENVIRONMENT", "FRAMEWORKS", "PYTHON", "SIZE", "AGE", "NAME")
 @app.command("list")
 def list_environments() -> None:
     """Show the current interpreter, the environments that are built, and the presets that are not yet."""
-    built = interpreters.environments()
+    built = environments.environments()
     here = ", ".join(interpreters.importable()) or "-"
     there = {environment.requirements for environment in built}
     known = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}
@@ -39,7 +39,7 @@ def list_environments() -> None:
 @app.command()
 def create(name: Annotated[str, _NAME]) -> None:
     """Build an environment, unless it is there already."""
-    built = interpreters.create(EnvironmentSpec.parse(name), progress=_say)
+    built = environments.create(EnvironmentSpec.parse(name), progress=_say)
     _say(f"{built.name}: Python {built.python}, {', '.join(built.frameworks) or 'no framework'}")
 
 
@@ -52,7 +52,7 @@ def remove(
     """Remove an environment that opperf built."""
     if every == bool(name):
         raise InputError("name an environment to remove, or give `--all`", hint="`opperf env list` shows what there is")
-    removed = interpreters.remove_all(progress=_say) if every else interpreters.remove(name, progress=_say)
+    removed = environments.remove_all(progress=_say) if every else environments.remove(name, progress=_say)
     for folder in removed:
         _say(f"removed {folder}")
     if not removed:

@@ -1,95 +1,28 @@
-"""Find the Python that a framework is measured in, or build it.
+"""Find the Python that a framework is measured in.
 
-A framework that imports in the interpreter that opperf runs in is used there. Otherwise uv builds an environment in
-the cache folder, once:
-
-* An environment is what its mark says. `ready.json` is written last, in one step, and names the folder it speaks of;
-  a folder without a mark is never used, and goes when the environment is next built.
-* Every attempt gets a folder of its own. uv may outlive an opperf that was killed, and go on writing: into a folder
-  that nothing will ever name.
-* A lock of the operating system lets one process build while the others wait; it is free the moment its holder is
-  gone, however that died.
+A framework that imports in the interpreter that opperf runs in is used there; otherwise opperf builds an environment.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import importlib.util
-import json
 import os
-import re
 import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
-import time
-import urllib.parse
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.environment import CURRENT, EnvironmentSpec, preset
-from opperf.errors import EnvironmentFailure, InputError, unknown
+from opperf.errors import EnvironmentFailure, InputError
 from opperf.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.text_file import write_text
-from opperf.workers.installer import BUILD_LIMIT, find_links, surroundings, uv
-from opperf.workers.package import cache_folder, made
+from opperf.workers.environments import create, quiet
+from opperf.workers.probe import PYTHON, dotted, probe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    #: Told what is going on, a line at a time.
-    Progress = Callable[[str], None]
+    from opperf.workers.environments import Progress
 
 #: The oldest Python that a worker runs in.
 OLDEST_PYTHON = (3, 10)
-#: How long an interpreter may take to say what it is. Seconds: a cold disk takes most of it.
-PROBE_LIMIT = 60.0
-
-_MARK = "ready.json"
-_PYTHON = "Scripts/python.exe" if os.name == "nt" else "bin/python"
-# Runs in any Python, an old one too. The current folder is on the path, and is not the interpreter's own.
-_PROBE = """
-import json, sys
-sys.path = [entry for entry in sys.path if entry]
-found = []
-if sys.version_info >= (3, 10):
-    import importlib.util
-    specs = [(name, importlib.util.find_spec(name)) for name in sys.argv[1:]]
-    found = [name for name, spec in specs if spec is not None and spec.origin is not None]
-print(json.dumps({"version": list(sys.version_info[:3]), "modules": found}))
-"""
-
-
-@dataclass(frozen=True)
-class Built:
-    """An environment that opperf built: what its mark says.
-
-    `name` is the folder's, unique; `text` what was asked for. `created` is in seconds since 1970, `size` in bytes
-    (files that uv shares with its own cache count), `packages` is what uv installed, `frameworks` what can be imported.
-    """
-
-    name: str
-    text: str
-    requirements: tuple[str, ...]
-    executable: str
-    python: str
-    frameworks: tuple[str, ...]
-    packages: tuple[str, ...]
-    size: int
-    created: float
-    uv: str
-
-    @property
-    def age(self) -> float:
-        """How long ago it was built, in seconds."""
-        return max(0.0, time.time() - self.created)
-
-
-def quiet(text: str) -> None:
-    """Take a line of progress, and show it to nobody."""
 
 
 def imports_here(framework: str) -> bool:
@@ -134,62 +67,6 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
     return Path(built.executable)
 
 
-def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
-    """Return the environment that was built for a spec; builds it unless that was done before.
-
-    Raises `InputError` for one that opperf does not build, `EnvironmentFailure` for one that cannot be built.
-    """
-    if not spec.requirements:
-        raise InputError(
-            f"environment `{spec.text}` is not one that opperf builds",
-            hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
-        )
-    folder = made(_home()) / _folder_name(spec)
-    built = _read(folder)
-    if built is not None:
-        return built
-    with _lock(folder, spec.text, progress):
-        # Another process may have built it while this one waited.
-        return _read(folder) or _build(spec, folder, progress)
-
-
-def environments() -> list[Built]:
-    """Return the environments that can be used, by name."""
-    home = _home()
-    found = [_read(folder) for folder in sorted(home.iterdir())] if home.is_dir() else []
-    return [built for built in found if built is not None]
-
-
-def remove(name: str, *, progress: Progress = quiet) -> list[str]:
-    """Remove what was built under a name (a folder's, or what was asked for) and return the folders' names.
-
-    A half-built environment goes by the name of its folder. Raises `InputError` for a name that nothing goes by.
-    """
-    home = _home()
-    folders = [path for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
-    texts = {folder.name: built.text for folder in folders if (built := _read(folder)) is not None}
-    try:
-        spec = EnvironmentSpec.parse(name)
-        wanted = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
-    except InputError:
-        wanted = {name}
-    chosen = [folder for folder in folders if {folder.name, texts.get(folder.name)} & wanted]
-    if not chosen:
-        raise unknown("environment", name, {*texts, *texts.values()}, hint="`opperf env list` shows what there is")
-    for folder in chosen:
-        with _lock(folder, folder.name, progress):
-            (folder / _MARK).unlink(missing_ok=True)
-            shutil.rmtree(folder, ignore_errors=True)
-    return [folder.name for folder in chosen]
-
-
-def remove_all(*, progress: Progress = quiet) -> list[str]:
-    """Remove every environment, half-built ones too, and return the folders' names."""
-    home = _home()
-    folders = [path.name for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
-    return [name for folder in folders for name in remove(folder, progress=progress)]
-
-
 def _own_python(text: str, framework: str) -> Path:
     """Check an interpreter of the user's own; a folder means the Python of the environment in it."""
     path = Path(text).expanduser()
@@ -197,182 +74,25 @@ def _own_python(text: str, framework: str) -> Path:
         # A bare name is looked for as a shell would.
         path = Path(shutil.which(text) or path)
     # Not resolved: the link is what makes the Python of an environment see that environment.
-    path = (path / _PYTHON if path.is_dir() else path).absolute()
+    path = (path / PYTHON if path.is_dir() else path).absolute()
     if not os.access(path, os.X_OK):
         found = "cannot be run" if path.exists() else "does not exist"
         raise InputError(f"`python={text}`: `{path}` {found}", hint="give the path of a Python", slug="python_path")
-    version, modules = _probe(path, text)
+    version, modules = probe(path, text)
     if version < OLDEST_PYTHON:
         raise InputError(
-            f"`python={text}` is Python {_dotted(version)}, and a worker needs {_dotted(OLDEST_PYTHON)} or newer",
+            f"`python={text}` is Python {dotted(version)}, and a worker needs {dotted(OLDEST_PYTHON)} or newer",
             hint="give a newer Python that has the framework",
             slug="python_version",
         )
     if framework != "null" and framework not in modules:
         raise EnvironmentFailure(
-            f"`python={text}` has no {framework} (Python {_dotted(version)}; it has {_listed(modules)})",
+            f"`python={text}` has no {framework} (Python {dotted(version)}; it has {_listed(modules)})",
             hint=f"install it there, or leave `python=` out to let opperf build the environment `{framework}`",
             slug="framework_missing",
         )
     return path
 
 
-def _probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Ask an interpreter for its version and the frameworks it can import."""
-    modules = {known.module: name for name, known in FRAMEWORKS.items() if name != "null"}
-    try:
-        answer = subprocess.run(
-            [str(python), "-c", _PROBE, *modules],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=PROBE_LIMIT,
-            env=surroundings(),
-        )
-    except subprocess.TimeoutExpired as problem:
-        raise EnvironmentFailure(
-            f"`{text}` has not answered in {PROBE_LIMIT:.0f} s", hint=f"try `{python} -c ''`", slug="python_path"
-        ) from problem
-    except OSError as problem:
-        raise InputError(f"`{python}` cannot be run: {problem.strerror}", slug="python_path") from problem
-    try:
-        # The last line: whatever runs as Python starts (a .pth file) may have printed before.
-        said = json.loads(answer.stdout.splitlines()[-1])
-        return tuple(said["version"]), tuple(modules[name] for name in said["modules"])
-    except (IndexError, ValueError, KeyError, TypeError) as problem:
-        raise InputError(
-            f"`{python}` does not run as a Python: asked for its version, it ended with exit code {answer.returncode}",
-            hint=f"try `{python} --version`",
-            slug="python_path",
-        ) from problem
-
-
-def _home() -> Path:
-    return cache_folder() / "environments"
-
-
-def _folder_name(spec: EnvironmentSpec) -> str:
-    """Name the folder after everything that makes the environment another one."""
-    request = _python_request(spec)
-    tag = request if request != sys.executable else f"{sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}"
-    files = [_file_state(requirement) for requirement in spec.requirements]
-    facts = [list(spec.requirements), files, tag, sysconfig.get_platform()]
-    slug = re.sub(r"[^A-Za-z0-9._]+", "-", spec.requirements[0].partition(" @ ")[0]).strip("-.")
-    return f"{slug}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]}"
-
-
-def _file_state(requirement: str) -> list[int] | None:
-    """Return what tells that a wheel of the user's own was made anew; raises when there is none."""
-    url = urllib.parse.urlsplit(requirement.partition(" @ ")[2])
-    if url.scheme != "file":
-        return None
-    path = Path(urllib.parse.unquote(url.path))
-    try:
-        state = path.stat()
-    except OSError as problem:
-        raise InputError(
-            f"`{requirement}`: cannot read `{path}`: {problem.strerror}",
-            hint="write `NAME @ file:///path/to.whl` with a path that exists",
-        ) from problem
-    return [state.st_size, state.st_mtime_ns]
-
-
-def _python_request(spec: EnvironmentSpec) -> str:
-    """Say which Python uv shall use: this one, or the newest that the framework still has packages for."""
-    newest = spec.newest_python
-    return sys.executable if newest is None or sys.version_info[:2] <= newest else _dotted(newest)
-
-
-@contextlib.contextmanager
-def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
-    """Hold what belongs to one environment."""
-    # Imported here, as it takes 40 ms, and an environment that is there needs no lock.
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(folder.with_name(f"{folder.name}.lock"))
-    try:
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            progress(f"waiting for another process that builds {text} ...")
-            lock.acquire(timeout=BUILD_LIMIT, poll_interval=0.1)
-    except Timeout as problem:
-        raise EnvironmentFailure(
-            f"another process has held `{folder.name}` for {BUILD_LIMIT:.0f} s",
-            hint="end the opperf that builds it, and try again",
-            slug="environment_locked",
-        ) from problem
-    except OSError as problem:
-        raise EnvironmentFailure(
-            f"cannot lock `{lock.lock_file}`: {problem.strerror}",
-            hint="set OPPERF_CACHE_DIR to a folder that can be written",
-            slug="cache_folder",
-        ) from problem
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _read(folder: Path) -> Built | None:
-    """Return what the mark says; None unless the environment is whole."""
-    try:
-        said: dict[str, Any] = json.loads((folder / _MARK).read_text(encoding="utf-8"))
-        executable = folder / said["executable"]
-        lists = {name: tuple(said[name]) for name in ("requirements", "frameworks", "packages")}
-        built = Built(**{**said, **lists, "name": folder.name, "executable": str(executable)})
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    # It is a link to the Python that uv took, which may have been removed since.
-    return built if executable.exists() else None
-
-
-def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> Built:
-    """Build an environment, the lock being held."""
-    started = time.monotonic()
-    progress(f"building environment {spec.text} ...")
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        attempt = Path(tempfile.mkdtemp(prefix="attempt-", dir=made(folder)))
-        built = _install(spec, folder, attempt)
-        _write_mark(folder, built)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    progress(f"built in {time.monotonic() - started:.1f} s")
-    return built
-
-
-def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> Built:
-    """Have uv make the environment in `attempt`, and return what became of it."""
-    uv(spec, "venv", "--python", _python_request(spec), "--allow-existing", str(attempt))
-    python = attempt / _PYTHON
-    uv(spec, "pip", "install", "--python", str(python), *find_links(), "--", *spec.requirements)
-    packages = uv(spec, "pip", "freeze", "--python", str(python)).splitlines()
-    version, frameworks = _probe(python, spec.text)
-    return Built(
-        name=folder.name,
-        text=spec.text,
-        requirements=spec.requirements,
-        executable=str(python),
-        python=_dotted(version),
-        frameworks=frameworks,
-        packages=tuple(packages),
-        size=sum(path.lstat().st_size for path in attempt.rglob("*")),
-        created=time.time(),
-        uv=uv(spec, "--version").split()[1],
-    )
-
-
-def _write_mark(folder: Path, built: Built) -> None:
-    said = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
-    write_text(folder / _MARK, json.dumps(said, indent=2))
-
-
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "no framework"
-
-
-def _dotted(version: tuple[int, ...]) -> str:
-    return ".".join(str(part) for part in version)

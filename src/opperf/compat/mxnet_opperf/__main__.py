@@ -6,6 +6,7 @@ missing. What is measured is in a journal beside the output before the next oper
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from opperf.record import Run
 
 PROFILERS = ("native", "python")
+#: Children that share the samples of a row, where each gets so many: a process moves all times by where its memory is.
+CHILDREN, LEAST_RUNS = 3, 10
 Option = typer.Option
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -48,10 +51,11 @@ def benchmark(
     ] = "native",
     int64_tensor: Annotated[str, Option(metavar="on|off", help="Tensors over 2^31 elements.")] = "off",
     warmup: Annotated[int, Option("--warmup", "-w", metavar="N", help="Calls before the first sample.")] = 25,
-    runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of each row and direction.")] = 100,
+    runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of a row and direction, at least.")] = 100,
     processes: Annotated[
-        int, Option(metavar="K", min=1, help="Children that measure each row; their samples are put together.")
-    ] = 1,
+        Optional[int],
+        Option(metavar="K", min=1, help="Children that share the samples of each row; 3, if each gets ten."),
+    ] = None,
     category: Annotated[options.Words, Option(metavar="C", help="Operators of a category: mx_reduction, ...")] = None,
     operator: Annotated[options.Words, Option(metavar="NAME", help="broadcast_add, np.add, _copyto, ...")] = None,
     inputs: Annotated[
@@ -91,10 +95,21 @@ def benchmark(
         dtypes=(dtype,),
     )
     clock = "wall" if wanted.lumped else NATIVE
-    settings = Settings(warmup=warmup, runs=runs, processes=processes, latency=False, clock=clock)
+    children, each = shared(runs, processes)
+    settings = Settings(warmup=warmup, runs=each, processes=children, latency=False, clock=clock)
     asked, run, stopped = _measured(selection, settings, wanted, output_file, resume=resume)
     _write(asked, run, output_format, output_file, records, lumped=wanted.lumped)
     _leave(run, output_file, stopped)
+
+
+def shared(runs: int, processes: int | None) -> tuple[int, int]:
+    """Return how many children measure a row, and how many samples each takes; `processes` are those asked for.
+
+    >>> shared(100, None), shared(5, None), shared(50, 1)
+    ((3, 34), (1, 5), (1, 50))
+    """
+    children = processes or min(CHILDREN, max(1, runs // LEAST_RUNS))
+    return children, math.ceil(runs / children)
 
 
 def _check_places(output: Path, records: Path | None, *, resume: bool) -> None:
