@@ -3,8 +3,8 @@
 The 20 broadcast operators on the original's three shapes, warm-up 10, runs 50, by both profilers. All runs take turns:
 ours, theirs, ours, theirs, so that both see the same minutes. Of each row and direction the relative difference of the
 median (of the mean, where the original has no other) between the two runs is taken, and the median of those is the
-figure. Ours may be a third of theirs. Ours is measured in one child for each row, too: most of the difference there is
-where a process has its memory.
+figure. Ours may be a third of theirs. All of it is done twice: on the machine as it is, and beside processes that come
+and go on every core.
 
 python benchmarks/compat_repeat.py CHECKOUT, which is that of MXNet 1.9.1, with `benchmark/opperf` in it
 """
@@ -16,12 +16,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
 
+from load import burners
 from report import publish
 
 from opperf.compat.mxnet_opperf.categories import members
@@ -29,9 +31,12 @@ from opperf.environment import EnvironmentSpec
 from opperf.workers.interpreters import interpreter, settled
 
 WARMUP, RUNS = 10, 50
-#: Ours by the words that are added to the command.
-OURS = {"opperf": (), "opperf, one process": ("--processes", "1")}
-THE_ORIGINAL = "MXNet's"
+#: What else the machine does.
+LOADS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
+    "nothing else runs": nullcontext,
+    "work that comes and goes": partial(burners, resting=True),
+}
+OURS, THE_ORIGINAL = "opperf", "MXNet's"
 #: Both arrays of the original's rows.
 SHAPES = ((1024, 1024), (10000, 10), (10000, 1))
 #: What is compared, by profiler: ours, theirs.
@@ -50,20 +55,20 @@ open(output, "w").write(json.dumps(found))
 Document: TypeAlias = Mapping[str, list[dict[str, Any]]]
 
 
-def ours(profiler: str, folder: Path, turn: int, added: Sequence[str]) -> Document:
+def ours(profiler: str, folder: Path) -> Document:
     """Run our command line and return its rows."""
-    output, inputs = folder / f"ours_{profiler}_{''.join(added)}_{turn}.json", folder / "rows.json"
+    output, inputs = folder / "ours.json", folder / "rows.json"
     rows = [{"lhs": shape, "rhs": shape} for shape in SHAPES]
     inputs.write_text(json.dumps(dict.fromkeys(members("mx_binary_broadcast"), rows)))
     words = ["--profiler", profiler, "--warmup", str(WARMUP), "--runs", str(RUNS),
-             "--inputs", str(inputs), *added]  # fmt: skip
+             "--inputs", str(inputs)]  # fmt: skip
     subprocess.run([sys.executable, "-m", "opperf.compat.mxnet_opperf", *words, "-o", str(output)], check=True)
     return _read(output)
 
 
-def theirs(profiler: str, folder: Path, turn: int, checkout: Path) -> Document:
+def theirs(profiler: str, folder: Path, checkout: Path) -> Document:
     """Run the original in MXNet's environment and return its rows."""
-    output = folder / f"theirs_{profiler}_{turn}.json"
+    output = folder / "theirs.json"
     python = interpreter(settled(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
     words = [profiler, str(WARMUP), str(RUNS), str(output)]
     variables = {**os.environ, "PYTHONPATH": str(checkout)}
@@ -73,6 +78,7 @@ def theirs(profiler: str, folder: Path, turn: int, checkout: Path) -> Document:
 
 def _read(path: Path) -> Document:
     found: Document = json.loads(path.read_text())
+    path.unlink()
     return found
 
 
@@ -92,25 +98,30 @@ def difference(first: Document, second: Document, prefix: str) -> tuple[float, i
     return median(apart), len(apart)
 
 
+def apart(profiler: str, folder: Path, checkout: Path) -> dict[str, tuple[float, int]]:
+    """Run both twice, by turns; return how far each one's runs differ, and of how many times."""
+    runs = [(ours(profiler, folder), theirs(profiler, folder, checkout)) for _ in range(2)]
+    return {
+        whose: difference(first, second, key)
+        for whose, key, (first, second) in zip((OURS, THE_ORIGINAL), KEYS[profiler], zip(*runs))
+    }
+
+
 def main() -> None:
-    """Take two runs of each profiler, and publish how far they lie apart."""
+    """Take two runs of each profiler, with and without a load, and publish how far they lie apart."""
     checkout = Path(sys.argv[1]).resolve()
     table, figures = [], {}
-    with tempfile.TemporaryDirectory(prefix="opperf-repeat-") as name:
-        folder = Path(name)
-        for profiler, (our_key, their_key) in KEYS.items():
-            taken: dict[str, list[Document]] = defaultdict(list)
-            for turn in (1, 2):
-                for whose, added in OURS.items():
-                    taken[whose].append(ours(profiler, folder, turn, added))
-                taken[THE_ORIGINAL].append(theirs(profiler, folder, turn, checkout))
-            apart = {
-                whose: difference(first, second, our_key if whose != THE_ORIGINAL else their_key)
-                for whose, (first, second) in taken.items()
-            }
-            for whose, (share, times) in apart.items():
-                table.append({"profiler": profiler, "whose": whose, "times": times, "difference %": 100 * share})
-            figures[f"{profiler}: opperf / {THE_ORIGINAL}"] = (apart["opperf"][0] / apart[THE_ORIGINAL][0], SHARE, "")
+    with tempfile.TemporaryDirectory(prefix="opperf-repeat-") as folder:
+        for load, loaded in LOADS.items():
+            for profiler in KEYS:
+                with loaded():
+                    found = apart(profiler, Path(folder), checkout)
+                table += [
+                    {"load": load, "profiler": profiler, "whose": whose, "times": times, "difference %": 100 * share}
+                    for whose, (share, times) in found.items()
+                ]
+                figures[f"{profiler}, {load}: ours / theirs"] = (found[OURS][0] / found[THE_ORIGINAL][0], SHARE, "")
+                print(table[-2:], file=sys.stderr)
     publish("compat_repeat", "Two runs of 60 rows", table, figures)
 
 

@@ -20,8 +20,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +29,7 @@ from statistics import fmean, median
 from typing import Any
 
 import numpy as np
+from load import burners
 from report import publish
 from scipy import stats
 from warm_worker import torch_side
@@ -49,7 +50,6 @@ BURNING = "A/A beside burners"
 SEQUENTIAL = "sequential"
 #: What stands for each side where samples are taken one side after the other.
 SEQUENTIAL_PROCESSES, SEQUENTIAL_SAMPLES = 5, 12
-BURN = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100000))\n"
 
 
 class Injected(Duel):
@@ -179,23 +179,12 @@ PEERS: dict[str, Callable[[Any, Any], str]] = {
 }
 
 
-@contextmanager
-def burner() -> Iterator[None]:
-    """Keep a process busy on whichever CPU it finds; it ends with this one."""
-    process = subprocess.Popen([sys.executable, "-c", BURN])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
 def lane(cpu: int, effects: Sequence[str], raw: Path) -> None:
     """Run suites on one CPU, and write a line for each."""
     side = torch_side()
     for number, effect in enumerate(effects):
         seed = random.SystemRandom().randrange(1 << 30)
-        with burner() if effect == BURNING else nullcontext():
+        with burners(1) if effect == BURNING else nullcontext():
             _write(raw, sequential(seed, cpu, side) if effect == SEQUENTIAL else suite(effect, seed, cpu, side))
         print(f"CPU {cpu}: suite {number + 1} of {len(effects)}", file=sys.stderr, flush=True)
 

@@ -6,13 +6,9 @@ what a harness reports that does not look at disturbance.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from load import burners
 from report import publish
 from warm_worker import measured, started, torch_side
 
@@ -26,22 +22,7 @@ OPERATORS = (
     ("layer_norm", "common"), ("matmul", "common"),
 )  # fmt: skip
 SETTINGS = Settings(runs=120, latency=False, memory=False)
-#: No burner outlives this, in seconds.
-LONGEST = 300
 ROUNDS = 11
-
-
-@contextmanager
-def burners() -> Iterator[None]:
-    """Keep every core busy."""
-    loop = f"import time\nend = time.monotonic() + {LONGEST}\nwhile time.monotonic() < end: pass"
-    started_ones = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(os.cpu_count() or 1)]
-    try:
-        yield
-    finally:
-        for burner in started_ones:
-            burner.kill()
-            burner.wait()
 
 
 def clean(found: Measurement) -> float:

@@ -2,10 +2,10 @@
 
 * Steps of the examples' network run under opperf's profiler, and the framework's own report of the same run is kept.
   Operator by operator, the totals are compared (`agreed_profiles.py`).
-* Scripts that call one operator and nothing else (`one_operator_*.py`) run under `opperf profile`, in turn with
-  `opperf run` of the same cases. What a call of the profile took by itself, and what it takes alone, are compared. Both
-  have one thread, and hold on to memory that was freed, but for JAX's profile. What a call takes in the profile with
-  the allocator as it comes is told besides.
+* Scripts that call one operator and nothing else (`one_operator_*.py`) run under `opperf profile`, each in turn with
+  `opperf run` of the same case. What a call of the profile took by itself is divided by what it takes alone, right
+  after; of several such turns the median is judged. Both have one thread, and hold on to memory that was freed, but for
+  JAX's profile. What a call takes in a profile with the allocator as it comes is told besides.
 * A profiler writes down each operator while its clock runs, and the way from Python to the operator is outside of that
   time. Short operators show both: so only those that take over 100 us are judged, and a short one is looked at besides,
   as a call takes it without the profiler, with it, and as the profile has it.
@@ -44,8 +44,8 @@ FRAMEWORKS = ("torch", "mxnet", "jax")
 CASES = [operator(name).case("common") for name in ("matmul", "softmax", "conv2d", "add")] + [
     operator("add").case("small")
 ]
-#: Turns of a run and the profiled scripts, and calls of the operator in a script.
-ROUNDS, CALLS = 3, 300
+#: Turns of a profiled script and a run, and calls of the operator in a script.
+ROUNDS, CALLS = 7, 300
 #: The shortest operator that is judged, in seconds; and by how much the two may differ, in percent.
 LEAST, MOST_APART, MOST_APART_IN_TOTAL = 100e-6, 10.0, 1.0
 #: Where the profiled script holds on to freed memory, as a run does. JAX's profiler takes memory of its own between two
@@ -112,14 +112,15 @@ def opperf(*words: object) -> None:
     subprocess.run(command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
-def alone(framework: str, folder: Path) -> dict[str, float]:
-    """Return what a call of each case takes by itself, in seconds, by the case's id."""
+def alone(framework: str, case: Case, folder: Path) -> float:
+    """Return what a call takes by itself, in seconds."""
     suite, result = folder / "suite.json", folder / "result.json"
-    cases = Suite("one operator each", Path(__file__).name, tuple(map(SuiteCase, CASES)))
-    suite.write_text(json.dumps(cases.to_json()))
+    suite.write_text(json.dumps(Suite("one operator", Path(__file__).name, (SuiteCase(case),)).to_json()))
     asked = ("--framework", framework, "--direction", "forward", "--no-check")
     opperf("run", "--suite", suite, *asked, "--output", result)
-    return {record.trial.case.id: record.time.median for record in read_run(result).records if record.time}
+    (record,) = read_run(result).records
+    assert record.time is not None
+    return record.time.median
 
 
 def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tuple[float, float]:
@@ -141,35 +142,24 @@ def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tupl
     return usual / CALLS / 1e9, sum(map(sum, lengths.values())) / CALLS / 1e9
 
 
-def single_rows(framework: str, folder: Path) -> list[dict[str, Any]]:
-    """Return a row for each case: alone and in a profile, medians over several turns."""
-    by_itself: dict[str, list[float]] = defaultdict(list)
-    profiled: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    as_it_comes: dict[str, list[float]] = defaultdict(list)
-    for _ in range(ROUNDS):
-        for case in CASES:
-            profiled[case.id].append(in_profile(framework, case, folder, ALLOCATORS[framework]))
-            as_it_comes[case.id].append(in_profile(framework, case, folder, "default")[0])
-        for number, seconds in alone(framework, folder).items():
-            by_itself[number].append(seconds)
-    found = []
-    for case in CASES:
-        took = median(by_itself[case.id])
-        usual, average = (median(seconds) for seconds in zip(*profiled[case.id]))
-        found.append(
-            {
-                "framework": framework,
-                "operator": case.operator,
-                "case": case_text(case),
-                "alone us": 1e6 * took,
-                "in a profile us": 1e6 * usual,
-                "its mean us": 1e6 * average,
-                "allocator as it comes us": 1e6 * median(as_it_comes[case.id]),
-                "apart %": 100 * (usual / took - 1),
-                "judged": "yes" if took >= LEAST else f"no, under {1e6 * LEAST:g} us",
-            }
-        )
-    return found
+def single_row(framework: str, case: Case, folder: Path) -> dict[str, Any]:
+    """Return how a case compares in a profile and alone: medians over several turns of both."""
+    taken = [
+        (*in_profile(framework, case, folder, ALLOCATORS[framework]), alone(framework, case, folder))
+        for _ in range(ROUNDS)
+    ]
+    usual, average, took = (median(seconds) for seconds in zip(*taken))
+    return {
+        "framework": framework,
+        "operator": case.operator,
+        "case": case_text(case),
+        "alone us": 1e6 * took,
+        "in a profile us": 1e6 * usual,
+        "its mean us": 1e6 * average,
+        "allocator as it comes us": 1e6 * in_profile(framework, case, folder, "default")[0],
+        "apart %": 100 * (median([profiled / by_itself for profiled, _, by_itself in taken]) - 1),
+        "judged": "yes" if took >= LEAST else f"no, under {1e6 * LEAST:g} us",
+    }
 
 
 def cost_row(framework: str) -> dict[str, Any]:
@@ -188,7 +178,7 @@ def main() -> None:
     """Measure, print and judge."""
     reports = [report_row(name, *how) for name, how in RUNS.items()]
     with tempfile.TemporaryDirectory() as folder:
-        singles = [row for framework in FRAMEWORKS for row in single_rows(framework, Path(folder))]
+        singles = [single_row(framework, case, Path(folder)) for framework in FRAMEWORKS for case in CASES]
     figures: dict[str, tuple[float, float, str]] = {
         f"{row['program']}: the total that is furthest from its own report": (
             row["most apart %"],
