@@ -28,8 +28,6 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
         prefixed += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]
         prefixed += [split_implementation(member)[0] for member in members]
-    elif not (selection.categories or selection.every or selection.suite or selection.configs):
-        _check_asked(asked, selection.operators, prefixed)
     found = [*asked, *(name for name in prefixed if name is not None)]
     if not asked:
         found += [name for name in bound if name is not None]
@@ -42,18 +40,6 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
             slug="no_framework",
         )
     return tuple(dict.fromkeys(found))
-
-
-def _check_asked(asked: Sequence[str], operators: Sequence[str], owners: Sequence[str | None]) -> None:
-    """Raise `InputError` for a framework that every operator's own name contradicts."""
-    idle = [name for name in asked if name not in owners]
-    if operators and idle and None not in owners:
-        raise InputError(
-            f"`--framework {idle[0]}` has nothing to measure: {', '.join(f'`{name}`' for name in operators)} "
-            f"{'belong' if len(operators) > 1 else 'belongs'} to {' and '.join(dict.fromkeys(map(str, owners)))}",
-            hint="leave `--framework` out, or name an operator of it",
-            slug="no_operator",
-        )
 
 
 def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
