@@ -97,3 +97,11 @@ def test_a_kineto_trace_of_another_run_is_noted_and_a_top_of_no_rows_is_refused(
     assert done.returncode == 0
     assert "has a time of none of these calls; is it of the same run?" in done.stderr
     assert command(*words, "--top", 0).returncode == 2
+
+
+def test_a_dry_run_tells_what_is_left_out(recorded: Path, command: Command, tmp_path: Path) -> None:
+    trace = tmp_path / "distributed.json"
+    trace.write_text((recorded / "convnet_et.json").read_text().replace('"aten::max_pool2d"', '"c10d::allreduce_"'))
+    done = command("replay", trace, "--dry-run")
+    assert done.returncode == 0
+    assert "c10d::allreduce_: communication between processes" in done.stderr

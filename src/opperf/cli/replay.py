@@ -46,7 +46,7 @@ def replay(
     from opperf.cli.output import check_format, check_place, write_report, write_suite
     from opperf.cli.selecting import run_options, settings
     from opperf.planning.selection import Selection
-    from opperf.reports.replay import render
+    from opperf.reports.replay import left_out, render
     from opperf.trace import Replay
 
     wanted = run_options(keeping, report)
@@ -58,6 +58,9 @@ def replay(
         typer.echo(f"note: {kineto} has a time of none of these calls; is it of the same run?", err=True)
     if save_suite is not None:
         write_suite(trace.suite(), save_suite)
+    if keeping.dry_run:
+        for line in left_out(trace):
+            typer.echo(line, err=True)
     selected = Selection(
         suite=trace.suite(),
         frameworks=("torch",),

@@ -14,7 +14,7 @@ from opperf.units import format_seconds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from opperf.trace import Replay, Replayed
+    from opperf.trace import Replay, Replayed, Trace
 
 TITLES = (
     "operator", "calls", "time", "spread", "total", "share", "cumulative", "recorded ({clock})", "alone/recorded",
@@ -60,8 +60,12 @@ def summary(replay: Replay) -> list[str]:
     told.append(f"standalone: {format_seconds(replay.total)} in all")
     if found["ratio"] is not None:
         told[-1] += f", {found['ratio']:.2f} of the {format_seconds(found['measured_recorded'])} that were recorded"
-    told += [one_line(f"left out: {entry.count} x {entry.name}: {entry.reason}") for entry in replay.trace.left_out]
-    return told
+    return told + left_out(replay.trace)
+
+
+def left_out(trace: Trace) -> list[str]:
+    """Say which operators of a trace are not run again, and why."""
+    return [one_line(f"left out: {entry.count} x {entry.name}: {entry.reason}") for entry in trace.left_out]
 
 
 def _cells(entry: Replayed, row: Mapping[str, Any]) -> tuple[str, ...]:

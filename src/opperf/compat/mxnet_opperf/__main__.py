@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PROFILERS = ("native", "python")
 #: Children that share the samples of a row, where each gets so many: a process moves all times by where its memory is.
-CHILDREN, LEAST_RUNS = 3, 10
+CHILDREN, LEAST_RUNS = 5, 10
 Option = typer.Option
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -54,7 +54,7 @@ def benchmark(
     runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of a row and direction, at least.")] = 100,
     processes: Annotated[
         Optional[int],
-        Option(metavar="K", min=1, help="Children that share the samples of each row; 3, if each gets ten."),
+        Option(metavar="K", min=1, help="Children that share the samples of each row; 5, if each gets ten."),
     ] = None,
     category: Annotated[options.Words, Option(metavar="C", help="Operators of a category: mx_reduction, ...")] = None,
     operator: Annotated[options.Words, Option(metavar="NAME", help="broadcast_add, np.add, _copyto, ...")] = None,
@@ -106,7 +106,7 @@ def shared(runs: int, processes: int | None) -> tuple[int, int]:
     """Return how many children measure a row, and how many samples each takes; `processes` are those asked for.
 
     >>> shared(100, None), shared(5, None), shared(50, 1)
-    ((3, 34), (1, 5), (1, 50))
+    ((5, 20), (1, 5), (1, 50))
     """
     children = processes or min(CHILDREN, max(1, runs // LEAST_RUNS))
     return children, math.ceil(runs / children)
