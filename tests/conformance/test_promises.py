@@ -231,3 +231,11 @@ def test_an_implementation_is_measured_backward_in_every_fresh_process(benches: 
     with Pool(QUICK, lambda _: None) as pool:
         outcomes = [pool.measure(Trial(case, side, direction), 0) for direction in ("forward", "backward")]
     assert [outcome.status for outcome in outcomes] == ["ok", "ok"], outcomes
+
+
+def test_a_call_that_writes_into_its_input_is_skipped_backward(benches: dict[str, Bench]) -> None:
+    case = Case("torch:torch.Tensor.add_", {"self": TensorSpec((4, 4)), "other": TensorSpec((4, 4))})
+    with pytest.raises(OperatorFailure) as caught:
+        benches["torch"].evaluate(case, "backward", implementation="torch.Tensor.add_")
+    assert caught.value.failure["skipped"]
+    assert "writes into its input" in str(caught.value)

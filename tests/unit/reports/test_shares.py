@@ -66,3 +66,10 @@ def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
 def test_the_sum_is_compared_with_the_program(program: float, told: str) -> None:
     (line,) = shares.lines(suite_run(program))
     assert told in line
+
+
+def test_operators_that_were_captured_unfused_are_called_so() -> None:
+    run = suite_run(None)
+    header = {**run.environment["suite"], "source": "code:train:step, unfused"}
+    (line,) = shares.lines(replace(run, environment={**run.environment, "suite": header}))
+    assert line.endswith("12 of 15 calls, unfused, take 8.00 ms by themselves")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: run_backward(outputs, cotangents, keep_graph, create_graph, inputs, allow_unreachable, accumulate_grad)
 run_backward = torch.autograd.Variable._execution_engine.run_backward
+#: What PyTorch says of a tensor whose gradient is wanted and that a call writes into.
+WRITES_A_LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
 
 
 def backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
@@ -61,7 +63,13 @@ def _leaves(bound: Bound) -> tuple[Any, ...]:
 
 
 def _outputs(backend: TorchBackend, bound: Bound) -> tuple[Any, ...]:
-    result = bound.function(*bound.arguments, **bound.keywords)
+    try:
+        result = bound.function(*bound.arguments, **bound.keywords)
+    except RuntimeError as error:
+        if WRITES_A_LEAF not in str(error):
+            raise
+        message = "it writes into its input, whose gradient PyTorch then refuses"
+        raise Unsupported(message, slug="no_gradient", hint="measure it forward") from error
     outputs = tuple(leaf for leaf in backend.leaves(result) if leaf.requires_grad)
     if not outputs:
         raise Unsupported("no output carries a gradient", slug="no_gradient", hint="measure it forward")

@@ -54,7 +54,7 @@ def benchmark(
     runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of a row and direction, at least.")] = 100,
     processes: Annotated[
         Optional[int],
-        Option(metavar="K", min=1, help="Children that share the samples of each row; 5, if each gets ten."),
+        Option(metavar="K", min=1, help="Children that share the samples of a row; up to 5, of ten each."),
     ] = None,
     category: Annotated[options.Words, Option(metavar="C", help="Operators of a category: mx_reduction, ...")] = None,
     operator: Annotated[options.Words, Option(metavar="NAME", help="broadcast_add, np.add, _copyto, ...")] = None,
