@@ -251,11 +251,7 @@ def figures(name: str) -> str:
     made = f"`benchmarks/{name}.py` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
     shown = found["rows"][: int(most) if most else None]
     rows = [tuple(_figure(value) for value in row.values()) for row in shown]
-    judged = [
-        f"* {figure}: **{known['measured']:.3g} {known['unit']}**, at most {known['limit']:g} was wanted"
-        + ("." if known["met"] else ": missed.")
-        for figure, known in found["figures"].items()
-    ]
+    judged = [_judged(figure, known) for figure, known in found["figures"].items()]
     parts = [made, "", *judged, "", table(tuple(found["rows"][0]), rows)]
     if len(shown) < len(found["rows"]):
         parts.append(f"{len(found['rows']) - len(shown)} more rows are in `benchmarks/results/{name}.json`.")
@@ -268,6 +264,11 @@ def figures(name: str) -> str:
 def dependents(_: str) -> str:
     """Return which operators take another time for other values."""
     return figures("values")
+
+
+def _judged(figure: str, known: dict[str, Any]) -> str:
+    measured = f"{known['measured']:.3g} {known['unit']}".rstrip()
+    return f"* {figure}: **{measured}**, at most {known['limit']:.3g} was wanted{'.' if known['met'] else ': missed.'}"
 
 
 def _figure(value: str | float) -> str:
