@@ -151,7 +151,7 @@ def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tupl
 def single_row(framework: str, case: Case, folder: Path) -> dict[str, Any]:
     """Return how a case compares in a profile and alone: medians over several turns of both."""
     taken = [
-        (*in_profile(framework, case, folder, ALLOCATORS[framework]), alone(framework, case, folder))
+        (*in_profile(framework, case, folder, ALLOCATORS[framework]), *alone(framework, case, folder))
         for _ in range(ROUNDS)
     ]
     usual, average, _, took, _ = (median(seconds) for seconds in zip(*taken))
