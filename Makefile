@@ -5,6 +5,9 @@ BIN := .venv/bin
 export PIP_FIND_LINKS ?= $(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null)
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 
+# Tests start hundreds of Pythons, and each would compile opperf and its libraries anew, for 0.9 s.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint docs check clean
 
 demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
