@@ -121,7 +121,6 @@ def main() -> None:
                     for whose, (share, times) in found.items()
                 ]
                 figures[f"{profiler}, {load}: ours / theirs"] = (found[OURS][0] / found[THE_ORIGINAL][0], SHARE, "")
-                print(table[-2:], file=sys.stderr)
     publish("compat_repeat", "Two runs of 60 rows", table, figures)
 
 

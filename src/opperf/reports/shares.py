@@ -35,7 +35,7 @@ def _line(name: str, records: Sequence[Record], suite: Mapping[str, Any]) -> str
     calls = sum(record.trial.count for record in measured)
     total = sum(record.total or 0.0 for record in measured)
     everything = sum(record.trial.count for record in records)
-    how = ", unfused," if str(suite.get("source")).endswith("unfused") else ""
+    how = ", unfused," if str(suite.get("source")).endswith(", unfused") else ""
     told = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} by themselves"
     program = suite.get("program")
     if program is None or not program["time"]:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 
 from opperf.environment import EnvironmentSpec, requirement_name
 from opperf.errors import EnvironmentFailure, near
@@ -26,15 +27,7 @@ _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PY
 def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
     try:
-        done = subprocess.run(
-            [_uv_executable(), "--quiet", "--color=never", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=BUILD_LIMIT,
-            env=surroundings(),
-        )
+        done = heard([_uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
@@ -75,6 +68,19 @@ def find_links() -> list[str]:
     # pip passes over a folder that is not there, and uv stops.
     there = [place for place in pips if "://" in place or os.path.exists(place)]
     return [option for place in dict.fromkeys([*own, *there]) for option in ("--find-links", place)]
+
+
+def heard(command: Sequence[str], limit: float) -> subprocess.CompletedProcess[str]:
+    """Run a program that gets no input and is not misled; return what it said, within `limit` seconds."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=limit,
+        env=surroundings(),
+    )
 
 
 def surroundings() -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opperf.errors import EnvironmentFailure, InputError
 from opperf.registry import FRAMEWORKS
-from opperf.workers.installer import surroundings
+from opperf.workers.installer import heard
 
 #: Where the Python of an environment is, in its folder.
 PYTHON = "Scripts/python.exe" if os.name == "nt" else "bin/python"
@@ -37,15 +37,7 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """
     modules = {known.module: name for name, known in FRAMEWORKS.items() if name != "null"}
     try:
-        answer = subprocess.run(
-            [str(python), "-c", _PROBE, *modules],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=PROBE_LIMIT,
-            env=surroundings(),
-        )
+        answer = heard([str(python), "-c", _PROBE, *modules], PROBE_LIMIT)
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"`{text}` has not answered in {PROBE_LIMIT:.0f} s", hint=f"try `{python} -c ''`", slug="python_path"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opperf.errors import InputError, unknown
-from opperf.workers.installer import surroundings
+from opperf.workers.installer import heard
 
 #: Kernels that Nsight Compute looks at. It runs each several times over; all of a program's would take hours.
 MOST_KERNELS = 200
@@ -147,9 +147,7 @@ def _names_its_functions(python: str) -> bool:
     """Whether an interpreter can name its functions to `perf`, as Python can from 3.12 on."""
     asked = [python, "-c", "import sys; print(sys.version_info >= (3, 12))"]
     try:
-        done = subprocess.run(
-            asked, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ASKED, env=surroundings()
-        )
+        done = heard(asked, ASKED)
     except (OSError, subprocess.TimeoutExpired):
         return False  # what is wrong with it shows when it runs
     return done.stdout.split()[-1:] == ["True"]
