@@ -2,14 +2,19 @@
 
 * Steps of the examples' network run under opperf's profiler, and the framework's own report of the same run is kept.
   Operator by operator, the totals are compared (`agreed_profiles.py`).
+* Operators run under opperf's profiler in turn with opperf's engine, which measures them alone, in one process with the
+  same tensors (`alternating_profiles.py`). What a call takes in the one is divided by what it takes in the other, right
+  before or after; of many such turns the median is judged. The way from Python to the operator is outside of the
+  operator's time in a profile, and within that of a call alone: after a millisecond's work on other memory it runs from
+  cold caches, and takes several times what it takes between short operators. The profile has it as what lies between
+  operators. So the operator is judged with its way, and without.
 * Scripts that call one operator and nothing else (`one_operator_*.py`) run under `opperf profile`, each in turn with
-  `opperf run` of the same case. What a call of the profile took by itself is divided by what it takes alone, right
-  after; of several such turns the median is judged, and besides it the fastest call of all. Both have one thread, and
-  hold on to memory that was freed, but for JAX's profile. What a call takes in a profile with the allocator as it comes
-  is told, too.
-* A profiler writes down each operator while its clock runs, and the way from Python to the operator is outside of that
-  time. Short operators show both: so only those that take over 100 us are judged, and a short one is looked at besides,
-  as a call takes it without the profiler, with it, and as the profile has it.
+  `opperf run` of the same case. These are two processes at two times, and `opperf run` moves from one to the next, too:
+  that stands beside them. Both have one thread, and hold on to memory that was freed, but for JAX's profile. What a
+  call takes in a profile with the allocator as it comes is told, too.
+* A profiler writes down each operator while its clock runs. Short operators show that: so only those that take over
+  100 us are judged, and a short one is looked at besides, as a call takes it without the profiler, with it, and as the
+  profile has it.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +55,8 @@ CASES = [operator(name).case("common") for name in ("matmul", "softmax", "conv2d
 ROUNDS, CALLS = 5, 300
 #: The shortest operator that is judged, in seconds; and by how much the two may differ, in percent.
 LEAST, MOST_APART, MOST_APART_IN_TOTAL = 100e-6, 10.0, 1.0
-#: What is judged, with its column: a neighbour on the host moves the usual call, and the fastest least.
-ITS_TIMES = {"the usual call": "apart %", "the fastest call": "fastest apart %"}
+#: What is judged of those that alternate, with its column.
+ITS_TIMES = {"the operator": "operator apart %", "the operator with the way to it": "call apart %"}
 #: Where the profiled script holds on to freed memory, as a run does. JAX's profiler takes memory of its own between two
 #: results, so that freed ones are not used again: there the allocator that comes has the fewer fresh pages.
 ALLOCATORS = {"torch": "fixed", "mxnet": "fixed", "jax": "default"}
@@ -62,18 +68,21 @@ ALIKE = {
 }
 #: How each framework's steps are run that its own report is kept of.
 RUNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "torch": ("torch", {}),
-    "mxnet, naive engine": ("mxnet", {}),
-    "mxnet, operators one by one": ("mxnet", {"MXNET_ENGINE_TYPE": "ThreadedEnginePerDevice", **ONE_BY_ONE}),
-    "jax": ("jax", {}),
+    "torch": ("torch", ALIKE),
+    "mxnet, naive engine": ("mxnet", ALIKE),
+    "mxnet, operators one by one": (
+        "mxnet",
+        {**ALIKE, "MXNET_ENGINE_TYPE": "ThreadedEnginePerDevice", **ONE_BY_ONE},
+    ),
+    "jax": ("jax", ALIKE),
 }
 
 
-def said(question: str, framework: str, variables: Mapping[str, str]) -> Any:
-    """Return what `agreed_profiles.py` prints in a framework's environment."""
+def said(script: str, framework: str, *words: str, variables: Mapping[str, str] = ALIKE) -> Any:
+    """Return what a script beside this one prints in a framework's environment."""
     python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
-    command = [str(python), "-W", "ignore", str(HERE / "agreed_profiles.py"), question, framework]
-    told = {**os.environ, **ALIKE, **variables, "PYTHONPATH": str(package_folder())}
+    command = [str(python), "-W", "ignore", str(HERE / script), *words]
+    told = {**os.environ, **variables, "PYTHONPATH": str(package_folder())}
     done = subprocess.run(command, env=told, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -96,7 +105,7 @@ def apart(ours: Mapping[str, Sequence[float]], theirs: Mapping[str, Sequence[flo
 
 def report_row(name: str, framework: str, variables: Mapping[str, str]) -> dict[str, Any]:
     """Return how opperf's totals and the framework's own agree."""
-    told = said("totals", framework, variables)
+    told = said("agreed_profiles.py", framework, "totals", framework, variables=variables)
     ours, theirs = told["ours"], told["theirs"]
     return {
         "program": name,
@@ -115,66 +124,83 @@ def opperf(*words: object) -> None:
     subprocess.run(command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
-def alone(framework: str, case: Case, folder: Path) -> tuple[float, float]:
-    """Return what a call takes by itself, in seconds: usually, and at its fastest."""
+def alone(framework: str, case: Case, folder: Path) -> float:
+    """Return what a call takes by itself, in seconds."""
     suite, result = folder / "suite.json", folder / "result.json"
     suite.write_text(json.dumps(Suite("one operator", Path(__file__).name, (SuiteCase(case),)).to_json()))
     asked = ("--framework", framework, "--direction", "forward", "--no-check")
     opperf("run", "--suite", suite, *asked, "--output", result)
     (record,) = read_run(result).records
     assert record.time is not None
-    return record.time.median, record.time.min
+    return record.time.median
 
 
-def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tuple[float, float, float]:
+def in_profile(framework: str, case: Case, folder: Path, allocator: str) -> tuple[float, float]:
     """Return what a call takes in the profile of a script that does nothing else, in seconds.
 
-    The usual call comes first, then the average, then the fastest.
-
-    A run leaves out what the machine disturbed, and a profile cannot: so the usual call is what the two have in common.
+    The operator's own time comes first, then what lies between two operators. A run leaves out what the machine
+    disturbed, and a profile cannot: so of the operator the usual time is taken, which the two have in common.
     """
     shapes = ["x".join(map(str, case.tensor(name).shape)) for name in case.inputs]
     asked = ("--output", folder, "--allocator", allocator, "--function", "__main__:measured", "--skip", 1, "--calls", 1)
     opperf("profile", *asked, HERE / f"one_operator_{framework}.py", case.operator, CALLS, *shapes)
     (file,) = folder.glob("opperf_profile_*.json")
-    events = read_profile(file).of_kind("operator")
+    profile = read_profile(file)
     file.unlink()
+    events = profile.of_kind("operator")
+    (step,) = profile.of_kind("step")
     lengths: dict[str, list[int]] = defaultdict(list)
     for event, around in zip(events, parents(events)):
         if around is None:
             lengths[event.name].append(event.duration)
     usual = sum(median(several) * len(several) for several in lengths.values())
-    fastest = sum(min(several) * len(several) for several in lengths.values())
-    return usual / CALLS / 1e9, sum(map(sum, lengths.values())) / CALLS / 1e9, fastest / CALLS / 1e9
+    between = step.duration - sum(map(sum, lengths.values()))
+    return usual / CALLS / 1e9, between / CALLS / 1e9
+
+
+def moved(values: Sequence[float]) -> float:
+    """Return by how many percent one value usually differs from the one before."""
+    return 100 * median([abs(later / earlier - 1) for earlier, later in pairwise(values)])
 
 
 def single_row(framework: str, case: Case, folder: Path) -> dict[str, Any]:
-    """Return how a case compares in a profile and alone: medians over several turns of both."""
+    """Return how a case compares in a profile and alone, in processes of their own: medians over several turns."""
     taken = [
-        (*in_profile(framework, case, folder, ALLOCATORS[framework]), *alone(framework, case, folder))
+        (*in_profile(framework, case, folder, ALLOCATORS[framework]), alone(framework, case, folder))
         for _ in range(ROUNDS)
     ]
-    usual, average, _, took, _ = (median(seconds) for seconds in zip(*taken))
-    _, _, fastest, _, least = (min(seconds) for seconds in zip(*taken))
+    return {
+        **compared(framework, case, [(by_itself, *seen) for *seen, by_itself in taken]),
+        "alone moves %": moved([by_itself for *_, by_itself in taken]),
+        "allocator as it comes us": 1e6 * in_profile(framework, case, folder, "default")[0],
+    }
+
+
+def alternating_rows(framework: str) -> list[dict[str, Any]]:
+    """Return how cases compare in a profile and alone, in turns of one process."""
+    cases = [json.dumps(case.to_json()) for case in CASES]
+    found = said("alternating_profiles.py", framework, framework, *cases)
+    return [compared(framework, case, turns) for case, turns in zip(CASES, found)]
+
+
+def compared(framework: str, case: Case, turns: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Return a case's row: medians of what a call took alone, in a profile, and between two there, and of ratios."""
+    alone, usual, way = (median(seconds) for seconds in zip(*turns))
     return {
         "framework": framework,
         "operator": case.operator,
         "case": case_text(case),
-        "alone us": 1e6 * took,
+        "alone us": 1e6 * alone,
         "in a profile us": 1e6 * usual,
-        "its mean us": 1e6 * average,
-        "allocator as it comes us": 1e6 * in_profile(framework, case, folder, "default")[0],
-        "apart %": 100 * (median([profiled / by_itself for profiled, _, _, by_itself, _ in taken]) - 1),
-        "fastest alone us": 1e6 * least,
-        "fastest in a profile us": 1e6 * fastest,
-        "fastest apart %": 100 * (fastest / least - 1),
-        "judged": "yes" if took >= LEAST else f"no, under {1e6 * LEAST:g} us",
+        "the way to it us": 1e6 * way,
+        "operator apart %": 100 * (median([operator / by_itself for by_itself, operator, _ in turns]) - 1),
+        "call apart %": 100 * (median([(operator + way) / by_itself for by_itself, operator, way in turns]) - 1),
     }
 
 
 def cost_row(framework: str) -> dict[str, Any]:
     """Return what a short operator takes, watched and not, and what its profile says."""
-    told = said("cost", framework, {})
+    told = said("agreed_profiles.py", framework, "cost", framework)
     return {
         "framework": framework,
         "a call us": 1e6 * told["alone"],
@@ -187,6 +213,7 @@ def cost_row(framework: str) -> dict[str, Any]:
 def main() -> None:
     """Measure, print and judge."""
     reports = [report_row(name, *how) for name, how in RUNS.items()]
+    alternating = [row for framework in FRAMEWORKS for row in alternating_rows(framework)]
     with tempfile.TemporaryDirectory() as folder:
         singles = [single_row(framework, case, Path(folder)) for framework in FRAMEWORKS for case in CASES]
     figures: dict[str, tuple[float, float, str]] = {
@@ -198,10 +225,10 @@ def main() -> None:
         for row in reports
     }
     for framework in FRAMEWORKS:
-        judged = [row for row in singles if row["framework"] == framework and row["judged"] == "yes"]
+        judged = [row for row in alternating if row["framework"] == framework and row["alone us"] >= 1e6 * LEAST]
         for what, key in ITS_TIMES.items():
             worst = max((abs(row[key]) for row in judged), default=0.0)
-            figures[f"{framework}: {what} of an operator of over 100 us, in a profile from alone"] = (
+            figures[f"{framework}: {what}, of over 100 us, in a profile from alone"] = (
                 worst,
                 MOST_APART,
                 "%",
@@ -212,7 +239,8 @@ def main() -> None:
         reports,
         figures,
         {
-            "scripts of one operator, beside the operator by itself": singles,
+            "an operator in a profile, in turn with the operator alone": alternating,
+            "the same in processes of their own, one after the other": singles,
             "an addition of 32x32, watched and not": [cost_row(framework) for framework in FRAMEWORKS],
         },
     )

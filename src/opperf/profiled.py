@@ -16,13 +16,12 @@ from pathlib import Path
 from opperf.environment import CURRENT, EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.plan import ALLOCATORS
-from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile, merge
+from opperf.profile.saved import save
 from opperf.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.registry import FRAMEWORKS, framework
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
-from opperf.text_file import write_text
 from opperf.trace import Trace
 from opperf.workers import script
 from opperf.workers.interpreters import interpreter
@@ -203,7 +202,7 @@ def run(
         profile = replace(profile, notes=(*profile.notes, *options.notes(profile)))
         if len(files) > 1:
             files.append(output / MERGED)
-            write_text(files[-1], json.dumps(to_trace(profile)))
+            save(profile, files[-1])
     return Profiled(code, profile, tuple(files), (*told, *wrong, *unread), recorded)
 
 

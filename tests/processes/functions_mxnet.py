@@ -64,5 +64,7 @@ profiler.set_state("stop")
 profiler.dumps()
 profiler.dump()
 profiler.dump()
-found["dumped"] = [event["name"] for event in json.loads(FILE.read_text())["traceEvents"] if event["ph"] == "B"]
+dumped = json.loads(FILE.read_text())["traceEvents"]
+found["dumped"] = [event["name"] for event in dumped if event["ph"] == "B"]
+found["ids"] = [event[key] for event in dumped for key in ("pid", "tid", "id") if key in event]
 print(json.dumps(found))

@@ -51,3 +51,8 @@ def test_what_comes_at_the_wrong_time_is_refused(found: dict[str, Any]) -> None:
 
 def test_a_dump_after_the_table_of_a_second_run_leaves_a_file_that_readers_take(found: dict[str, Any]) -> None:
     assert "relu" in found["dumped"]
+
+
+def test_the_ids_in_a_dumped_file_are_numbers_that_a_double_holds(found: dict[str, Any]) -> None:
+    assert found["ids"]
+    assert all(0 <= number < 2**53 for number in found["ids"])

@@ -111,7 +111,9 @@ def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -
         return [*named, f"no {subject} was seen"]
     calls = format_count(sum(row.calls for row in found))
     spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
-    return [*more, *named, f"{calls} calls; {format_seconds(spanned / 1e9)} from the first span to the end of the last"]
+    taken = format_seconds(sum(row.own for row in found))
+    told = f"{calls} calls, {taken} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
+    return [*more, *named, told]
 
 
 def _process(number: int, facts: Any) -> str:

@@ -48,7 +48,7 @@ def test_a_table_for_people_has_every_fact_that_is_known_and_no_empty_column() -
         "            Net        fused\n"
         "\n"
         "process 7: torch 2.13.0: train.py --lr 0.1\n"
-        "5 calls; 40.0 ms from the first span to the end of the last\n"
+        "5 calls, 26.0 ms of self; 40.0 ms from the first span to the end of the last\n"
         "note: stacks are not told\n"
         "total, mean, p50, min, max: with the operators called inside; self: without the operators called inside; "
         "share: of the sum of self; allocated: in all calls; peak: the most held at once in one call; "

@@ -36,10 +36,15 @@ def scratch_file() -> Path:
 
 
 def mend(file: Path) -> None:
-    """Make a file of the profiler's JSON: from its second start on it writes a comma before the first event."""
+    """Make a file of the profiler's what its format says.
+
+    From the profiler's second start on, a comma stands before the first event. Numbers of threads, domains and tasks
+    are hashes that no double holds, so that viewers would take several for one: 31 bits of them are left.
+    """
     if file.exists():
         text = file.read_text(errors="replace")
         mended = re.sub(r'("traceEvents": \[)\s*,', r"\1", text, count=1)
+        mended = re.sub(r'("[pt]?id": )(\d+)', lambda found: f"{found[1]}{int(found[2]) % 2**31}", mended)
         if mended != text:
             file.write_text(mended)
 
