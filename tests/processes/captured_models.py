@@ -70,6 +70,15 @@ def layouts() -> None:
     torch._foreach_mul_([data, torch.rand(6, 8)[:, ::2]], 0.5)
 
 
+def numbers_that_matter() -> None:
+    """Call operators that take no other whole numbers of the same bounds, and masks that decide on a shape."""
+    scores, labels = torch.rand(8, 5, requires_grad=True), torch.tensor([0, 4, -100, 2, -100, 1, 3, -100])
+    nn.functional.cross_entropy(scores, labels).backward()
+    data = torch.rand(8, 32, requires_grad=True)
+    data[data.detach() > 0.9].sum().backward()
+    nn.utils.rnn.pack_padded_sequence(torch.rand(4, 9, 3), torch.tensor([9, 7, 2, 1]), batch_first=True)
+
+
 def generator() -> None:
     """Draw numbers from a generator, which no file can hold."""
     torch.rand(3, generator=torch.Generator()) * 2

@@ -18,7 +18,7 @@ from opperf.workers.package import package_folder
 HERE = Path(__file__).parent
 LENET = HERE.parents[1] / "examples" / "models" / "lenet_torch.py"
 RERUN = HERE.parents[1] / "benchmarks" / "rerun_torch.py"
-FUNCTIONS = ("residual_network", "transformer", "layouts", "generator")
+FUNCTIONS = ("residual_network", "transformer", "layouts", "numbers_that_matter", "generator")
 BAD = """
 import time
 
@@ -82,11 +82,11 @@ def test_what_runs_alone_returns_the_same_as_in_the_captured_call() -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    lenet, residual, transformer, layouts, generator = json.loads(done.stdout)
+    lenet, residual, transformer, layouts, numbers, generator = json.loads(done.stdout)
     # As many as PyTorch's own profiler counts, those that are called inside of others left out.
     assert lenet["calls"] == 57
     assert (residual["calls"] > 100, transformer["calls"] > 300) == (True, True)
-    assert [found["unlike"] for found in (lenet, residual, transformer, layouts)] == [[]] * 4
+    assert [found["unlike"] for found in (lenet, residual, transformer, layouts, numbers)] == [[]] * 5
     for found in (lenet, residual, transformer):
         same = sum(found["numbers"].get(how, 0) for how in ("the same bits", "the same numbers"))
         assert same > 0.9 * found["cases"]

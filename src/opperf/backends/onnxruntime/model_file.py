@@ -131,8 +131,10 @@ class ModelFile:
         shown.ir_version = IR_VERSION
         if not names:
             return {}
-        run = session(_bytes(shown), replace(self.side, mode="eager")).run
-        return dict(zip(names, run(names, dict(made)), strict=True))
+        shows = session(_bytes(shown), replace(self.side, mode="eager"))
+        # NumPy has no bfloat16, and to ask for one such result would cost all of them.
+        told = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
+        return dict(zip(told, shows.run(told, dict(made)), strict=True)) if told else {}
 
     def _node(self, node: Any, values: Values) -> Captured:
         """Return a node as a case; its name is where it is from."""

@@ -1,7 +1,9 @@
 """Which operators a function runs, with their arguments as they were: seen where PyTorch dispatches them.
 
 The tensors of a case have the strides that they had, gaps and all; whole numbers lie between those that were there, and
-fractions keep their sign. So an operator that runs again does the same work. The module that a gradient belongs to is
+fractions keep their sign. So an operator that runs again does the same work. Where that is not enough (labels of which
+some are to be ignored, lengths that must fall, a mask that decides how much there is), whole numbers and masks are kept
+as they are. The module that a gradient belongs to is
 found by the number that autograd gives to each node of its graph, which is the same in forward and backward.
 """
 
@@ -16,11 +18,11 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from opperf.backend import Captured
-from opperf.backends.torch.described import Undescribed, case_of, spec
+from opperf.backends.torch.described import Undescribed, called_with, case_of, spec
 from opperf.backends.torch.modules import Modules
 from opperf.backends.torch.reached import Watch, parameters
-from opperf.case import Argument, Case, Device
-from opperf.tensor import TensorSpec, row_major
+from opperf.case import Argument, Case, Device, tensors_of
+from opperf.tensor import MOST_LITERAL, TensorSpec, row_major
 
 #: Tell the profiler where a range begins and ends; they compute nothing.
 LABELS = "profiler::"
@@ -30,6 +32,9 @@ FORMATS = {
     torch.channels_last: 2,
     torch.channels_last_3d: 3,
 }
+
+#: How often whole numbers are drawn to see whether an operator takes them: few of them may fit by chance.
+DRAWS = 3
 
 
 def of_call(function: Callable[[], Any]) -> list[Captured]:
@@ -53,6 +58,7 @@ class Recorder:
         self.calls: list[Captured] = []
         self.modules = Modules()
         self._made_in: dict[int, str] = {}
+        self._nodes = torch.autograd._get_sequence_nr()
 
     def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Take one call, before it runs: it may change its inputs."""
@@ -61,8 +67,10 @@ class Recorder:
         case, why = _case(path, func, args, kwargs)
         node = torch._C._current_autograd_node()
         if node is None:
-            # A node of the graph is made right before its operator is called; a later one that makes none sees it too.
-            self._made_in.setdefault(torch.autograd._get_sequence_nr() - 1, self.modules.here)
+            # Nodes of the graph are made right before their operator is called, those of in-place ones several at once.
+            nodes = torch.autograd._get_sequence_nr()
+            self._made_in.update(dict.fromkeys(range(self._nodes, nodes), self.modules.here))
+            self._nodes = nodes
             module = self.modules.here
         else:
             module = self._made_in.get(node._sequence_nr(), "")
@@ -83,6 +91,8 @@ def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     formats = {name: FORMATS.get(value, value) for name, value in kwargs.items() if name == "memory_format"}
     try:
         case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)
+        if not _same_by_bounds(case, func):
+            case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, kept)
     except Undescribed as error:
         return None, str(error)
     return replace(case, attributes={name: _anywhere(value) for name, value in case.attributes.items()}), ""
@@ -103,6 +113,40 @@ def exact(tensor: torch.Tensor) -> TensorSpec:
         range=_signed(described.range) if described.is_float else described.range,
         requires_grad=None,
     )
+
+
+def kept(tensor: torch.Tensor) -> TensorSpec:
+    """Return the description of a tensor, with the values of whole numbers and masks; raises `Undescribed`."""
+    described = exact(tensor)
+    if described.is_float or described.elements > MOST_LITERAL:
+        return described
+    return replace(described, literal=tuple(tensor.flatten().tolist()))
+
+
+def _same_by_bounds(case: Case, func: Any) -> bool:
+    """Whether the bounds of whole numbers and masks are enough for a call that does the same work.
+
+    They are not where a mask decides on the shape of the result, nor where the operator refuses other numbers that lie
+    between them. That is tried, a few times, on the CPU: a GPU would take no more calls after such a one.
+    """
+    whole = [
+        spec
+        for value in (*case.inputs.values(), *case.attributes.values())
+        for spec in tensors_of(value)
+        if not spec.is_float and spec.elements
+    ]
+    if not whole:
+        return True
+    if torch.Tag.dynamic_output_shape in func.tags and any(spec.dtype == "bool" for spec in whole):
+        return False
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for _ in range(DRAWS):
+                args, kwargs = called_with(case, "cpu")
+                func(*args, **kwargs)
+    except Exception:  # whatever it does not like of numbers that are not those of the program
+        return False
+    return True
 
 
 def _signed(bounds: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -80,16 +80,16 @@ class TorchBackend:
         return torch.frombuffer(raw, dtype=DTYPES[dtype]) if raw else torch.empty(0, dtype=DTYPES[dtype])
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
-        """Return a tensor on the device."""
+        """Return a tensor on the device; autograd knows it for no view, which some operators refuse."""
         if dtype.startswith("complex"):
             host = torch.view_as_complex(host.reshape(-1, 2))
         made = host.to(DTYPES[dtype]).reshape(tuple(shape)).to(self.device)
         if strides is None:
-            return made
+            return made.detach()
         # Elements that share a place, as an expanded tensor's do, are made once.
         once = made[tuple(slice(1) if stride == 0 else slice(None) for stride in strides)]
         strided = torch.empty_strided(once.shape, tuple(strides), dtype=made.dtype, device=self.device)
-        return strided.copy_(once).expand(tuple(shape))
+        return strided.copy_(once).expand(tuple(shape)).detach()
 
     def dtype(self, name: str) -> Any:
         """Return `torch.float32` and the like."""
