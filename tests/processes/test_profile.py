@@ -319,6 +319,18 @@ def test_a_training_script_is_profiled_in_the_environment_of_its_framework(here:
     assert "LeNet.conv1" in shown.stdout
 
 
+def test_the_lines_that_called_are_told_of_a_whole_script_that_makes_an_optimizer(here: Path) -> None:
+    Path("torch.py").unlink()
+    command = (sys.executable, "-m", "opperf", "profile", "--stacks", "--output", here)
+    done = subprocess.run([*command, LENET], capture_output=True, text=True, timeout=TORCH)
+    assert done.returncode == 0, done.stderr
+    (file,) = here.glob("opperf_profile_*.json")
+    profile = from_trace(json.loads(file.read_text()), str(file))
+    calls = [event for event in profile.of_kind("operator") if event.name == "aten::cross_entropy_loss"]
+    assert len(calls) == 10
+    assert all(any(": training_step" in line for line in event.stack) for event in calls)
+
+
 def test_workers_and_programs_of_a_script_are_on_its_timeline(here: Path) -> None:
     Path("torch.py").unlink()
     command = [sys.executable, "-m", "opperf", "profile", "--output", "prof", str(MODELS / "workers_torch.py")]

@@ -89,10 +89,12 @@ def _sorted(seen: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the spans on the CPU, those around others first; what ran on devices; and changes of memory."""
     spans, kernels, changes = [], [], []
     for one in seen:
+        if one.is_python_function():  # PyTorch's copy of its name may be no text any more
+            continue
         name = one.name()
         if name == MEMORY:
             changes.append(one)
-        elif name.startswith(NOTHING) or one.is_python_function() or _hidden(one):
+        elif name.startswith(NOTHING) or _hidden(one):
             continue
         elif one.device_type() != DeviceType.CPU:
             if not one.is_user_annotation():
@@ -119,7 +121,7 @@ def _event(one: Any, watching: Watching, thread: Callable[[int], str]) -> Event:
         os.getpid(),
         thread(one.device_resource_id()),
         shapes=_shapes(one) if watching.shapes else (),
-        stack=tuple(line for line in one.stack() if LINE.search(line)) if watching.stacks else (),
+        stack=_stack(one) if watching.stacks else (),
         fused=bool(FUSED.search(name)),
         flops=one.flops() or None,
     )
@@ -143,6 +145,14 @@ def _kind(one: Any, name: str) -> str:
 def _is_bare(name: str) -> bool:
     """Whether a name is an operator's without its namespace, as some call themselves."""
     return hasattr(torch.ops.aten, name)
+
+
+def _stack(one: Any) -> tuple[str, ...]:
+    """Return the lines of Python that called; none where PyTorch's copy of their names is no text any more."""
+    try:
+        return tuple(line for line in one.stack() if LINE.search(line))
+    except UnicodeDecodeError:
+        return ()
 
 
 def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:

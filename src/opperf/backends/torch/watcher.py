@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -55,6 +57,8 @@ class Watcher:
         self._ended = False
         self._observer = _observer(watching.record)
         self.allows_copies = False
+        if watching.stacks:
+            _import_compiler()
 
     def start(self) -> None:
         """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
@@ -136,6 +140,15 @@ class Watcher:
                 profile_all_threads=not self._watching.memory,
             ),
         )
+
+
+def _import_compiler() -> None:
+    """Import what PyTorch imports when a program makes its first optimizer.
+
+    With stacks its profiler keeps every call of Python. Those of this import are so many that it takes minutes to stop.
+    """
+    with suppress(ImportError):
+        import_module("torch._dynamo")
 
 
 def _configuration(**settings: bool) -> Any:
