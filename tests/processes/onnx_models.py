@@ -113,9 +113,20 @@ def several() -> Any:
     return model([first], [given], ["one"], [held("place", 0, "int64")])
 
 
+def halved() -> Any:
+    """Return a model with a value of an element type that NumPy does not have."""
+    given = helper.make_tensor_value_info("given", TensorProto.FLOAT, [4])
+    nodes = [
+        helper.make_node("Cast", ["given"], ["short"], "shorten", to=TensorProto.BFLOAT16),
+        helper.make_node("Cast", ["short"], ["long"], "lengthen", to=TensorProto.FLOAT),
+        helper.make_node("Relu", ["long"], ["positive"], "relu"),
+    ]
+    return model(nodes, [given], ["positive"], [])
+
+
 def main(folder: Path) -> None:
     """Write them."""
-    for made in (network, picky, texts, several):
+    for made in (network, picky, texts, several, halved):
         onnx.save(made(), folder / f"{made.__name__}.onnx")
 
 

@@ -143,3 +143,13 @@ def test_inputs_are_not_for_functions(command: Command) -> None:
     done = command("capture", "mine:step", "--input", "x=1")
     assert done.returncode == 2
     assert "`--input` is for a model in a file" in done.stderr
+
+
+def test_a_value_of_a_type_that_numpy_lacks_leaves_out_its_nodes_only(
+    command: Command, models: Path, tmp_path: Path
+) -> None:
+    suite = tmp_path / "suite.json"
+    done = command("capture", models / "halved.onnx", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    assert [entry["origin"] for entry in json.loads(suite.read_text())["cases"]] == ["relu"]
+    assert "left out: ai.onnx.Cast, 2 calls: a value that a run does not show" in done.stderr

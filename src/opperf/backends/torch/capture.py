@@ -3,8 +3,8 @@
 The tensors of a case have the strides that they had, gaps and all; whole numbers lie between those that were there, and
 fractions keep their sign. So an operator that runs again does the same work. Where that is not enough (labels of which
 some are to be ignored, lengths that must fall, a mask that decides how much there is), whole numbers and masks are kept
-as they are. The module that a gradient belongs to is
-found by the number that autograd gives to each node of its graph, which is the same in forward and backward.
+as they are. The module that a gradient belongs to is found by the number that autograd gives to each node of its graph,
+which is the same in forward and backward.
 """
 
 from __future__ import annotations
