@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
+from opperf.destination import write_text
 from opperf.plan import Settings
 from opperf.planning.selection import Selection
 from opperf.record import Record, Run
@@ -13,7 +14,6 @@ from opperf.reports import render
 from opperf.session import Options, Session
 from opperf.sources.param.document import read_config
 from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
-from opperf.text_file import write_text
 
 if TYPE_CHECKING:
     import pandas

@@ -13,6 +13,7 @@ import pytest
 
 from opperf import session as module
 from opperf.case import Case
+from opperf.destination import write_text
 from opperf.errors import InputError
 from opperf.measurement import Measurement, Sample, Samples
 from opperf.outcome import Outcome
@@ -22,7 +23,6 @@ from opperf.reason import Reason
 from opperf.record import Run
 from opperf.session import Interrupted, Options, Session, read_results
 from opperf.store.journal import journal_of, read_journal
-from opperf.text_file import write_text
 from opperf.workers import machine
 
 SIDE = Side("null")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from opperf.cli.output import check_format, check_place, write_report
-from opperf.text_file import write_text
+from opperf.destination import write_text
 
 if TYPE_CHECKING:
     from opperf.comparison import ComparisonRun

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from opperf.destination import write_text
 from opperf.errors import InputError, unknown
 from opperf.reports import FORMATS, render
-from opperf.text_file import write_text
 
 if TYPE_CHECKING:
     from opperf.record import Run

@@ -203,8 +203,8 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
     """Print the table, and write the page that is asked for."""
+    from opperf.destination import write_text
     from opperf.reports.profile import render
-    from opperf.text_file import write_text
 
     chosen = format or "console"
     width = shutil.get_terminal_size().columns if chosen == "console" and sys.stdout.isatty() else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from opperf.destination import write_text
 from opperf.profile.chrome import to_trace
 from opperf.profile.event import Profile
-from opperf.text_file import write_text
 
 
 def save(profile: Profile, path: Path) -> None:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from opperf.destination import write_text
 from opperf.expectation import Expectation, document, from_document
-from opperf.text_file import read_json, write_text
+from opperf.text_file import read_json
 
 
 def read_expected(path: Path) -> tuple[Expectation, ...]:

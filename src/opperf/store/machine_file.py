@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from opperf.destination import write_text
 from opperf.errors import InputError
-from opperf.text_file import write_text
 
 #: The facts that make a machine another one, as far as its speed and noise go.
 FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")

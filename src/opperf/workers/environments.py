@@ -24,10 +24,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opperf.destination import write_text
 from opperf.environment import EnvironmentSpec
 from opperf.errors import EnvironmentFailure, InputError, unknown
 from opperf.registry import REAL_FRAMEWORKS
-from opperf.text_file import write_text
 from opperf.workers.installer import BUILD_LIMIT, find_links, uv
 from opperf.workers.package import cache_folder, made
 from opperf.workers.probe import PYTHON, dotted, probe

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from opperf.case import Case
+from opperf.destination import write_text
 from opperf.errors import InputError
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason
 from opperf.record import Record, Run
 from opperf.store.run_file import read_run
-from opperf.text_file import write_text
 
 RECORD = Record(Trial(Case("abs"), Side("null"), "forward"), "failed", Reason("crash", "ü"))
 RUN = Run("r1", "2026-11-21", ("opperf", "run"), Settings(), records=(RECORD,))

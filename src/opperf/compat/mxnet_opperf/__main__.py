@@ -156,8 +156,8 @@ def _write(
     asked: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
 ) -> None:
     from opperf.compat.mxnet_opperf.command.documents import collected, render
+    from opperf.destination import write_text
     from opperf.reports import render as render_records
-    from opperf.text_file import write_text
 
     found = collected(asked, run, lumped=lumped)
     write_text(output, render(found, run, format, lumped=lumped))

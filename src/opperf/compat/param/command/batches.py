@@ -22,12 +22,12 @@ from typing import Any
 
 from opperf.compat.param.command.kernels import FILTER, Launch, label, told
 from opperf.compat.param.command.tools import Tool
+from opperf.destination import write_text
 from opperf.environment import EnvironmentSpec
 from opperf.errors import HarnessError, OpperfError
 from opperf.plan import Settings, Trial
 from opperf.reason import Reason
 from opperf.sources.param.cases import ConfigCase
-from opperf.text_file import write_text
 from opperf.workers.interpreters import interpreter
 from opperf.workers.package import package_folder
 from opperf.workers.process import child_variables
