@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from statistics import geometric_mean
 from typing import Any
 
 from opperf.analysis.verdict import LOOKS, Rule, confirmed, settled, sort_out
@@ -205,12 +206,14 @@ def outcome(contest: Contest) -> Comparison:
     """Return what is said of a contest."""
     if contest.verdict is None:
         raise ValueError("the contest has no verdict yet")
-    decisive = contest.stage2 or contest.stage1
+    # Times are of the pairs that the ratio is of; their geometric means lie exactly that far apart.
+    decisive = contest.stage2 if len(contest.ratios2) >= 2 else contest.stage1
     values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
     tails: dict[str, float] = {}
     base_time = new_time = None
     if values:
-        base_time, new_time = median([base["min"] for base, _ in values]), median([new["min"] for _, new in values])
+        base_time = geometric_mean([base["turn"] for base, _ in values])
+        new_time = geometric_mean([new["turn"] for _, new in values])
         tails = {name: median([new[name] / base[name] for base, new in values]) for name in ("median", "p90")}
     return Comparison(
         case=contest.key.case,

@@ -24,8 +24,9 @@ class PairValue:
     """What one pair of processes said.
 
     `log_ratio` is the evidence: the centre over rounds of the log-ratio of new to base, by the clean minimum of each
-    turn. `base` and `new` hold clean minimum, median and 90th percentile in seconds, both from the same number of clean
-    samples of the same rounds. With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
+    turn. `base` and `new` hold, in seconds, `turn`, the centre over rounds of those minima, new over base being the
+    ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
+    With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
     `clock` is `cpu` where CPU time stands in for wall time.
     """
 
@@ -60,7 +61,8 @@ class Comparison:
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict then gives the reason. `stages` holds the log-ratios of each stage. `clock` is what
     decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where that was asked
-    for. `count` is how often the case occurs in its suite.
+    for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs that the ratio
+    is of: the one over the other is the ratio.
     """
 
     case: Case

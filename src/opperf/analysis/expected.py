@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, geometric_mean
 
 from opperf.analysis.recorded import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 from opperf.comparison import Comparison, Verdict
@@ -90,7 +90,7 @@ def _compared(expected: Expectation | None, record: Record | None, run: Run, lim
         base=known.trial.side,
         new=known.trial.side,
         verdict=verdict,
-        base_time=None if expected is None else expected.time,
+        base_time=None if expected is None else geometric_mean(expected.times),
         new_time=math.exp(fmean(logs)) if logs else None,
         memory=_memory(expected, record),
         warnings=() if expected is None or record is None else _doubts(expected, record, run),

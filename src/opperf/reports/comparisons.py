@@ -98,7 +98,10 @@ def _console(comparisons: Sequence[Comparison]) -> str:
     return "\n".join([table, "", *told, *explanations.console(comparisons)]) + "\n"
 
 
-LEGEND = "ratio: new over base, by the clean minima of rounds; interval: 95 %, over pairs of processes"
+LEGEND = (
+    "ratio: new over base, by the clean minima of rounds; times: of the pairs that it is of; "
+    "interval: 95 %, over pairs of processes"
+)
 
 
 def tally(comparisons: Sequence[Comparison]) -> str:
@@ -126,7 +129,7 @@ def _markdown(comparisons: Sequence[Comparison]) -> str:
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:
-    measured = ("base_min_s", "new_min_s", "ratio", "low", "high", "pairs", "verdict", "reason")
+    measured = ("base_time_s", "new_time_s", "ratio", "low", "high", "pairs", "verdict", "reason")
     return comma_separated(("case_id", *TITLES[:5], *measured), map(_fields, comparisons))
 
 

@@ -181,21 +181,25 @@ def _long(rounds: Sequence[Round]) -> bool:
 def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str) -> PairValue:
     """Return the value of rounds of times, base and new, in seconds."""
     kept: tuple[list[float], list[float]] = ([], [])
-    ratios = [ratio for one in rounds if (ratio := _ratio(one, kept)) is not None]
-    if len(ratios) < LEAST_ROUNDS:
-        return PairValue(None, None, None, len(ratios), f"{len(ratios)} rounds with undisturbed samples of both sides")
-    base_values, new_values = (_values(sorted(times)) for times in kept)
-    return PairValue(centre(ratios), base_values, new_values, len(ratios), clock=clock)
+    minima = [logs for one in rounds if (logs := _minima(one, kept)) is not None]
+    if len(minima) < LEAST_ROUNDS:
+        return PairValue(None, None, None, len(minima), f"{len(minima)} rounds with undisturbed samples of both sides")
+    # The ratio and the level of the rounds each have their centre; the times are those that lie so far apart there.
+    ratio, level = centre([new - base for base, new in minima]), centre([(new + base) / 2 for base, new in minima])
+    base_values, new_values = (
+        {"turn": math.exp(level + half), **_values(sorted(times))} for half, times in zip((-ratio / 2, ratio / 2), kept)
+    )
+    return PairValue(ratio, base_values, new_values, len(minima), clock=clock)
 
 
-def _ratio(one: Sequence[list[float]], kept: tuple[list[float], list[float]]) -> float | None:
-    """Return the log-ratio of a round by the minima of its turns, and keep the times that it is from."""
+def _minima(one: Sequence[list[float]], kept: tuple[list[float], list[float]]) -> tuple[float, float] | None:
+    """Return the logs of the minima of a round's turns, and keep the times that they are from."""
     count = min(map(len, one))
     if count == 0 or min(map(min, one)) <= 0:
         return None
     for side, times in zip(kept, one):
         side.extend(times[:count])
-    return math.log(min(one[1][:count]) / min(one[0][:count]))
+    return math.log(min(one[0][:count])), math.log(min(one[1][:count]))
 
 
 def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
