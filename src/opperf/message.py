@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import OpperfError
+from opperf.json_text import NotJSON, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,8 +72,8 @@ def _line(content: Mapping[str, Any]) -> bytes:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        found = value_of(line)
+    except NotJSON as error:
         raise MessageError(f"not JSON: {line[:80]!r}", slug="protocol") from error
     if not isinstance(found, dict) or not isinstance(found.get("id"), int):
         raise MessageError(f"not a message: {line[:80]!r}", slug="protocol")

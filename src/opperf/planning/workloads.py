@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from opperf.case import Argument, argument_from_json
+from opperf.json_text import shown
 from opperf.sources.param.cases import check, entry_of, named_specs
 from opperf.sources.param.config import ConfiguredOperator, Described, Entry, Spec, Way
 from opperf.sources.param.document import read_spec
 from opperf.sources.param.grammar import CONFIG_KEYS
-from opperf.sources.param.problems import Problems, key, shown
+from opperf.sources.param.problems import Problems, key
 
 #: Has a child iterate or generate: the verb, and what it is told.
 Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from opperf.errors import InputError
+from opperf.json_text import NotJSON, value_of
 from opperf.outcome import Outcome
 from opperf.record import SCHEMA_VERSION, Record, Run
+from opperf.text_file import distinct, read_bytes
 
 
 def journal_of(output: Path) -> Path:
@@ -74,19 +76,16 @@ class JournalWriter:
 
 def read_journal(path: Path) -> Journal:
     """Read a journal; raises `InputError` for anything but a torn last line."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError as error:
-        raise InputError(f"cannot read `{path}`: {error.strerror}", slug="input") from error
+    lines = read_bytes(path).split(b"\n")
     parsed: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         try:
             if line:
-                parsed.append(json.loads(line))
-        except (ValueError, RecursionError) as error:
+                parsed.append(value_of(line, object_pairs_hook=distinct))
+        except NotJSON as error:
             if number == len(lines):  # no newline after it: it was being written when the run ended
                 break
-            raise InputError(f"{path}: line {number} is not JSON", slug="bad_journal") from error
+            raise InputError(f"{path}: line {number} is not JSON ({error})", slug="bad_journal") from error
     objects = all(isinstance(line, dict) for line in parsed)
     if not parsed or not objects or parsed[0].get("schema_version") != SCHEMA_VERSION:
         raise InputError(

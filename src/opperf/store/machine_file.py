@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from opperf.destination import write_text
 from opperf.errors import InputError
+from opperf.text_file import read_json
 
 #: The facts that make a machine another one, as far as its speed and noise go.
 FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")
@@ -53,17 +54,17 @@ class MachineFile(Generic[E]):
 
         Raises `InputError` for a file that opperf did not write.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            known = [self.from_json(entry, f"{path}: {self.name}[{i}]") for i, entry in enumerate(data[self.name])]
-        except FileNotFoundError:
+        if not path.exists():
             return {}
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise InputError(
-                f"{path}: not a file of {self.what} ({error})",
-                hint=f"remove it and run `{self.made_by}` again",
-                slug="input",
-            ) from error
+        hint = f"remove it and run `{self.made_by}` again"
+        data = read_json(path, hint=hint)
+        entries = data.get(self.name) if isinstance(data, dict) else None
+        if not isinstance(entries, list):
+            raise InputError(f"{path}: not a file of {self.what}: `{self.name}` is no list", hint=hint, slug="input")
+        try:
+            known = [self.from_json(entry, f"{path}: {self.name}[{i}]") for i, entry in enumerate(entries)]
+        except InputError as error:
+            raise InputError(error.message, hint=hint, slug=error.slug) from error
         return {entry.key: entry for entry in known}
 
     def add(self, path: Path, entries: Iterable[E]) -> None:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.destination import write_text
 from opperf.environment import EnvironmentSpec
 from opperf.errors import EnvironmentFailure, InputError, unknown
+from opperf.json_text import value_of
 from opperf.registry import REAL_FRAMEWORKS
 from opperf.workers.installer import BUILD_LIMIT, find_links, uv
 from opperf.workers.package import cache_folder, made
@@ -196,7 +197,7 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
 def _read(folder: Path) -> Built | None:
     """Return what the mark says; None unless the environment is whole."""
     try:
-        said: dict[str, Any] = json.loads((folder / _MARK).read_text(encoding="utf-8"))
+        said: dict[str, Any] = value_of((folder / _MARK).read_bytes())
         executable = folder / said["executable"]
         lists = {name: tuple(said[name]) for name in ("requirements", "frameworks", "packages")}
         built = Built(**{**said, **lists, "name": folder.name, "executable": str(executable)})

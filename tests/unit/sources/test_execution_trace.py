@@ -366,10 +366,10 @@ def test_a_damaged_kineto_trace_is_refused_in_one_message(event: Any, tmp_path: 
     ("text", "told"),
     [
         ("", "not JSON"),
-        ("[1, 2]", "not an execution trace: it is no JSON object"),
+        ("[1, 2]", "not an execution trace: it is a list"),
         ('{"a": 1, "b": 2}', "not an execution trace: its keys are `a`, `b`"),
         ('{"traceEvents": []}', "a Kineto (Chrome) trace"),
-        ('{"schema": "9.9", "nodes": []}', "`schema` is '9.9'"),
+        ('{"schema": "9.9", "nodes": []}', '`schema` is "9.9"'),
         ('{"schema": "1.0.1", "nodes": []}', "no operator in the trace"),
         ('{"schema": "1.0.1", "nodes": [{"id": 1}]}', "nodes[0] is no node of a trace (KeyError: 'parent')"),
         ('{"schema": "1.0.1", "nodes": [', "damaged after 0 nodes"),
@@ -395,7 +395,7 @@ def test_an_archive_must_hold_one_trace(tmp_path: Path) -> None:
     with tarfile.open(path, "w:gz") as archive:
         for name in ("a.json", "b.json"):
             archive.addfile(tarfile.TarInfo(name), io.BytesIO())
-    with pytest.raises(InputError, match=r"expected one \.json in it, found a.json, b.json"):
+    with pytest.raises(InputError, match=r"expected one \.json in it, found `a.json`, `b.json`"):
         read_traces([path])
 
 

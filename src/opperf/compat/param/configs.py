@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,9 @@ from typing import Any
 from opperf.compat.param import generators, iterators  # noqa: F401  # they register opperf's own
 from opperf.compat.param.operators import OperatorInterface, operator
 from opperf.errors import InputError
+from opperf.json_text import value_of
 from opperf.sources.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES
+from opperf.text_file import read_json
 from opperf.workload import GENERATORS, ITERATORS, ConfigIterator, DataGenerator
 
 
@@ -61,13 +62,13 @@ class BenchmarkConfig:
 
     def load_json_file(self, config_file_name: str | Path) -> None:
         """Read a file."""
-        self.load_json(Path(config_file_name).read_text(encoding="utf-8"))
+        self.load(read_json(Path(config_file_name)))
 
     def load_json(self, config_json: str) -> None:
         """Read text; raises `InputError` for what is no JSON."""
         try:
-            found = json.loads(config_json)
-        except (ValueError, RecursionError) as error:
+            found = value_of(config_json.encode())
+        except ValueError as error:
             raise InputError(f"the config is not JSON ({error})", slug="param_config") from error
         self.load(found)
 

@@ -7,7 +7,6 @@ the recorded one, or what the operator's other inputs allow.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from opperf.case import Argument, Device, DType, ListOf
+from opperf.json_text import value_of
 from opperf.sources.execution_trace.elements import Elements
 from opperf.sources.execution_trace.node import Node
 from opperf.sources.execution_trace.schema import Parameter
@@ -149,7 +149,7 @@ def _typed(kind: str, made: Argument) -> Argument:
 def _ranges(text: str) -> Mapping[int, Sequence[float]]:
     """Read the smallest and largest element of the tensors of which they are recorded, by number."""
     try:
-        found = {int(number): list(map(float, bounds)) for number, bounds in json.loads(text or "{}").items()}
+        found = {int(number): list(map(float, bounds)) for number, bounds in value_of(text.encode() or b"{}").items()}
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         found = {0: []}
     if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in found.values()):

@@ -16,7 +16,7 @@ from typing import Any
 import ijson
 
 from opperf.errors import InputError
-from opperf.sources.execution_trace.node import DAMAGED, opened, told
+from opperf.sources.execution_trace.packed import DAMAGED, opened, told
 
 MICROSECOND = 1e-6
 #: The categories of work on a device.

@@ -1,28 +1,25 @@
 """The nodes of a trace file, one at a time, so that a file of any size is read in little memory.
 
-Schemas 1.0.1 (flat) and 1.0.2-chakra to 1.1.1-chakra are read, plain, as .gz, or as the one .json in a .tar.gz.
+Schemas 1.0.1 (flat) and 1.0.2-chakra to 1.1.1-chakra are read.
 """
 
 from __future__ import annotations
 
-import gzip
-import tarfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import ijson
 
 from opperf.errors import InputError
+from opperf.json_text import shown
+from opperf.sources.execution_trace.packed import DAMAGED, opened, told
 from opperf.sources.param.problems import quoted
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
-GZIP = b"\x1f\x8b"
-#: What reading a file raises that is cut short or never was one.
-DAMAGED = (ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecodeError, EOFError, OSError)
+#: What a file without keys is, by the first event of its parser.
+MEANT = {"start_map": "it is an empty object", "start_array": "it is a list"}
 EXPECTED = "expected a PyTorch execution trace: JSON with `schema` and `nodes`, plain, .gz or .tar.gz"
 
 
@@ -74,9 +71,11 @@ def nodes(path: Path) -> Iterator[Node]:
 def check(path: Path) -> None:
     """Raise `InputError` for a file that is not a trace of a known schema; reads no further than it must."""
     keys: list[str] = []
+    kind = ""
     with opened(path) as file:
         try:
             for prefix, event, value in ijson.parse(file, use_float=True):
+                kind = kind or event
                 if prefix == "" and event == "map_key":
                     keys.append(value)
                 if prefix == "schema":
@@ -87,49 +86,14 @@ def check(path: Path) -> None:
                     raise InputError(f"{path}: a Kineto (Chrome) trace", hint=hint, slug="bad_trace")
         except DAMAGED as error:
             raise InputError(f"{path}: not JSON: {told(error)}", hint=EXPECTED, slug="bad_trace") from error
-    found = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else "it is no JSON object"
+    found = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is no object")
     raise InputError(f"{path}: not an execution trace: {found}", hint=EXPECTED, slug="bad_trace")
 
 
 def _known(schema: Any, path: Path) -> None:
     if schema not in SCHEMAS:
-        raise InputError(f"{path}: `schema` is {schema!r}", hint=f"opperf reads {', '.join(SCHEMAS)}", slug="bad_trace")
-
-
-def told(error: BaseException) -> str:
-    """Return the first line of what an error says, with nothing that a terminal would act on."""
-    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    return first if first.isprintable() else first.encode("unicode_escape").decode()
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file as bytes, unpacked; raises `InputError` for what cannot be read."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == GZIP
-        if packed and path.name.endswith((".tar.gz", ".tgz")):
-            with tarfile.open(path, "r:gz") as archive:
-                yield _only_json(archive, path)
-        elif packed:
-            with gzip.open(path) as unpacked:
-                yield unpacked  # type: ignore[misc]  # a GzipFile reads bytes as any other
-        else:
-            with path.open("rb") as file:
-                yield file
-    except DAMAGED as error:
-        raise InputError(
-            f"cannot read `{path}`: {getattr(error, 'strerror', None) or told(error)}", slug="input"
-        ) from error
-
-
-def _only_json(archive: tarfile.TarFile, path: Path) -> IO[bytes]:
-    members = [member for member in archive if member.isfile() and member.name.endswith(".json")]
-    found = archive.extractfile(members[0]) if len(members) == 1 else None
-    if found is None:
-        names = ", ".join(member.name for member in members[:5]) or "none"
-        raise InputError(f"{path}: expected one .json in it, found {names}", hint="unpack it", slug="bad_trace")
-    return found
+        hint = f"opperf reads {', '.join(SCHEMAS)}"
+        raise InputError(f"{path}: `schema` is {shown(schema)}", hint=hint, slug="bad_trace")
 
 
 def _node(data: Mapping[str, Any]) -> Node:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from opperf.errors import InputError
 from opperf.sources.param import grammar, names
 from opperf.sources.param.arguments import Checker
 from opperf.sources.param.cases import check
@@ -17,8 +16,6 @@ from opperf.text_file import read_json
 
 #: Without plugins nothing is the user's own.
 NONE = Workloads()
-#: Levels of a whole file: its own, and those of the deepest argument twice over.
-DEEPEST_FILE = 64
 
 
 def read_config(path: Path, own: Workloads = NONE) -> ParamConfig:
@@ -34,8 +31,6 @@ def read_config(path: Path, own: Workloads = NONE) -> ParamConfig:
 def examined(path: Path, own: Workloads = NONE) -> tuple[ParamConfig, Problems]:
     """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
     data = read_json(path, object_pairs_hook=_object)
-    if _is_deep(data):
-        raise InputError(f"{path}: lists in lists, over {DEEPEST_FILE} deep; expected fewer", slug="param_config")
     reading = _Reading(own)
     operators = reading.document(data)
     if not reading.problems.found:
@@ -43,18 +38,6 @@ def examined(path: Path, own: Workloads = NONE) -> tuple[ParamConfig, Problems]:
             if known.is_settled:
                 check(known, reading.problems)
     return ParamConfig(path, operators, tuple(dict.fromkeys(reading.notes))), reading.problems
-
-
-def _is_deep(data: Any) -> bool:
-    """Whether a document is nested deeper than whoever goes through it may go."""
-    level = [data]
-    for _ in range(DEEPEST_FILE):
-        level = [inner for outer in level for inner in _inside(outer)]
-    return bool(level)
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 class _Object(dict[str, Any]):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from opperf.errors import InputError, near
+from opperf.json_text import SHOWN, shown
 
 #: Mistakes that are told one by one; the others are counted.
 MOST = 20
-#: Letters of a value that a message shows.
-SHOWN = 60
 #: Names that a hint lists where none is near.
 LISTED = 12
 
@@ -94,11 +92,3 @@ def key(place: str, name: str) -> str:
 def quoted(text: str) -> str:
     """Return a name as a message shows it: short, and with nothing that a terminal would act on."""
     return f"`{shown(text)[1:-1]}`"
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON, cut short."""
-    if isinstance(value, (list, dict)) and len(value) > SHOWN:
-        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
-    text = json.dumps(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
