@@ -24,6 +24,7 @@ from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
 from opperf.planning.selection import Selection
 from opperf.planning.side_text import SideText, read_side
+from opperf.planning.suites import unmeasured
 from opperf.record import Run
 from opperf.session import settled_side
 from opperf.stats.order import median
@@ -94,6 +95,8 @@ class Comparing:
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool, registered=False)
+        for note in unmeasured(selection, {plain.framework}):
+            self._note(f"note: {note}")
         pairs = [(_on(trial, sides[0]), _on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
         return [Contest(base, new, trial, floor=self._floor(base, new)) for base, new, trial in pairs]
 

@@ -196,7 +196,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Plan:
-    """The trials of a run, in the order in which they are measured, and their settings."""
+    """The trials of a run, each once, in the order in which they are measured, and their settings.
+
+    `asked` is what was asked for, in its order: a trial stands there again for each equal input that was given.
+    """
 
     trials: tuple[Trial, ...]
     settings: Settings
+    asked: tuple[Trial, ...] = ()
+
+    @property
+    def again(self) -> int:
+        """How many of the trials that were asked for are equal to one before them."""
+        return max(0, len(self.asked) - len(self.trials))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -110,7 +111,8 @@ def run(
     generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case: tensor arguments by shape,
     attributes by value. `values` are distributions of input values, as in `sorted`; `random` draws so many cases from
     `seed`. `settings` are fields of `opperf.Settings`; durations are seconds. Raises `InputError` for what cannot be
-    understood. An operator that fails is a record, not an exception.
+    understood. An operator that fails is a record, not an exception. Results keep the order and the number of `inputs`:
+    what is equal is measured once, and its record stands at each place.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok
@@ -142,7 +144,10 @@ def run(
         allocator=allocator,
     )
     with Session(selection, Settings(**settings)) as session:
-        return Results(session.run(session.plan(), Options(labels=labels or {}, keep_samples=keep_samples)))
+        plan = session.plan()
+        measured = session.run(plan, Options(labels=labels or {}, keep_samples=keep_samples))
+    records = {record.trial.key: record for record in measured}
+    return Results(replace(measured, records=tuple(records[trial.key] for trial in plan.asked)))
 
 
 def _names(given: Names) -> tuple[str, ...]:

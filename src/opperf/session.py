@@ -28,6 +28,7 @@ from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.expand import Asked, expand
 from opperf.planning.selection import Selection
 from opperf.planning.sides import frameworks, sides
+from opperf.planning.suites import unmeasured
 from opperf.reason import Reason
 from opperf.record import Record, Run
 from opperf.store.journal import JournalWriter, journal_of, read_journal
@@ -121,7 +122,11 @@ class Session:
 
     def plan(self) -> Plan:
         """Return the trials; raises `InputError` for what cannot be understood."""
-        return self.expanded(self._selection, self.sides())
+        chosen = self.sides()
+        plan = self.expanded(self._selection, chosen)
+        for note in unmeasured(self._selection, {side.framework for side in chosen}):
+            self._progress.note(f"note: {note}")
+        return plan
 
     def sides(self) -> tuple[Side, ...]:
         """Return where the selection is measured; raises `InputError` for what cannot be understood."""

@@ -113,3 +113,13 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
 
 def test_every_public_name_is_there() -> None:
     assert {name for name in opperf.__all__ if getattr(opperf, name) is None} == set()
+
+
+def test_results_keep_the_order_and_the_number_of_inputs() -> None:
+    sizes = [8, 4, 8, 16, 4]
+    found = opperf.run(
+        "add", framework="null", direction="forward", runs=3, inputs=[{"lhs": (n,), "rhs": (n,)} for n in sizes]
+    )
+    assert [record.trial.case.tensor("lhs").shape for record in found] == [(n,) for n in sizes]
+    assert found[0] is found[2]
+    assert len(found.to_pandas()) == len(found.to_dict()["records"]) == len(sizes)

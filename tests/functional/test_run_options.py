@@ -361,3 +361,36 @@ def test_random_cases_are_refused_where_they_make_no_sense(words: tuple[str, ...
     done = opperf("run", "add", "--framework", "null", *words)
     assert done.code == 2
     assert "--random" in done.err
+
+
+def test_a_repeated_input_makes_two_cases(measure: Measure) -> None:
+    words = ("lhs=2x2", "rhs=2x2", "lhs=4x4", "rhs=4x4")
+    found = measure("matmul", *(part for word in words for part in ("--input", word)), "--direction", "forward")
+    assert [one["case"]["inputs"]["lhs"]["shape"] for one in found] == [[2, 2], [4, 4]]
+
+
+def test_equal_inputs_are_measured_once_and_said_to_be_equal(opperf: Opperf) -> None:
+    words = ("run", "exp", "--framework", "null", "--input", "data=3", "--input", "data=3", "--runs", "3")
+    done = opperf(*words, "--direction", "forward", "--format", "json")
+    assert len(done.records) == 1
+    assert "note: 1 of 2 trials are equal to earlier ones; each is measured once" in done.err
+
+
+def test_equal_cases_of_a_suite_keep_their_calls_and_share(measure: Measure, here: Path) -> None:
+    names = ("steady", "noisy", "steady")
+    entries = [{"case": {"operator": f"null:{name}"}, "count": count} for name, count in zip(names, (3, 2, 5))]
+    (here / "s.json").write_text(json.dumps({"schema_version": 1, "cases": entries}))
+    found = measure("--suite", "s.json", "--runs", "3")
+    assert [one["count"] for one in found] == [8, 2]
+    median = found[0]["metrics"]["time"]["median"]
+    assert found[0]["facts"]["suite"]["total"] == pytest.approx(8 * median)
+
+
+def test_rows_of_mxnets_benchmark_are_refused_where_another_framework_is_asked_for(opperf: Opperf, here: Path) -> None:
+    (here / "rows.json").write_text('{"matmul": [{"lhs": [8, 8], "rhs": [8, 8]}]}')
+    alone = opperf("run", "--suite", "rows.json", "--framework", "numpy")
+    named = opperf("run", "matmul", "--suite", "rows.json", "--framework", "numpy")
+    assert (alone.code, named.code) == (2, 2)
+    assert "they are operators of mxnet: `--framework mxnet`" in alone.err
+    assert "no case of `matmul` in rows.json" in named.err
+    assert "`mxnet:nd.matmul`" in named.err

@@ -69,6 +69,8 @@ def measure(
         plan = session.plan()
         for name in _idle(selection, plan):
             bar.note(f"note: nothing here is measured with `--framework {name}`: no operator is neutral or its own")
+        if plan.again:
+            bar.note(f"note: {plan.again} of {len(plan.asked)} trials are equal to earlier ones; each is measured once")
         if keeping.dry_run:
             _print_plan(plan)
             return

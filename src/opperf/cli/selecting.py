@@ -28,9 +28,8 @@ def selection(
     from opperf.planning.selection import Selection
     from opperf.sources.param.document import read_config
     from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
-    from opperf.sources.user_inputs import pairs
+    from opperf.sources.user_inputs import input_cases, pairs
 
-    given = pairs(what.inputs or (), "--input")
     note = partial(typer.echo, err=True)
     plugins = [plugin_file(path) for path in what.plugin or ()]
     own = workloads(plugins, installed=bool(config), note=note)
@@ -51,7 +50,7 @@ def selection(
         dtypes=what.dtype or (),
         sizes=what.size or (),
         directions=what.direction or (),
-        inputs=[given] if given else [],
+        inputs=input_cases(what.inputs or ()),
         attributes=pairs(what.attribute or (), "--attribute"),
         values=what.values or (),
         random=what.random,

@@ -21,11 +21,11 @@ from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.configured import ORIGIN, configured
 from opperf.planning.own_code import as_implemented, own_meaning
 from opperf.planning.selection import Selection
+from opperf.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
 from opperf.registry import CODE, MADE_BY, is_code, split_implementation
 from opperf.sources.large_cases import large_case
 from opperf.sources.random_cases import random_cases
 from opperf.sources.user_inputs import case_with, foreign_case
-from opperf.suite import Suite
 from opperf.tensor import distribution_named, dtype_named
 
 
@@ -68,17 +68,25 @@ def expand(
     A selection of all takes each framework's own registered operators too, but for `registered=False`.
     """
     _check(selection)
+    check_suite(selection)
     trials: list[Trial] = []
+    lacking = set(selection.operators if selection.suite is not None else ()) & set(_names(selection))
     for side in sides:
-        trials += _suite_trials(selection, side)
-        trials += _config_trials(selection, side, asked, settings.seed)
-        for wanted in _wanted(selection, side, asked):
+        if selection.suite is not None:
+            chosen = _chosen(selection, side, asked)
+            own = _suite_operators(selection)
+            lacking -= {name for name, one in chosen.items() if one.name in own}
+            trials += merged(_suite_trials(selection, side, chosen))
+        trials += {trial.key: trial for trial in _config_trials(selection, side, asked, settings.seed)}.values()
+        for wanted in _wanted(selection, side, asked) if selection.suite is None else ():
             trials += _trials(selection, wanted, side, asked, settings.seed)
         for wanted in _registered(selection, side, asked) if selection.every and registered else ():
             trials += _trials(selection, wanted, side, asked, settings.seed)
+    if lacking:
+        raise not_in_suite(selection, min(lacking))
     if not trials:
         raise _nothing(selection, sides)
-    return Plan(tuple({trial.key: trial for trial in trials}.values()), settings)
+    return Plan(tuple({trial.key: trial for trial in trials}.values()), settings, tuple(trials))
 
 
 def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
@@ -126,22 +134,32 @@ def _check(selection: Selection) -> None:
             operator(rest)
 
 
-def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
-    """Yield what the selection asks of one side, in its order, skips left out."""
+def _names(selection: Selection) -> tuple[str, ...]:
+    """Return the names that the selection means, in its order, skips left out."""
     names = list(selection.operators)
     names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
     names += [member for group in selection.categories for member in GROUPS.get(group, ())]
-    for name in dict.fromkeys(names):
-        if any(fnmatchcase(name, pattern) for pattern in selection.skip):
-            continue
-        prefix, rest = split_implementation(name)
-        if is_code(name):
-            yield _code(name, side, asked)
-        elif prefix is None:
-            definition = operator(rest)
-            yield Wanted(definition.name, definition)
-        elif prefix == side.framework:
-            yield _named(name, rest, side, asked)
+    return tuple(name for name in dict.fromkeys(names) if not any(fnmatchcase(name, skip) for skip in selection.skip))
+
+
+def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
+    """Yield what the selection asks of one side, each once, however many names mean it."""
+    seen = set()
+    for wanted in (_meant(name, side, asked) for name in _names(selection)):
+        if wanted is not None and (wanted.name, wanted.path) not in seen:
+            seen.add((wanted.name, wanted.path))
+            yield wanted
+
+
+def _meant(name: str, side: Side, asked: Asked) -> Wanted | None:
+    """Return what a name means on a side; None for an operator of another framework's own."""
+    prefix, rest = split_implementation(name)
+    if is_code(name):
+        return _code(name, side, asked)
+    if prefix is None:
+        definition = operator(rest)
+        return Wanted(definition.name, definition)
+    return _named(name, rest, side, asked) if prefix == side.framework else None
 
 
 def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
@@ -213,8 +231,10 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
         made = [(case, f"random:{seed}") for case in drawn]
     else:
         made = list(_sized(selection, wanted.definition))
+    if not given:
+        made = list({case.id: (case, origin) for case, origin in made}.values())
     for case, origin in made:
-        yield from ((varied, origin) for varied in _varied(selection, case))
+        yield from ((varied, origin) for varied in dict.fromkeys(_varied(selection, case)))
 
 
 def _check_names(wanted: Wanted, given: Sequence[Mapping[str, Any]]) -> None:
@@ -226,10 +246,10 @@ def _check_names(wanted: Wanted, given: Sequence[Mapping[str, Any]]) -> None:
 
 def _varied(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every element type and distribution of values that is asked for."""
-    for dtype in selection.dtypes or ("float32",):
-        typed = case.with_dtype(dtype_named(dtype))
-        for values in selection.values or ("uniform",):
-            yield typed.with_values(distribution_named(values))
+    for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
+        typed = case.with_dtype(dtype)
+        for values in dict.fromkeys(map(distribution_named, selection.values or ("uniform",))):
+            yield typed.with_values(values)
 
 
 def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
@@ -302,19 +322,36 @@ def _directions(selection: Selection, definition: Operator | None, case: Case, *
     return ("forward",)
 
 
-def _suite_trials(selection: Selection, side: Side) -> Iterator[Trial]:
-    source = selection.suite.name if isinstance(selection.suite, Suite) else selection.suite
-    for i, entry in enumerate(selection.suite_cases):
+def _suite_operators(selection: Selection) -> set[str]:
+    return {entry.case.operator for entry in selection.suite_cases}
+
+
+def _chosen(selection: Selection, side: Side, asked: Asked) -> dict[str, Wanted]:
+    """Return the operators that are named beside a suite, by the names that were given."""
+    own = _suite_operators(selection)
+    meant = {
+        name: Wanted(name, None) if name in own and name not in catalog() else _meant(name, side, asked)
+        for name in _names(selection)
+    }
+    return {name: wanted for name, wanted in meant.items() if wanted is not None}
+
+
+def _suite_trials(selection: Selection, side: Side, chosen: Mapping[str, Wanted]) -> Iterator[Trial]:
+    """Yield the trials of a suite's cases, those of the chosen operators where any are named."""
+    names: dict[str, list[str | None]] = {}
+    for wanted in chosen.values():
+        names.setdefault(wanted.name, []).append(wanted.path)
+    named = names if selection.operators or selection.categories else None
+    for place, entry, path in entries(selection, side.framework, named):
         prefix, rest = split_implementation(entry.case.operator)
-        if prefix not in (None, side.framework):
-            continue
         if prefix is None and rest not in catalog():
-            raise unknown("operator", rest, catalog(), hint=f"in {source}: cases[{i}]")
+            raise unknown("operator", rest, catalog(), hint=f"in {suite_name(selection)}: cases[{place}]")
         definition = catalog().get(rest) if prefix is None else None
-        here = side if prefix is None else replace(side, implementation=rest)
+        here = replace(side, implementation=path if prefix is None else rest)
         own = _directions(selection, definition, entry.case, tried=True)
-        for direction in own if selection.directions else entry.directions or own:
-            yield Trial(entry.case, here, direction, entry.origin, entry.count)
+        for case in _varied(selection, entry.case):
+            for direction in own if selection.directions else entry.directions or own:
+                yield Trial(case, here, direction, entry.origin, entry.count)
 
 
 def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:

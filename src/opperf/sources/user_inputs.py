@@ -27,19 +27,56 @@ _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "br
 
 
 def pairs(given: Sequence[str], option: str) -> dict[str, str]:
-    """Read `NAME=VALUE` words; raises `InputError` with the option for one that is none.
+    """Read `NAME=VALUE` words; raises `InputError` with the option for one that is none, or whose name came before.
 
     >>> pairs(["lhs=3x4"], "--input")
     {'lhs': '3x4'}
     """
-    found = {}
+    values: dict[str, str] = {}
     for word in given:
-        name, equals, value = word.partition("=")
-        if not equals or not name.strip():
-            example = _EXAMPLES.get(option, "NAME=VALUE")
-            raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"write `{option} {example}`")
-        found[name.strip()] = value.strip()
-    return found
+        name, value = _pair(word, option)
+        if name in values:
+            raise InputError(
+                f"`{option} {word}`: `{name}` is `{values[name]}` already",
+                hint="give it once"
+                if option != "--attribute"
+                else "give it once, or a column of it in `--shapes FILE`",
+            )
+        values[name] = value
+    return values
+
+
+def _pair(word: str, option: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals or not name.strip():
+        example = _EXAMPLES.get(option, "NAME=VALUE")
+        raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"write `{option} {example}`")
+    return name.strip(), value.strip()
+
+
+def input_cases(given: Sequence[str]) -> list[dict[str, str]]:
+    """Read the words of `--input`: a name that is given again begins the next case.
+
+    Raises `InputError` where the cases differ in their names: whose input it is could only be guessed.
+
+    >>> input_cases(["lhs=2x3", "rhs=3x4", "lhs=5x6", "rhs=6x7"])
+    [{'lhs': '2x3', 'rhs': '3x4'}, {'lhs': '5x6', 'rhs': '6x7'}]
+    """
+    cases: list[dict[str, str]] = []
+    for word in given:
+        name, value = _pair(word, "--input")
+        if not cases or name in cases[-1]:
+            cases.append({})
+        cases[-1][name] = value
+    for number, case in enumerate(cases[1:], 2):
+        if case.keys() != cases[0].keys():
+            raise InputError(
+                f"`--input`: case 1 has {', '.join(cases[0])}, and case {number} has {', '.join(case)}; "
+                "a name that is given again begins the next case",
+                hint="give all inputs of one case, then all of the next, or a file with `--shapes`",
+                slug="incomplete_case",
+            )
+    return cases
 
 
 def shape(text: str, where: str) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from opperf.operators import SIZES, catalog, categories, operator
 from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
 from opperf.planning.selection import Selection
+from opperf.planning.suites import unmeasured
 from opperf.suite import Suite, SuiteCase
 from opperf.tensor import TensorSpec
 
@@ -379,9 +380,95 @@ def test_an_unknown_operator_in_a_suite_is_refused_with_its_place(tmp_path: Path
         trials(Selection(suite=path))
 
 
-def test_a_suite_and_named_operators_are_measured_together(tmp_path: Path) -> None:
-    found = cases(Selection(suite=suite(tmp_path, SuiteCase(EXP)), operators=("add",)))
-    assert [case.operator for case in found] == ["exp", "add"]
+def test_operators_named_beside_a_suite_choose_from_its_cases_and_add_none(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP, 2), SuiteCase(operator("add").case("small"), 3), SuiteCase(EXP, 4, "b"))
+    found = trials(Selection(suite=path, operators=("plus",), directions=("forward",)))
+    assert [(trial.case, trial.count) for trial in found] == [(operator("add").case("small"), 3)]
+
+
+def test_a_category_beside_a_suite_chooses_from_its_cases(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP), SuiteCase(operator("softmax").case("small")))
+    assert [case.operator for case in cases(Selection(suite=path, categories=("softmax",)))] == ["softmax"]
+
+
+def test_an_implementation_named_beside_a_suite_measures_the_cases_of_its_operator(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP), SuiteCase(operator("add").case("small")))
+    found = trials(Selection(suite=path, operators=("numpy:np.add", "add"), directions=("forward",)))
+    assert [(trial.case.operator, trial.side.implementation) for trial in found] == [
+        ("add", "numpy.add"),
+        ("add", None),
+    ]
+
+
+def test_a_name_that_a_suite_itself_has_chooses_without_asking_a_child(tmp_path: Path) -> None:
+    kron = Case("numpy:np.kron", {"a": TensorSpec((2,))})
+    path = suite(tmp_path, SuiteCase(kron), SuiteCase(EXP))
+    found = trials(Selection(suite=path, operators=("numpy:np.kron",), directions=("forward",)), ask=never)
+    assert [trial.case for trial in found] == [kron]
+
+
+def test_an_operator_that_a_suite_has_no_case_of_is_refused_with_those_it_has(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP), SuiteCase(Case("mxnet:nd.add", {"lhs": TensorSpec((2,))})))
+    with pytest.raises(InputError, match="no case of `add`") as caught:
+        trials(Selection(suite=path, operators=("exp", "add")))
+    assert (caught.value.hint, caught.value.slug) == ("it has `mxnet:nd.add`, `exp`", "not_in_suite")
+
+
+def test_patterns_leave_out_cases_of_a_suite(tmp_path: Path) -> None:
+    path = suite(tmp_path, SuiteCase(EXP), SuiteCase(operator("add").case("small")))
+    assert [case.operator for case in cases(Selection(suite=path, skip=("e*",)))] == ["add"]
+
+
+def test_a_dtype_is_that_of_a_suites_float32_tensors_too(tmp_path: Path) -> None:
+    found = cases(Selection(suite=suite(tmp_path, SuiteCase(EXP)), dtypes=("float64",)))
+    assert [case.tensor("data").dtype for case in found] == ["float64"]
+
+
+def test_equal_cases_of_a_suite_are_one_that_occurs_as_often_as_all(tmp_path: Path) -> None:
+    origins = ("a", "b", "a", "c", "d", "e")
+    path = suite(tmp_path, *(SuiteCase(EXP, count, origin) for count, origin in enumerate(origins, 1)))
+    (found,) = trials(Selection(suite=path, directions=("forward",)))
+    assert (found.count, found.origin) == (21, "a, b, c, 2 more")
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [
+        ("--input", {"inputs": ({"data": "3"},)}),
+        ("--attribute", {"attributes": {"axis": "1"}}),
+        ("--size", {"sizes": ("small",)}),
+        ("--random", {"random": 3}),
+        ("--all", {"every": True}),
+    ],
+)
+def test_what_a_suite_leaves_no_room_for_is_refused(option: str, given: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=option):
+        trials(Selection(suite=suite(tmp_path, SuiteCase(EXP)), **given))
+
+
+def test_cases_that_no_chosen_framework_has_are_noted() -> None:
+    mxnet = SuiteCase(Case("mxnet:nd.add"))
+    chosen = Selection(suite=Suite("step", "", (mxnet, SuiteCase(EXP), mxnet)))
+    assert unmeasured(chosen, {"mxnet", "numpy"}) == []
+    assert unmeasured(chosen, {"numpy"}) == [
+        "2 of 3 cases of step are mxnet's own operators, and are measured with `--framework mxnet` only"
+    ]
+
+
+# Equal inputs --------------------------------------------------------------------------------------------------------
+
+
+def test_equal_inputs_are_measured_once_and_asked_for_at_each_place() -> None:
+    given = [{"data": (n,)} for n in (3, 4, 3)]
+    plan = expand(Selection(operators=("exp",), inputs=given, directions=("forward",)), Settings(), (NUMPY,), never)
+    assert [trial.case.tensor("data").shape for trial in plan.trials] == [(3,), (4,)]
+    assert [trial.case.tensor("data").shape for trial in plan.asked] == [(3,), (4,), (3,)]
+    assert plan.again == 1
+
+
+def test_a_dtype_that_changes_nothing_adds_no_case() -> None:
+    chosen = Selection(operators=("exp",), dtypes=("float32", "fp32"), values=("uniform", "uniform"))
+    assert len(expand(chosen, Settings(), (NUMPY,), never).asked) == 2
 
 
 def test_every_category_can_be_planned() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from opperf.case import Case, DType, ListOf
 from opperf.errors import InputError
 from opperf.operators import operator
-from opperf.sources.user_inputs import case_with, foreign_case, pairs, shape
+from opperf.sources.user_inputs import case_with, foreign_case, input_cases, pairs, shape
 from opperf.tensor import TensorSpec
 
 SHAPES = st.lists(st.integers(0, 10**9), max_size=6).map(tuple)
@@ -62,6 +62,31 @@ def test_what_is_no_pair_is_refused_with_its_option(word: str) -> None:
     with pytest.raises(InputError, match="--input") as caught:
         pairs([word], "--input")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("option", ["--attribute", "--label"])
+def test_a_name_that_is_given_twice_is_refused(option: str) -> None:
+    with pytest.raises(InputError, match="`a` is `1` already"):
+        pairs(["a=1", "a=2"], option)
+
+
+def test_a_name_that_is_given_again_begins_the_next_case() -> None:
+    words = ["lhs=2x3", "rhs=3x4", "rhs=5x6", "lhs=6x7", "lhs=1x1", "rhs=1x1"]
+    assert input_cases(words) == [
+        {"lhs": "2x3", "rhs": "3x4"},
+        {"rhs": "5x6", "lhs": "6x7"},
+        {"lhs": "1x1", "rhs": "1x1"},
+    ]
+    assert input_cases([]) == []
+
+
+@pytest.mark.parametrize(
+    "words", [["lhs=1", "lhs=2", "rhs=1", "rhs=2"], ["lhs=1", "rhs=1", "lhs=2"], ["lhs=1", "lhs=2", "rhs=2"]]
+)
+def test_cases_that_differ_in_their_names_are_refused(words: list[str]) -> None:
+    with pytest.raises(InputError, match="begins the next case") as caught:
+        input_cases(words)
+    assert "--shapes" in str(caught.value.hint)
 
 
 def test_a_shape_keeps_what_else_the_default_says() -> None:
