@@ -12,6 +12,7 @@ from opperf.backends.call import Call, Parameter
 from opperf.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.child import inputs
 from opperf.operators import Operator
+from opperf.operators.domain_table import overwritten
 from opperf.registry import BUILT, is_argument
 from opperf.tensor import TensorSpec
 
@@ -77,7 +78,7 @@ def bind(
         arguments=tuple(positional),
         keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
         differentiable=(*_differentiable(case, operator, backend, made), *(layer.parameters if layer else ())),
-        mutated=() if backend.immutable else _mutated(case, operator, made),
+        mutated=() if backend.immutable else _mutated(case, operator, backend, made),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
     )
 
@@ -132,7 +133,9 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, mad
     return found
 
 
-def _mutated(case: Case, operator: Operator | None, made: dict[str, Any]) -> tuple[Any, ...]:
-    if operator is None or case.get("training", True) is False:
+def _mutated(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> tuple[Any, ...]:
+    if operator is None:  # of others it is known by name only that a second call would run on what it cannot take
+        return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(made[name]))
+    if case.get("training", True) is False:
         return ()
     return tuple(made[name] for name in operator.mutates if name in made)

@@ -15,6 +15,7 @@ from opperf.errors import InputError
 from opperf.kept import Kept
 from opperf.measure.block import Block
 from opperf.measurement import Sample, Samples
+from opperf.operators.domain_table import within
 from opperf.registry import FRAMEWORKS
 from opperf.stats.order import median
 from opperf.suite import Program, Suite, SuiteCase
@@ -110,7 +111,7 @@ def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) 
     function = path.rpartition(":")[2]
     for call in calls:
         if call.case is not None:
-            key = call.case, call.direction
+            key = within(call.case), call.direction
             counts[key] += call.count
             place = f"{call.module or function}{' backward' if call.backward else ''}"
             origins.setdefault(key, {})[place] = None

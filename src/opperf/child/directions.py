@@ -126,11 +126,11 @@ def _compared(gradient: HostValue) -> HostValue:
 
 
 def _restoring(backend: Backend, bound: Bound, work: Work, operator: Operator | None) -> Work:
-    """Put mutated inputs back before each call, where the operator's declaration asks for that."""
-    if not bound.mutated or operator is None:
+    """Put mutated inputs back before each call, where the operator's declaration, or its domain, asks for that."""
+    if not bound.mutated:
         return work
-    names = ", ".join(operator.mutates)
-    if not operator.restore:
+    names = "what it writes into" if operator is None else ", ".join(operator.mutates)
+    if operator is not None and not operator.restore:
         changing = f"{names}: left to change, the time does not depend on them"
         return replace(work, notes={**work.notes, "mutates": changing})
     restore = backend.snapshot(bound.mutated)

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from opperf.case import Case
 from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, operator
+from opperf.operators.domain_table import within
 from opperf.operators.groups import GROUPS, check_categories
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.configured import ORIGIN, configured
@@ -247,7 +248,7 @@ def _check_names(wanted: Wanted, given: Sequence[Mapping[str, Any]]) -> None:
 def _varied(selection: Selection, case: Case) -> Iterator[Case]:
     """Yield a case in every element type and distribution of values that is asked for."""
     for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
-        typed = case.with_dtype(dtype)
+        typed = within(case.with_dtype(dtype))
         for values in dict.fromkeys(map(distribution_named, selection.values or ("uniform",))):
             yield typed.with_values(values)
 

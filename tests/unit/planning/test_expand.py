@@ -26,6 +26,7 @@ MEANINGS: dict[str, dict[str, Any]] = {
     "np.add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
     "add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
     "sum": {"path": "numpy.sum", "operator": "sum", "arguments": {"a": "data", "axis": "axis"}},
+    "np.sqrt": {"path": "np.sqrt", "operator": None, "arguments": {}, "takes": ["x"]},
     "np.kron": {"path": "np.kron", "operator": None, "arguments": {}, "takes": ["a", "b"]},
     "steady": {"path": "steady", "operator": None, "arguments": {}},
     "conv2d": {"path": None, "operator": "conv2d", "arguments": {}, "reason": "no images"},
@@ -490,3 +491,16 @@ def test_a_direction_that_a_suite_cannot_mean_is_refused_with_its_place(tmp_path
     path = suite(tmp_path, SuiteCase(EXP, directions=("sideways",)))
     with pytest.raises(InputError, match=r"suite\.json: cases\[0\]\.directions: found \['sideways'\]"):
         trials(Selection(suite=path))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_inputs_of_a_frameworks_own_operator_are_within_its_domain(dtype: str) -> None:
+    selection = Selection(operators=("numpy:np.sqrt",), inputs=({"x": "64"},), dtypes=(dtype,))
+    (made,) = cases(selection)
+    assert made["x"] == TensorSpec((64,), dtype, range=(0.1, 2.0))
+
+
+def test_a_suite_that_says_nothing_of_values_is_within_the_domain_of_its_operators() -> None:
+    suite = Suite("s", "user", (SuiteCase(Case("numpy:np.log", {"x": TensorSpec((4,))})),))
+    (made,) = cases(Selection(suite=suite))
+    assert made["x"] == TensorSpec((4,), range=(0.1, 2.0))

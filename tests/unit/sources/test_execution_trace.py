@@ -215,10 +215,10 @@ def test_indices_have_the_elements_that_were_kept_beside_the_trace(
 
 
 def test_of_more_elements_than_a_case_may_hold_the_bounds_are_kept(tmp_path: Path) -> None:
-    kept(tmp_path, range(5, 5 + MOST_LITERAL + 1))
+    kept(tmp_path, [*range(5, MOST_LITERAL), *[5] * 6])
     made = gather([0, MOST_LITERAL + 1, 8, "cpu"], [MOST_LITERAL + 1], [1])
     index = only(read(tmp_path, made)).case.tensor("index")
-    assert (index.literal, index.range) == (None, (5.0, 6.0 + MOST_LITERAL))
+    assert (index.literal, index.range) == (None, (5.0, MOST_LITERAL))
 
 
 def test_elements_of_another_tensor_are_not_taken(tmp_path: Path) -> None:
@@ -417,3 +417,48 @@ def test_signatures_are_read_with_their_aliases_and_defaults() -> None:
     assert [(one.name, one.type, one.keyword_only) for one in found.parameters] == [
         ("self", "Tensor(a!)", False), ("s", "int[2]", False), ("x", "float?", True), ("out", "Tensor(b!)[]", True),
     ]  # fmt: skip
+
+
+def test_a_sparse_or_nested_tensor_is_left_out_with_its_reason_and_never_made_dense(tmp_path: Path) -> None:
+    inputs = {
+        "values": [[10, 11, 0, 8000, 4, "cpu"], [76, 0, 0, 0, 0, ""], -0.1],
+        "shapes": [[1000, 8], [1000, 8], []],
+        "types": ["Tensor(float)", "Tensor(float)", "Double"],
+        "strides": [[8, 1], [0, 0], []],
+    }
+    schema = "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"
+    trace = read(tmp_path, node(2, 1, "aten::add_", schema, inputs))
+    assert trace.cases == ()
+    assert [(one.name, one.count) for one in trace.left_out] == [("aten::add_", 1)]
+    assert "sparse or nested" in trace.left_out[0].reason
+
+
+def test_a_call_under_autocast_is_its_casts_and_itself_in_the_other_type(tmp_path: Path) -> None:
+    linear = "aten::linear(Tensor input) -> Tensor"
+    cast = "aten::to.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"
+
+    def of(kind: str) -> dict[str, Any]:
+        return {"values": [[1]], "shapes": [[4]], "types": [f"Tensor({kind})"], "strides": [[1]]}
+
+    casting = {"values": [[1], 15], "shapes": [[4], []], "types": ["Tensor(float)", "Int"], "strides": [[1], []]}
+    half = node(5, 3, "aten::linear", linear, of("c10::BFloat16"))
+    inner = node(6, 5, "aten::linear", linear, of("c10::BFloat16"))  # the same types: a part of the other
+    outer = node(3, 2, "aten::linear", linear, of("float"))
+    trace = read(tmp_path, node(4, 3, "aten::to", cast, casting), half, inner, outer, node(2, 1, "a label"))
+    assert {(entry.case.operator, next(entry.case.tensors()).dtype, entry.count) for entry in trace.cases} == {
+        ("torch:aten::to.dtype", "float32", 1),
+        ("torch:aten::linear.default", "bfloat16", 1),
+    }
+
+
+def test_what_a_trace_does_not_tell_is_within_the_operators_domain(tmp_path: Path) -> None:
+    inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}
+    made = node(2, 1, "aten::sqrt_", "aten::sqrt_(Tensor(a!) self) -> Tensor(a!)", inputs)
+    assert only(read(tmp_path, made)).case["self"] == TensorSpec((4,), range=(0.1, 2.0))
+
+
+def test_bounds_that_were_recorded_do_not_undo_what_an_operator_asks_for(tmp_path: Path) -> None:
+    schema = "aten::nll_loss(Tensor self, Tensor target) -> Tensor"
+    kinds = ["Tensor(float)", "Tensor(long int)"]
+    made = call(schema, kinds, [[1], [2]], [[16, 8], [16]], tensor_range='{"1":[-100,7]}')
+    assert only(read(tmp_path, made)).case.tensor("target").range == (0.0, 8.0)

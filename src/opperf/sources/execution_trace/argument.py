@@ -1,15 +1,15 @@
 """Arguments of what was recorded: types, shapes and strides as they were, whole numbers where they are valid.
 
 A trace has no elements of tensors. Random ones do for floating types; a whole number may be an index, and one out of
-range fails or ends the process. So tensors of indices have the elements that were kept beside the trace, or a range:
-the recorded one, or what the operator's other inputs allow.
+range fails or ends the process. So tensors of indices have the elements that were kept beside the trace, or the range
+that was recorded. What the operator is not defined for is left to `operators/domain_table.py`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +52,8 @@ NUMBERED = {
 UNDEFINED = "Tensor(nullptr (uninitialized))"
 NOTHING = ("None", UNDEFINED)
 SCALARS = ("Int", "Double", "Bool", "String")
+#: So many things are recorded of a tensor's memory.
+MEMORY = 6
 #: A list in a list in a list: more than any operator takes.
 DEEPEST = 16
 _TENSOR = re.compile(r"Tensor\((?P<dtype>.+)\)")
@@ -74,6 +76,8 @@ class Numbered:
     def tensor(self, dtype: str, value: Any, shape: Any, strides: Any) -> TensorSpec:
         """Return the next tensor."""
         number, self.count = self.count, self.count + 1
+        if _has_no_memory(value):
+            raise Unknown("a tensor that is sparse or nested, whose elements are not recorded")
         made = _tensor(dtype, shape, strides)
         if made.is_float or made.dtype == "bool":
             return made
@@ -90,7 +94,7 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
         strides = node.strides[place] if place < len(node.strides) else ()
         made = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
         found[parameter.name] = _typed(parameter.type, made)
-    return found if numbered.ranges else _indexed(node.name, found)  # they are recorded of all tensors or of none
+    return found
 
 
 def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Numbered, depth: int = 0) -> Argument:
@@ -121,6 +125,14 @@ def _tensor(dtype: str, shape: Any, strides: Any) -> TensorSpec:
     if len(strides) != len(spec.shape) or tuple(strides) == row_major(spec.shape) or not spec.elements:
         return spec
     return replace(spec, strides=tuple(strides))
+
+
+def _has_no_memory(value: Any) -> bool:
+    """Whether a tensor was recorded without elements of its own, on no device: it is a handle of others.
+
+    The recorder writes of each its number, that of its memory, where it begins there, elements, their size, and device.
+    """
+    return isinstance(value, (list, tuple)) and len(value) == MEMORY and value[-2:] == [0, ""]
 
 
 def _each(recorded: Any, kinds: Sequence[str]) -> Sequence[Any]:
@@ -159,59 +171,3 @@ def _ranges(text: str) -> Mapping[int, Sequence[float]]:
 
 def _within(made: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
     return made if bounds is None else replace(made, range=(bounds[0], bounds[1] + 1))
-
-
-def _rows(data: TensorSpec, dim: int) -> int:
-    return data.shape[dim] if data.shape else 1
-
-
-#: What bounds an index, by operator: the input that holds it, and how many values it may take, of the arguments.
-INDEXED: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], int]]] = {
-    "embedding": ("indices", lambda call: _rows(call["weight"], 0)),
-    "embedding_bag": ("indices", lambda call: _rows(call["weight"], 0)),
-    "_embedding_bag": ("indices", lambda call: _rows(call["weight"], 0)),
-    "embedding_backward": ("indices", lambda call: call["num_weights"]),
-    "embedding_dense_backward": ("indices", lambda call: call["num_weights"]),
-    **{
-        name: ("index", lambda call: _rows(call["self"], call["dim"]))
-        for name in ("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_select", "index_add_")
-    },
-    "take": ("index", lambda call: call["self"].elements),
-    **{
-        name: ("target", lambda call: _rows(call["self"], min(1, len(call["self"].shape) - 1)))
-        for name in ("nll_loss", "nll_loss_nd", "nll_loss_forward", "nll_loss_backward", "cross_entropy_loss")
-    },
-}
-
-
-def _indexed(name: str, found: dict[str, Argument]) -> dict[str, Argument]:
-    """Return the arguments with indices that are valid, where nothing is recorded of them."""
-    operator = name.rpartition("::")[2]
-    if operator in ("index", "index_put", "index_put_", "_index_put_impl_"):
-        return {**found, "indices": _advanced(found["self"], found["indices"])}
-    if operator not in INDEXED:
-        return found
-    place, count = INDEXED[operator]
-    index = found.get(place)
-    if not isinstance(index, TensorSpec) or index.is_float or _is_known(index):
-        return found
-    return {**found, place: replace(index, range=(0.0, float(max(1, count(found)))))}
-
-
-def _is_known(index: TensorSpec) -> bool:
-    return index.range is not None or index.literal is not None
-
-
-def _advanced(data: Argument, indices: Argument) -> Argument:
-    """Return the list that `x[i, j]` passes: each tensor of it indexes the dimension where it stands."""
-    if not isinstance(data, TensorSpec) or not isinstance(indices, ListOf):
-        return indices
-    sizes = (*data.shape, *([1] * len(indices.items)))
-    return ListOf(
-        tuple(
-            replace(item, range=(0.0, float(max(1, size))))
-            if isinstance(item, TensorSpec) and item.dtype != "bool" and not _is_known(item)
-            else item
-            for item, size in zip(indices.items, sizes)
-        )
-    )

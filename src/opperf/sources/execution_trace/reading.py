@@ -1,6 +1,7 @@
 """From trace files to cases: the operators that a program called itself, merged where calls are alike.
 
-An operator that another one called is part of that one, and not counted again. A file is read twice: once for who
+An operator that another one called is part of that one, and not counted again. Under autocast an operator calls itself
+with inputs of another type: there the casts and that call are what is run again. A file is read twice: once for who
 called whom, once for the calls themselves.
 """
 
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from opperf.case import Argument, Case, tensors_of
 from opperf.errors import InputError, near
+from opperf.operators.domain_table import within
 from opperf.sources.execution_trace.argument import Unknown, arguments
 from opperf.sources.execution_trace.elements import Elements
 from opperf.sources.execution_trace.kineto import Durations
@@ -31,7 +33,8 @@ BOOKKEEPING = ("aten::record_stream",)
 class Tree:
     """Who called whom in one file: the parent of each node, which nodes compute, and where steps begin.
 
-    `launched` has the seconds on a device of the work that a node launched itself.
+    `launched` has the seconds on a device of the work that a node launched itself; `called` what operators are, and the
+    types of what they were called with, both as hashes.
     """
 
     parents: dict[int, int] = field(default_factory=dict)
@@ -40,6 +43,7 @@ class Tree:
     labels: dict[str, None] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
     launched: dict[int, float] = field(default_factory=dict)
+    called: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path, subgraph: str | None, durations: Durations | None) -> Tree:
@@ -49,6 +53,7 @@ class Tree:
             tree.parents[node.id] = node.parent
             if node.is_operator:
                 tree.operators.add(node.id)
+                tree.called[node.id] = hash(node.schema), hash(tuple(map(str, node.types)))
             elif not node.name.startswith("[pytorch"):
                 tree.labels[node.name] = None
             if node.name.startswith(STEP):
@@ -59,7 +64,18 @@ class Tree:
             if launched is not None:
                 tree.launched[node.id] = launched
         tree.steps.sort()
+        tree.operators -= tree.autocast()
         return tree
+
+    def autocast(self) -> set[int]:
+        """Return the operators that autocast took the call of: they cast, and call themselves with other types."""
+        found = set()
+        for node, (operator, types) in self.called.items():
+            caller = self.parents[node]
+            above, others = self.called.get(caller, (None, None))
+            if caller != node and above == operator and others != types:
+                found.add(caller)
+        return found
 
     def above(self, node: int) -> Iterator[int]:
         """Yield who called a node, and who called that, up to the root; a damaged file may go round."""
@@ -79,7 +95,7 @@ class Tree:
 
     def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
         """Whether a node computes, no operator called it, and it is in the part that is asked for."""
-        if not node.is_operator or any(other in self.operators for other in self.above(node.id)):
+        if node.id not in self.operators or any(other in self.operators for other in self.above(node.id)):
             return False
         if subgraph is not None and not any(other in self.inside for other in self.above(node.id)):
             return False
@@ -169,7 +185,7 @@ def _case(node: Node, elements: Elements) -> Case | str:
     except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
         return f"its record cannot be read ({error})"
     inputs, attributes = _parted(called.parameters, found)
-    return Case(f"torch:{called.name}", inputs, attributes)
+    return within(Case(f"torch:{called.name}", inputs, attributes))
 
 
 def _parted(
