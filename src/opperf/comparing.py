@@ -6,6 +6,7 @@ kept when the command is stopped.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 import uuid
@@ -15,7 +16,8 @@ from datetime import datetime, timezone
 from statistics import geometric_mean
 from typing import Any
 
-from opperf.analysis.verdict import LOOKS, Rule, confirmed, settled, sort_out
+from opperf.analysis.budget import Progress, sufficient
+from opperf.analysis.verdict import Rule, confirmed, cut_short, outright, settled, sort_out, spending
 from opperf.comparison import Comparison, ComparisonRun, PairValue, Verdict
 from opperf.errors import InputError, OpperfError
 from opperf.floor import Floor, floor_key
@@ -37,7 +39,11 @@ from opperf.workers.reference import Reference
 
 @dataclass
 class Contest:
-    """One case in a direction on two sides, and what its pairs said so far."""
+    """One case in a direction on two sides, and what its pairs said so far.
+
+    `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
+    `first_only` says that the verdict is of the first stage although a second was begun.
+    """
 
     base: Trial
     new: Trial
@@ -45,11 +51,29 @@ class Contest:
     stage1: list[PairValue] = field(default_factory=list)
     stage2: list[PairValue] = field(default_factory=list)
     memory: list[Memory | None] = field(default_factory=list)
+    seconds: float = 0.0
+    planned: int = 0
     floor: Floor | None = None
     failure: str | None = None
     skipped: bool = False
     verdict: Verdict | None = None
+    first_only: bool = False
     explanation: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> int:
+        """The pairs that were measured, in both stages."""
+        return len(self.stage1) + len(self.stage2)
+
+    @property
+    def missing(self) -> int:
+        """How many more are planned at most."""
+        return max(0, self.planned - self.pairs)
+
+    @property
+    def decisive(self) -> list[PairValue]:
+        """The pairs that the verdict is of."""
+        return self.stage1 if self.first_only or len(self.ratios2) < 2 else self.stage2
 
     @property
     def ratios1(self) -> list[float]:
@@ -115,35 +139,66 @@ class Comparing:
             self._second_stage(flagged)
         finally:
             self._reference.close()
+            open_ones = [contest for contest in contests if contest.verdict is None and contest.failure is None]
+            budget = sufficient(
+                time.monotonic() - self._began,
+                [Progress(contest.seconds, contest.pairs, contest.missing) for contest in open_ones],
+            )
             for contest in contests:
                 if contest.verdict is None:
-                    contest.verdict = self._open(contest)
+                    contest.verdict = self._open(contest, budget)
 
     def _first_stage(self, contests: list[Contest]) -> list[Contest]:
         """Measure pairs up to each look; return what stands out."""
         undecided, flagged = list(contests), []
-        for look in range(len(LOOKS)):
-            wanted = [(contest, self._rule_of(contest).looks[look]) for contest in undecided]
+        for contest in contests:
+            contest.planned = self._rule_of(contest).looks[-1]
+        for look in range(len(self._rule.looks)):
+            wanted = [(contest, self._planned(contest, look)) for contest in undecided]
             self._pairs(wanted, lambda contest: contest.stage1)
             undecided = [contest for contest in undecided if contest.failure is None]
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             chosen, same = sort_out(ratios, look, self._rule)
             for i in same:
                 undecided[i].verdict = settled(undecided[i].ratios1, self._rule_of(undecided[i]))
-            flagged += [undecided[i] for i in sorted(chosen)]
+            for i in sorted(chosen):
+                undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
+                flagged += [undecided[i]] if undecided[i].verdict is None else []
             undecided = [contest for i, contest in enumerate(undecided) if i not in chosen | same]
             if not undecided or self.spent():
                 break
         for contest in undecided:
-            contest.verdict = settled(contest.ratios1, self._rule_of(contest))
+            self._decide(contest, settled(contest.ratios1, self._rule_of(contest)))
+        for contest in flagged:
+            contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return flagged
 
+    def _planned(self, contest: Contest, look: int) -> int:
+        """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""
+        looks = self._rule_of(contest).looks
+        return looks[min(look, len(looks) - 1)]
+
     def _second_stage(self, flagged: list[Contest]) -> None:
-        wanted = [(contest, self._rule_of(contest).second_stage(contest.ratios1)) for contest in flagged]
-        self._pairs(wanted, lambda contest: contest.stage2)
-        for contest in flagged:
-            if contest.failure is None:
-                contest.verdict = confirmed(contest.ratios1, contest.ratios2, self._rule_of(contest))
+        """Measure what stands out again, up to each look that is left, until a look decides."""
+        plans = [(contest, self._rule_of(contest).second_looks(contest.ratios1)) for contest in flagged]
+        look = 0
+        while plans and not self.spent():
+            self._pairs([(contest, plan[look]) for contest, plan in plans], lambda contest: contest.stage2)
+            left = []
+            for contest, plan in plans:
+                if contest.failure is not None:
+                    continue
+                verdict = confirmed(contest.ratios1, contest.ratios2, self._rule_of(contest), spending(plan)[look])
+                if verdict.verdict != "inconclusive" or look == len(plan) - 1:
+                    self._decide(contest, verdict)
+                else:
+                    left.append((contest, plan))
+            plans, look = left, look + 1
+
+    def _decide(self, contest: Contest, verdict: Verdict) -> None:
+        """Take a verdict, unless it is none because the budget ended before the last look: then that is the reason."""
+        if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
+            contest.verdict = verdict
 
     def _pairs(self, wanted: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
         """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
@@ -162,16 +217,20 @@ class Comparing:
     def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
         """Start two children and let every contest be fought in them once, in random order."""
         base, new = contests[0].base.side, contests[0].new.side
+        began = time.monotonic()
         try:
             duel = self._duel(base, new, self.settings, self._note, self._random)
         except (OpperfError, OperatorFailure) as error:
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]
             return
+        starting = (time.monotonic() - began) / len(contests)
         try:
             self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
             for contest in self._random.sample(contests, len(contests)):
+                began = time.monotonic()
                 self._fight(duel, contest, stage)
+                contest.seconds += time.monotonic() - began + starting
                 if contest.failure is not None and not duel.alive:
                     break  # the next pair has fresh children for the others
                 if self.spent():
@@ -196,27 +255,32 @@ class Comparing:
         budget = self.settings.budget
         return budget is not None and time.monotonic() - self._began > budget
 
-    def _open(self, contest: Contest) -> Verdict:
-        """Return the verdict on a contest that was not brought to its end."""
-        pairs = len(contest.stage1) + len(contest.stage2)
+    def _open(self, contest: Contest, budget: float | None) -> Verdict:
+        """Return the verdict on a contest that was not brought to its end; `budget` is what would have done."""
         if contest.failure is not None:
-            return Verdict("inconclusive", None, None, f"not measured: {contest.failure}", pairs)
-        reason = "the budget was spent" if self.spent() else "the comparison was stopped"
-        return Verdict("inconclusive", None, None, reason, pairs, "give more `--budget`")
+            word = "skipped" if contest.skipped else "failed"
+            return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
+        # Until the second stage has as many pairs as a first look, the first says more.
+        contest.first_only = len(contest.ratios2) < self._rule.pairs
+        ratios = _log_ratios(contest.decisive)
+        told = f"{contest.pairs} pair{'s' if contest.pairs != 1 else ''}"
+        if not self.spent():
+            return cut_short(ratios, f"the comparison was stopped after {told}", None)
+        if budget is None:
+            return cut_short(ratios, f"the budget ended after {told}", "give more `--budget`")
+        return cut_short(ratios, f"the budget ended after {told}", f"about {budget:g} s: `--budget {budget:g}`")
 
 
 def outcome(contest: Contest) -> Comparison:
     """Return what is said of a contest."""
     if contest.verdict is None:
         raise ValueError("the contest has no verdict yet")
-    # Times are of the pairs that the ratio is of; their geometric means lie exactly that far apart.
-    decisive = contest.stage2 if len(contest.ratios2) >= 2 else contest.stage1
+    decisive = contest.decisive
     values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
     tails: dict[str, float] = {}
     base_time = new_time = None
     if values:
-        base_time = geometric_mean([base["turn"] for base, _ in values])
-        new_time = geometric_mean([new["turn"] for _, new in values])
+        base_time, new_time = _times(values, contest.verdict.ratio)
         tails = {name: median([new[name] / base[name] for base, new in values]) for name in ("median", "p90")}
     return Comparison(
         case=contest.key.case,
@@ -234,6 +298,16 @@ def outcome(contest: Contest) -> Comparison:
         explanation=contest.explanation,
         count=contest.key.count,
     )
+
+
+def _times(
+    values: Sequence[tuple[Mapping[str, float], Mapping[str, float]]], ratio: float | None
+) -> tuple[float, float]:
+    """Return the times of both sides, of the pairs that the ratio is of: they lie exactly that far apart."""
+    base, new = (geometric_mean([value[place]["turn"] for value in values]) for place in (0, 1))
+    apart = math.sqrt(new / base if ratio is None else ratio)
+    level = math.sqrt(base * new)
+    return level / apart, level * apart
 
 
 def _operator_of(base: SideText, pool: Pool) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from opperf.case import Case
 
-VERDICTS = ("slower", "faster", "same", "inconclusive")
+VERDICTS = ("slower", "faster", "same", "inconclusive", "failed", "skipped")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class PairValue:
 class Verdict:
     """The answer on a pair of sides.
 
-    `ratio` is new over base (above 1 is slower) and `interval` its 95 % interval; both are of the second stage where
-    there was one. `settle` says what would settle an inconclusive one.
+    `ratio` is new over base (above 1 is slower) and `interval` its interval at `confidence`; both are of the second
+    stage where there was one. `settle` says what would settle an inconclusive one. `failed` and `skipped` are the
+    answers where a side could not be measured, and where there is nothing to compare with.
     """
 
     verdict: str
@@ -52,6 +53,18 @@ class Verdict:
     reason: str
     pairs: int
     settle: str | None = None
+    confidence: float = 0.95
+
+    @property
+    def bound(self) -> float | None:
+        """The largest change, either way, that the interval leaves possible where no change was called.
+
+        >>> round(Verdict("inconclusive", 1.0, (0.98, 1.023), "", 12).bound, 3)
+        0.023
+        """
+        if self.interval is None or self.verdict not in ("same", "inconclusive"):
+            return None
+        return max(abs(1 - end) for end in self.interval)
 
 
 @dataclass(frozen=True)
@@ -59,10 +72,10 @@ class Comparison:
     """A case in a direction on two sides, and what is said of it.
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
-    compare with; the verdict then gives the reason. `stages` holds the log-ratios of each stage. `clock` is what
-    decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where that was asked
-    for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs that the ratio
-    is of: the one over the other is the ratio.
+    compare with; the verdict is the same word then, and gives the reason. `stages` holds the log-ratios of each stage.
+    `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
+    that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
+    that the ratio is of: the one over the other is the ratio.
     """
 
     case: Case
@@ -94,6 +107,8 @@ class Comparison:
             "verdict": verdict.verdict,
             "ratio": verdict.ratio,
             "interval": None if verdict.interval is None else list(verdict.interval),
+            "confidence": verdict.confidence,
+            "bound": verdict.bound,
             "reason": verdict.reason,
             "settle": verdict.settle,
             "pairs": verdict.pairs,

@@ -103,6 +103,15 @@ def format_count(value: float | None) -> str:
     return _counted(value, "")
 
 
+def format_bound(share: float | None) -> str:
+    """Print a share either way, rounded up: it is what a change does not exceed.
+
+    >>> format_bound(0.0221), format_bound(0.5), format_bound(None)
+    ('±2.3%', '±50.0%', '')
+    """
+    return "" if share is None else f"±{math.ceil(round(1000 * share, 6)) / 10:.1f}%"
+
+
 def format_percent(value: float | None, *, digits: int = 3) -> str:
     """Print a fraction as a percentage.
 

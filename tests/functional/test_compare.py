@@ -65,10 +65,10 @@ def test_memory_is_compared_exactly_within_one_framework() -> None:
     assert forward["memory"]["peak"][0] == 1024 * 1024 * 4
 
 
-def test_a_side_that_crashes_leaves_one_open_comparison_and_the_others_are_decided() -> None:
+def test_a_side_that_crashes_has_failed_and_the_others_are_decided() -> None:
     found = document("null:crash", "null:steady", "--base", "null", "--new", "null")
     assert [(one["case"]["operator"], one["verdict"]) for one in found] == [
-        ("null:crash", "inconclusive"),
+        ("null:crash", "failed"),
         ("null:steady", "same"),
     ]
     assert "not measured" in found[0]["reason"]

@@ -103,7 +103,7 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
     """Return the status of a comparison, and the verdict on it."""
 
     def none(status: str, reason: str, settle: str | None = None) -> tuple[str, Verdict]:
-        return status, Verdict("inconclusive", None, None, reason, 0, settle)
+        return status, Verdict("inconclusive" if status == "ok" else status, None, None, reason, 0, settle)
 
     if record is None:
         return none("skipped", "expected, but not measured this time")

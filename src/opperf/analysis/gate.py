@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opperf.comparison import Comparison
+from opperf.comparison import Comparison, Verdict
 from opperf.judgement import Finding, Judgement
-from opperf.units import format_bytes, format_ratios
+from opperf.units import format_bound, format_bytes, format_ratios
 
 
 def judged(
@@ -34,7 +34,7 @@ def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
         return Finding("memory", comparison, grown)
     if verdict.verdict == "inconclusive":
         settle = None if verdict.settle is None else f"to settle it: {verdict.settle}"
-        return Finding("inconclusive", comparison, "; ".join(filter(None, (verdict.reason, settle))))
+        return Finding("inconclusive", comparison, "; ".join(filter(None, (_limited(verdict), verdict.reason, settle))))
     return Finding(verdict.verdict, comparison, _timed(comparison, whose))
 
 
@@ -57,4 +57,10 @@ def _timed(comparison: Comparison, whose: str) -> str:
     told = f"{verdict.ratio:.3f} times {whose} time"
     if verdict.interval is None:
         return told
-    return f"{told}, 95 % interval {format_ratios(verdict.interval)}"
+    told = f"{told}, {100 * verdict.confidence:g} % interval {format_ratios(verdict.interval)}"
+    return "; ".join(filter(None, (told, _limited(verdict))))
+
+
+def _limited(verdict: Verdict) -> str | None:
+    """Say what is known where no change was called, as `no change beyond ±2.3%`."""
+    return None if verdict.bound is None else f"no change beyond {format_bound(verdict.bound)}"

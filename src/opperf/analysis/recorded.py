@@ -111,11 +111,13 @@ def _status(old: Record | None, new: Record | None) -> str:
 
 def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping[tuple[object, ...], Floor]) -> Verdict:
     if old is None or new is None:
-        return Verdict("inconclusive", None, None, f"only the {'new' if old is None else 'old'} run has it", 0)
+        return Verdict("skipped", None, None, f"only the {'new' if old is None else 'old'} run has it", 0)
     values = [process_logs(record) for record in (old, new)]
     pairs = min(map(len, values))
     if pairs == 0:
-        return Verdict("inconclusive", None, None, f"{old.status} in the old run, {new.status} in the new one", 0)
+        status = _status(old, new)
+        reason = f"{old.status} in the old run, {new.status} in the new one"
+        return Verdict("inconclusive" if status == "ok" else status, None, None, reason, 0)
     settle = f"measure both live: `opperf compare {old.trial.case.operator} --base ... --new ...`"
     ratio = math.exp(fmean(values[1]) - fmean(values[0]))
     if pairs < PROCESSES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import fmean, stdev
 
 
@@ -23,6 +24,7 @@ def t_cdf(value: float, freedom: float) -> float:
     return 1 - tail if value > 0 else tail
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(probability: float, freedom: float) -> float:
     """Return the value below which Student's t with `freedom` degrees lies with this probability.
 
