@@ -79,6 +79,18 @@ def test_csv_has_one_row_for_each_comparison() -> None:
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["verdict"] for row in rows] == ["slower"]
     assert float(rows[0]["ratio"]) == pytest.approx(1.05)
+    assert rows[0]["bound"] == ""
+
+
+def test_every_form_says_how_large_a_change_may_still_be() -> None:
+    (found,) = document(
+        "null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--tolerance", "10%", "--settle"
+    )
+    assert (found["verdict"], found["confidence"]) == ("same", 0.95)
+    assert found["bound"] == pytest.approx(0.05)
+    for form in ("md", "console"):
+        done = compare("null:steady", "--base", "null", "--new", "null", "--format", form)
+        assert "±0.0%" in done.stdout.replace("\n", "")
 
 
 def test_markdown_and_console_show_the_verdict() -> None:
@@ -94,6 +106,9 @@ def test_markdown_and_console_show_the_verdict() -> None:
         ("add", "--base", "null", "--new", "nul"),
         ("add", "--base", "null", "--new", "null;threads=0"),
         ("add", "--base", "null", "--new", "null", "--pairs", "2"),
+        ("add", "--base", "null", "--new", "null", "--max-pairs", "20"),
+        ("add", "--base", "null", "--new", "null", "--settle", "--max-pairs", "2"),
+        ("old.json", "new.json", "--settle"),
         ("add", "--base", "null", "--new", "null", "--tolerance", "2"),
         ("--base", "null", "--new", "null"),
         ("ad", "--base", "null", "--new", "null"),

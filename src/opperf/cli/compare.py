@@ -27,6 +27,7 @@ def compare(
     ] = None,
     what: options.What,
     judging: options.Judging,
+    settling: options.Settling,
     how: options.How,
     no_check: options.NoCheck = False,
     explain: Annotated[
@@ -44,13 +45,19 @@ def compare(
     from opperf.errors import InputError
 
     check_format(report.format, report.output)
-    decided = rule(judging)
+    decided = rule(judging, settling)
     if base is None and not new:
         if explain:
             raise InputError(
                 "`--explain` has nothing to run: result files are compared",
                 hint="give `--base SIDE` and `--new SIDE`",
                 slug="nothing_to_explain",
+            )
+        if settling.settle:
+            raise InputError(
+                "`--settle` has nothing to go on with: result files are compared",
+                hint="give `--base SIDE` and `--new SIDE`",
+                slug="nothing_to_settle",
             )
         _write(_recorded(operators or [], decided), report)
         return

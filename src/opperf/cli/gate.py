@@ -10,7 +10,7 @@ import typer
 
 from opperf.cli import options
 from opperf.cli.option_groups import grouped
-from opperf.cli.selecting import labels, usable_cpus
+from opperf.cli.selecting import labels, most_pairs, usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 #: The options that only one way of judging reads.
-LIVE_ONLY = ("base", "new", "tolerance", "pairs")
+LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 
 
@@ -40,6 +40,10 @@ def gate(
     new: Annotated[Optional[list[str]], Option(metavar="SIDE", help="What must not be slower; repeatable.")] = None,
     tolerance: Annotated[Optional[str], Option(metavar="PERCENT", help="A change that nobody minds.")] = None,
     pairs: Annotated[Optional[int], Option(metavar="K", help="Pairs of processes before the first look.")] = None,
+    settle: Annotated[
+        Optional[bool], Option("--settle/--no-settle", help="Go on until the interval decides.", show_default=False)
+    ] = None,
+    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 50.")] = None,
     expected: Annotated[Optional[Path], Option(metavar="FILE", help="Judge by recorded expectations instead.")] = None,
     threshold: Annotated[Optional[str], Option(metavar="PERCENT", help="How far off an expectation may be.")] = None,
     update_expected: Annotated[bool, Option("--update-expected", help="Record the expectations anew.")] = False,
@@ -73,6 +77,8 @@ def gate(
         "new": new,
         "tolerance": tolerance,
         "pairs": pairs,
+        "settle": settle,
+        "max_pairs": max_pairs,
         "expected": None if expected is None else str(expected),
         "threshold": threshold,
         "processes": processes,
@@ -116,13 +122,17 @@ def _refuse_idle(named: set[str], *, recorded: bool) -> None:
     idle = sorted(named & set(LIVE_ONLY if recorded else RECORDED_ONLY))
     if idle and recorded:
         raise InputError(
-            f"`--{idle[0]}` means nothing to expectations", hint="they have `--threshold` and `--processes`"
+            f"`{_flag(idle[0])}` means nothing to expectations", hint="they have `--threshold` and `--processes`"
         )
     if idle:
         hint = (
             "give `--expected FILE` to judge by expectations; a side says its framework, environment and device itself"
         )
-        raise InputError(f"`--{idle[0]}` means nothing to a live comparison", hint=hint)
+        raise InputError(f"`{_flag(idle[0])}` means nothing to a live comparison", hint=hint)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def _configured(config: Path | None) -> GateFile:
@@ -195,7 +205,8 @@ def _against_base(wanted: GateFile, places: Places, labels: Mapping[str, str]) -
             hint="`base` and `new` in opperf.toml, `--base SIDE --new SIDE`, or `--expected FILE`",
             slug="nothing_to_compare",
         )
-    rule = Rule(tolerance=wanted.tolerance, pairs=wanted.pairs)
+    most = most_pairs(wanted.pairs, wanted.max_pairs, settle=wanted.settle)
+    rule = Rule(tolerance=wanted.tolerance, pairs=wanted.pairs, most=most)
     selection = _selection(wanted)
     document, stopped = compare_live(selection, wanted.base, wanted.new, _settings(wanted), rule, labels)
     judgement = judged(document.comparisons, wanted.tolerance, inconclusive=wanted.inconclusive)

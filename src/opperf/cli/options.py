@@ -98,6 +98,14 @@ class Judging:
 
 
 @dataclass(frozen=True)
+class Settling:
+    """Whether a comparison goes on until it is decided."""
+
+    settle: Annotated[bool, Option("--settle", help="Go on until the interval decides.")] = False
+    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 50.")] = None
+
+
+@dataclass(frozen=True)
 class How:
     """What holds for the whole of a command, however it samples."""
 

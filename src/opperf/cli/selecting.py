@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from opperf.cli.options import How, Judging, Keeping, Report, Sampling, What, Where
+from opperf.cli.options import How, Judging, Keeping, Report, Sampling, Settling, What, Where
 
 if TYPE_CHECKING:
     from opperf.analysis.verdict import Rule
@@ -81,12 +81,32 @@ def settings(how: How, sampling: Sampling | None = None, **plain: Any) -> Settin
     )
 
 
-def rule(judging: Judging) -> Rule:
+def rule(judging: Judging, settling: Settling | None = None) -> Rule:
     """Return the rule of a comparison; raises `InputError`."""
     from opperf.analysis.verdict import Rule
     from opperf.units import parse_percent
 
-    return Rule(tolerance=parse_percent(judging.tolerance, name="`--tolerance`"), pairs=judging.pairs)
+    asked = settling or Settling()
+    return Rule(
+        tolerance=parse_percent(judging.tolerance, name="`--tolerance`"),
+        pairs=judging.pairs,
+        most=most_pairs(judging.pairs, asked.max_pairs, settle=asked.settle),
+    )
+
+
+def most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
+    """Return how many pairs a comparison may have that goes on until it is settled; None for one that does not.
+
+    Raises `InputError` for a number that means nothing.
+    """
+    from opperf.analysis.verdict import MOST_PAIRS
+    from opperf.errors import InputError
+
+    if not settle and most is not None:
+        raise InputError("`--max-pairs` means nothing by itself", hint="add `--settle`")
+    if most is not None and most < pairs:
+        raise InputError(f"`--max-pairs` is {most}, fewer than the {pairs} pairs of the first look")
+    return max(MOST_PAIRS, pairs) if settle and most is None else most
 
 
 def run_options(keeping: Keeping, report: Report) -> Options:

@@ -12,7 +12,7 @@ from opperf.plan import HOW
 from opperf.reports import FORMATS, explanations
 from opperf.reports.cells import comma_separated, console, markdown
 from opperf.reports.text import case_text, one_line
-from opperf.units import format_ratios, format_seconds
+from opperf.units import format_bound, format_ratios, format_seconds
 
 if TYPE_CHECKING:
     from opperf.plan import Side
@@ -27,6 +27,7 @@ TITLES = (
     "new time",
     "ratio",
     "interval",
+    "bound",
     "pairs",
     "verdict",
     "why",
@@ -70,6 +71,7 @@ def _cells(comparison: Comparison) -> tuple[str, ...]:
         format_seconds(comparison.new_time),
         "" if verdict.ratio is None else f"{verdict.ratio:.3f}",
         format_ratios(verdict.interval),
+        format_bound(verdict.bound),
         str(verdict.pairs),
         verdict.verdict,
         one_line("; ".join(reasons(comparison))),
@@ -100,7 +102,8 @@ def _console(comparisons: Sequence[Comparison]) -> str:
 
 LEGEND = (
     "ratio: new over base, by the clean minima of rounds; times: of the pairs that it is of; "
-    "interval: 95 %, over pairs of processes"
+    "interval: 95 %, over pairs of processes (99.9 % where one stage was enough); "
+    "bound: what a change does not exceed where none was called"
 )
 
 
@@ -129,12 +132,23 @@ def _markdown(comparisons: Sequence[Comparison]) -> str:
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:
-    measured = ("base_time_s", "new_time_s", "ratio", "low", "high", "pairs", "verdict", "reason")
+    measured = (
+        "base_time_s",
+        "new_time_s",
+        "ratio",
+        "low",
+        "high",
+        "confidence",
+        "bound",
+        "pairs",
+        "verdict",
+        "reason",
+    )
     return comma_separated(("case_id", *TITLES[:5], *measured), map(_fields, comparisons))
 
 
 def _fields(comparison: Comparison) -> tuple[object, ...]:
     verdict = comparison.verdict
     bounds = verdict.interval or (None, None)
-    said = (verdict.ratio, *bounds, verdict.pairs, verdict.verdict, verdict.reason)
+    said = (verdict.ratio, *bounds, verdict.confidence, verdict.bound, verdict.pairs, verdict.verdict, verdict.reason)
     return (comparison.case.id, *_cells(comparison)[:5], comparison.base_time, comparison.new_time, *said)

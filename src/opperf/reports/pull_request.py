@@ -17,9 +17,9 @@ from opperf.reports.comparisons import LEGEND, reasons
 from opperf.reports.findings import TITLES, headline, sides
 from opperf.reports.rerun import compare_command, run_command
 from opperf.reports.text import case_text, one_line
-from opperf.units import format_percent, format_ratios, format_seconds
+from opperf.units import format_bound, format_percent, format_ratios, format_seconds
 
-COLUMNS = ("operator", "direction", "inputs", "sides", "before", "now", "ratio", "finding", "why")
+COLUMNS = ("operator", "direction", "inputs", "sides", "before", "now", "ratio", "bound", "finding", "why")
 #: So many commands to repeat a regression are written at most; the largest regressions come first.
 MOST_COMMANDS = 20
 #: Characters of one table: a comment takes 65536 in all, and there are three tables.
@@ -72,6 +72,7 @@ def _cells(finding: Finding, judgement: Judgement) -> tuple[str, ...]:
         format_seconds(comparison.base_time),
         format_seconds(comparison.new_time),
         "" if verdict.ratio is None else f"{verdict.ratio:.3f} {format_ratios(verdict.interval)}".rstrip(),
+        format_bound(verdict.bound),
         TITLES[finding.kind],
         "; ".join(reasons(comparison)),
     )

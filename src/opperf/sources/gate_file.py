@@ -48,6 +48,8 @@ class GateFile:
     new: tuple[str, ...] = ()
     tolerance: float = 0.02
     pairs: int = 5
+    settle: bool = False
+    max_pairs: int | None = None
     budget: float | None = None
     timeout: float = 120.0
     inconclusive: str = "fail"
@@ -118,7 +120,7 @@ def overridden(file: GateFile, options: Mapping[str, Any]) -> GateFile:
         if value is None or value == []:
             continue
         field, reader = known[OPTIONS.get(option, option)]
-        told = "" if option == "operators" else f"`--{option}`: "
+        told = "" if option == "operators" else f"`--{option.replace('_', '-')}`: "
         found[field] = _read(reader, value, Path(), told)
     if "operators" in found:
         file = replace(file, suite=None, categories=(), skip=())
@@ -192,6 +194,12 @@ def _whole(least: int) -> Reader:
         return value
 
     return read
+
+
+def _yes_or_no(value: Any, _: Path) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(value, "true or false")
+    return value
 
 
 def _percent(value: Any, folder: Path) -> float:
@@ -288,6 +296,8 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "new": ("new", _places),
     "tolerance": ("tolerance", _percent),
     "pairs": ("pairs", _whole(LEAST)),
+    "settle": ("settle", _yes_or_no),
+    "max_pairs": ("max_pairs", _whole(LEAST)),
     "budget": ("budget", _duration),
     "timeout": ("timeout", _duration),
     "inconclusive": ("inconclusive", _one_of(POLICIES)),
