@@ -262,9 +262,9 @@ def interrupted_at(call: int, verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_ctrl_c_keeps_what_is_decided(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Five pairs of each new side, then a second stage of the slower one.
-    monkeypatch.setattr(Duel, "compare", interrupted_at(12, Duel.compare))
-    done = opperf(*SAME, "--new", "null;slowdown=1.1", "--format", "json")
+    # Four pairs of each new side, too few for one stage to decide alone, then a second stage of the slower one.
+    monkeypatch.setattr(Duel, "compare", interrupted_at(10, Duel.compare))
+    done = opperf(*SAME, "--new", "null;slowdown=1.1", "--pairs", "4", "--format", "json")
     assert (done.code, kinds(done)) == (130, ["same", "inconclusive"])
     assert "the comparison was stopped" in done.out
 
