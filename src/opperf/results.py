@@ -15,6 +15,7 @@ from opperf.reports import render
 from opperf.session import Options, Session
 from opperf.sources.param.document import read_config
 from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
+from opperf.sources.shapes_file import read_shapes
 
 if TYPE_CHECKING:
     import pandas
@@ -82,6 +83,7 @@ def run(
     *,
     framework: Names = None,
     inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    shapes: str | Path | None = None,
     attributes: Mapping[str, Any] | None = None,
     plugin: str | Path | Sequence[str | Path] = (),
     category: Names = None,
@@ -109,10 +111,10 @@ def run(
     `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or your code
     (`my_kernels:fast_softmax`); `plugin` is a file or module with operators of your own, or with iterators and data
     generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case: tensor arguments by shape,
-    attributes by value. `values` are distributions of input values, as in `sorted`; `random` draws so many cases from
-    `seed`. `settings` are fields of `opperf.Settings`; durations are seconds. Raises `InputError` for what cannot be
-    understood. An operator that fails is a record, not an exception. Results keep the order and the number of `inputs`:
-    what is equal is measured once, and its record stands at each place.
+    attributes by value; so does each row of the file `shapes`. Results keep their order and number: what is equal is
+    measured once, and its record stands at each place. `values` are distributions of input values, as in `sorted`;
+    `random` draws so many cases from `seed`. `settings` are fields of `opperf.Settings`; durations are seconds. Raises
+    `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
 
     >>> print(run("null:steady", runs=5)[0].status)
     ok
@@ -138,6 +140,7 @@ def run(
         sizes=_names(size),
         directions=_names(direction),
         inputs=given,
+        rows=[] if shapes is None else read_shapes(Path(shapes)),
         attributes=attributes or {},
         threads=threads,
         engine=engine,

@@ -69,27 +69,33 @@ INTEGER_RANGE = (0, 10)
 
 #: Other spellings people write, and what they mean.
 DTYPE_ALIASES = {
-    "float": "float32",
-    "double": "float64",
     "half": "float16",
+    "float": "float32",
+    "single": "float32",
+    "double": "float64",
+    "byte": "uint8",
+    "short": "int16",
     "int": "int32",
     "long": "int64",
-    "fp16": "float16",
-    "fp32": "float32",
-    "fp64": "float64",
     "bf16": "bfloat16",
+    **{f"{prefix}{bits}": f"float{bits}" for prefix in ("fp", "f") for bits in (16, 32, 64)},
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"c{bits}": f"complex{bits}" for bits in (64, 128)},
 }
 
 
 def dtype_named(name: str) -> str:
     """Return the canonical name of an element type, or raise `InputError` with the known ones.
 
-    >>> dtype_named("fp16")
-    'float16'
+    >>> dtype_named("fp16"), dtype_named("BF16")
+    ('float16', 'bfloat16')
     """
-    canonical = DTYPE_ALIASES.get(name, name)
+    plain = name.strip().lower()
+    canonical = DTYPE_ALIASES.get(plain, plain)
     if canonical not in ITEM_SIZES:
-        raise InputError(f"no dtype `{name}`", hint=f"known: {', '.join(ITEM_SIZES)}", slug="unknown_dtype")
+        known = f"known: {', '.join(ITEM_SIZES)}; and short forms, as in fp16, bf16, i32"
+        raise InputError(f"no dtype `{name}`", hint=known, slug="unknown_dtype")
     return canonical
 
 

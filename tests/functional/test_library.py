@@ -123,3 +123,9 @@ def test_results_keep_the_order_and_the_number_of_inputs() -> None:
     assert [record.trial.case.tensor("lhs").shape for record in found] == [(n,) for n in sizes]
     assert found[0] is found[2]
     assert len(found.to_pandas()) == len(found.to_dict()["records"]) == len(sizes)
+
+
+def test_the_rows_of_a_file_are_cases(here: Path) -> None:
+    (here / "s.jsonl").write_text('{"data": [3]}\n{"data": 4}\n')
+    found = opperf.run("exp", framework="null", direction="forward", runs=3, shapes="s.jsonl")
+    assert [record.trial.case.tensor("data").shape for record in found] == [(3,), (4,)]

@@ -394,3 +394,26 @@ def test_rows_of_mxnets_benchmark_are_refused_where_another_framework_is_asked_f
     assert "they are operators of mxnet: `--framework mxnet`" in alone.err
     assert "no case of `matmul` in rows.json" in named.err
     assert "`mxnet:nd.matmul`" in named.err
+
+
+def test_each_row_of_a_file_is_measured(measure: Measure, here: Path) -> None:
+    (here / "s.csv").write_text("data,axis\n4x8,0\n8x8,1\n")
+    found = measure("softmax", "--shapes", "s.csv", "--direction", "forward", "--runs", "3")
+    assert [(one["case"]["inputs"]["data"]["shape"], one["case"]["attributes"]["axis"]) for one in found] == [
+        ([4, 8], 0),
+        ([8, 8], 1),
+    ]
+
+
+def test_a_bad_row_is_refused_with_file_and_line(opperf: Opperf, here: Path) -> None:
+    (here / "s.csv").write_text("data,axis\n4x8,0\n8y8,1\n")
+    done = opperf("run", "softmax", "--shapes", "s.csv", "--framework", "null")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: s.csv:3: input `data`: `8y8` is no shape\n\nhint: write 1024x1024, (1024,1024) or () for a scalar\n"
+    )
+
+
+def test_a_shape_without_a_name_and_a_short_dtype_are_measured(measure: Measure) -> None:
+    (found,) = measure("matmul", "--input", "8x8", "--dtype", "bf16", "--direction", "forward", "--runs", "3")
+    assert found["case"]["inputs"] == {name: {"shape": [8, 8], "dtype": "bfloat16"} for name in ("lhs", "rhs")}

@@ -188,3 +188,15 @@ def test_values_that_are_given_are_part_of_what_a_tensor_is() -> None:
     assert given[0] != given[1]
     assert given[0] == given[2]
     assert str(given[0]) == "2 int32 literal"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        *(("fp32", "float32"), ("fp16", "float16"), ("f16", "float16"), ("bf16", "bfloat16"), ("BF16", "bfloat16")),
+        *(("float", "float32"), ("double", "float64"), ("half", "float16"), ("single", "float32"), ("f64", "float64")),
+        *(("int", "int32"), ("i32", "int32"), ("i8", "int8"), ("u8", "uint8"), ("long", "int64"), (" int64 ", "int64")),
+    ],
+)
+def test_an_element_type_is_known_by_its_short_forms(written: str, name: str) -> None:
+    assert dtype_named(written) == name

@@ -24,7 +24,9 @@ Category = Annotated[Words, Option(metavar="C", help="All operators of a categor
 Config = Annotated[
     Optional[list[Path]], Option(metavar="FILE", help="The cases of a PARAM benchmark config; may be given again.")
 ]
-Input = Annotated[Words, Option("--input", metavar="NAME=SHAPE", help="Shape of an input.")]
+Input = Annotated[
+    Words, Option("--input", metavar="[NAME=]SHAPE", help="Shape of an input, or of all; repeat names for more cases.")
+]
 Framework = Annotated[Words, Option(metavar="F", help="torch, mxnet, jax, numpy; default: those that import here.")]
 Environment = Annotated[
     Words, Option(metavar="E", help="`torch`, `numpy==1.26.4` or `python=PATH`; binds to its framework.")
@@ -47,7 +49,7 @@ class What:
     every: Annotated[bool, Option("--all", help="All operators.")] = False
     skip: Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")] = None
     suite: Annotated[Optional[Path], Option(metavar="FILE", help="The cases of a suite file.")] = None
-    dtype: Annotated[Words, Option(metavar="D", help="Element type in place of float32.")] = None
+    dtype: Annotated[Words, Option(metavar="D", help="Element type in place of float32, as in `bf16`.")] = None
     values: Annotated[
         Words,
         Option(metavar="V", help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9."),
@@ -56,6 +58,10 @@ class What:
     size: Annotated[Words, Option(metavar="S", help="small, common, large, skewed, int64.")] = None
     direction: Annotated[Words, Option(metavar="D", help="forward, backward, forward_backward.")] = None
     inputs: Input = None
+    shapes: Annotated[
+        Optional[Path],
+        Option(metavar="FILE", help="Cases from a .csv, .json or .jsonl: columns are inputs, attributes."),
+    ] = None
     attribute: Annotated[Words, Option(metavar="NAME=VALUE", help="Value of an attribute, as in `axis=1`.")] = None
     plugin: Plugin = None
 

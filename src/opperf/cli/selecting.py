@@ -28,6 +28,7 @@ def selection(
     from opperf.planning.selection import Selection
     from opperf.sources.param.document import read_config
     from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
+    from opperf.sources.shapes_file import read_shapes
     from opperf.sources.user_inputs import input_cases, pairs
 
     note = partial(typer.echo, err=True)
@@ -51,6 +52,7 @@ def selection(
         sizes=what.size or (),
         directions=what.direction or (),
         inputs=input_cases(what.inputs or ()),
+        rows=[] if what.shapes is None else read_shapes(what.shapes),
         attributes=pairs(what.attribute or (), "--attribute"),
         values=what.values or (),
         random=what.random,

@@ -26,7 +26,8 @@ from opperf.planning.suites import check_suite, entries, merged, not_in_suite, s
 from opperf.registry import CODE, MADE_BY, is_code, split_implementation
 from opperf.sources.large_cases import large_case
 from opperf.sources.random_cases import random_cases
-from opperf.sources.user_inputs import case_with, foreign_case
+from opperf.sources.shapes_file import Row
+from opperf.sources.user_inputs import EVERY, case_with, foreign_case, in_one_shape, split_row
 from opperf.tensor import distribution_named, dtype_named
 
 
@@ -123,10 +124,11 @@ def _check(selection: Selection) -> None:
         dtype_named(name)
     if selection.random is not None and selection.random < 1:
         raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
-    if selection.random is not None and (selection.inputs or selection.attributes or selection.sizes):
-        raise InputError(
-            "`--random` draws the inputs", hint="leave `--input`, `--attribute` and `--size` out, or `--random`"
-        )
+    if selection.random is not None and (selection.given or selection.sizes):
+        hint = "leave `--input`, `--shapes`, `--attribute` and `--size` out, or `--random`"
+        raise InputError("`--random` draws the inputs", hint=hint)
+    if selection.inputs and selection.rows:
+        raise InputError("`--input` and `--shapes` are given", hint="write all shapes into the file, or leave it out")
     for name in selection.values:
         distribution_named(name)
     for name in selection.operators:
@@ -209,7 +211,7 @@ def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed
 def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[tuple[Case, str]]:
     """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
     made: list[tuple[Case, str]] = []
-    given = list(selection.inputs) or ([{}] if selection.attributes else [])
+    given = selection.given
     if wanted.definition is None:
         if not given and wanted.framework != "null":
             made = list(_examples(selection, wanted, side, asked))
@@ -220,13 +222,14 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
                     slug="no_inputs",
                 )
         else:
-            _check_names(wanted, given)
-            made = [(foreign_case(wanted.name, inputs, selection.attributes), "user") for inputs in given or [{}]]
+            made = [(_foreign(selection, wanted, row), "user") for row in given or [Row({})]]
     elif given:
-        for inputs in given:
-            words = _own_words(selection, wanted.definition, side, asked)
-            translated = _neutral(wanted.definition, {**inputs, **selection.attributes}, side, asked, words)
-            made.append((case_with(wanted.definition, translated), "user"))
+        words = _own_words(selection, wanted.definition, side, asked)
+        for row in given:
+            with row.place():
+                values = in_one_shape(wanted.definition, row.values) | dict(selection.attributes)
+                translated = _neutral(wanted.definition, values, side, asked, words)
+                made.append((case_with(wanted.definition, translated), "user"))
     elif selection.random is not None:
         drawn = random_cases(wanted.definition, selection.random, seed)
         made = [(case, f"random:{seed}") for case in drawn]
@@ -238,11 +241,24 @@ def _cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed:
         yield from ((varied, origin) for varied in dict.fromkeys(_varied(selection, case)))
 
 
-def _check_names(wanted: Wanted, given: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse inputs by names that a framework's own operator does not have: it would get them by place."""
-    for name in (name for inputs in given for name in inputs):
-        if wanted.takes is not None and name not in wanted.takes and not name.isdecimal():
-            raise unknown(f"input of {wanted.name}", name, wanted.takes, hint=f"it takes {', '.join(wanted.takes)}")
+def _foreign(selection: Selection, wanted: Wanted, row: Row) -> Case:
+    """Return the case of a row for a function that opperf has no definition of.
+
+    Inputs by names that a framework's own operator does not have are refused: it would get them by place.
+    """
+    with row.place():
+        inputs, attributes = split_row(row.values) if row.where else (row.values, {})
+        if EVERY in inputs:
+            takes = f"; it takes {', '.join(wanted.takes)}" if wanted.takes else ""
+            raise InputError(
+                f"opperf does not know which arguments of `{wanted.name}` are tensors{takes}",
+                hint="name them, as in `--input NAME=64x64`",
+                slug="bad_shape",
+            )
+        for name in inputs:
+            if wanted.takes is not None and name not in wanted.takes and not name.isdecimal():
+                raise unknown(f"input of {wanted.name}", name, wanted.takes, hint=f"it takes {', '.join(wanted.takes)}")
+        return foreign_case(wanted.name, inputs, {**attributes, **selection.attributes})
 
 
 def _varied(selection: Selection, case: Case) -> Iterator[Case]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.sources.param.config import ParamConfig
+from opperf.sources.shapes_file import Row
 from opperf.sources.suite_file import read_suite
 from opperf.suite import Suite, SuiteCase
 
@@ -17,9 +18,9 @@ from opperf.suite import Suite, SuiteCase
 class Selection:
     """Operators by name, category or all; where to measure them; with which inputs.
 
-    Each entry of `inputs` makes one case of every operator; names are neutral ones or the framework's own. `plugins`
-    are files with iterators and data generators of the user's own, for `configs`. Empty fields mean the defaults that
-    `sides` and `expand` choose.
+    Each entry of `inputs`, and of `rows`, makes one case of every operator; names are neutral ones or the framework's
+    own. In `rows`, which a file has, attributes stand beside the inputs. `plugins` are files with iterators and data
+    generators of the user's own, for `configs`. Empty fields mean the defaults that `sides` and `expand` choose.
     """
 
     operators: Sequence[str] = ()
@@ -37,12 +38,19 @@ class Selection:
     sizes: Sequence[str] = ()
     directions: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()
+    rows: Sequence[Row] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
     values: Sequence[str] = ()
     random: int | None = None
     threads: int = 1
     engine: str = "naive"
     allocator: str = "fixed"
+
+    @property
+    def given(self) -> list[Row]:
+        """What the user gives the operators, a row for each case; empty where they have cases of their own."""
+        alone = [Row({})] if self.attributes else []
+        return [*map(Row, self.inputs), *self.rows] or alone
 
     @cached_property
     def whole_suite(self) -> Suite | None:

@@ -29,6 +29,7 @@ def check_suite(selection: Selection) -> None:
         raise InputError("`--all` and `--suite` are given", hint="leave `--all` out to measure all cases of the suite")
     given = {
         "--input": selection.inputs,
+        "--shapes": selection.rows,
         "--attribute": selection.attributes,
         "--size": selection.sizes,
         "--random": selection.random,

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from opperf.case import Argument, Case, ListOf
+from opperf.case import Argument, Case, ListOf, map_tensors
 from opperf.errors import InputError
 from opperf.operators import SIZES, Operator
 from opperf.tensor import TensorSpec
@@ -85,6 +85,35 @@ class Template:
         numbers = {place: self._number(place, values, sizes, chosen) for place, values in self._places.items()}
         arguments = {**self._base.inputs, **self._base.attributes}
         return self._definition.case_of({name: _with(value, (name,), numbers) for name, value in arguments.items()})
+
+    def with_shape(self, shape: tuple[int, ...]) -> Case | None:
+        """Return the common case with every input in one shape, and what follows from that; None where none may be."""
+        sizes: dict[Values, int] = {}
+        for place, values in self._places.items():
+            if place[0] in self._definition.inputs and _is_dimension(place) and place[-1] < len(shape):
+                sizes.setdefault(values, shape[place[-1]])
+        case = self.case(sizes, self._alike.index(self._base))
+        if {tensor.shape for tensor in case.tensors()} == {shape}:
+            return case
+        return self._reshaped(shape)
+
+    def _reshaped(self, shape: tuple[int, ...]) -> Case | None:
+        """Return the common case with every input in a shape, where all are alike in every class and none has indices.
+
+        What is computed element by element takes any number of dimensions.
+        """
+        alike = all(len({tensor.shape for tensor in case.tensors()}) == 1 for case in self._alike)
+        if not alike or any(place[-1] == "range" and _varies(values) for place, values in self._places.items()):
+            return None
+
+        def change(tensor: TensorSpec) -> TensorSpec:
+            return replace(tensor, shape=shape, strides=None)
+
+        try:
+            inputs = {name: map_tensors(value, change) for name, value in self._base.inputs.items()}
+        except InputError:  # as of positive definite matrices that are not square
+            return None
+        return replace(self._base, inputs=inputs)
 
     def _number(self, place: Place, values: Values, sizes: Mapping[Values, int], chosen: int) -> int:
         """Return the number at a place: see `_followed`; what follows nothing is an option of the class."""

@@ -15,8 +15,11 @@ from typing import Any
 from opperf.case import Argument, Case, DType, ListOf
 from opperf.errors import InputError, unknown
 from opperf.operators import Operator
+from opperf.sources.random_cases import Template, fits
 from opperf.tensor import LITERAL, STRING, TensorSpec, dtype_named, nested
 
+#: The name of a shape that every input has: `--input 64x64`.
+EVERY = "*"
 #: Before values that are given one by one: without it `[1,2,3]` is a shape.
 LITERAL_PREFIX = f"{LITERAL}:"
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
@@ -47,6 +50,8 @@ def pairs(given: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _pair(word: str, option: str) -> tuple[str, str]:
+    if option == "--input" and "=" not in word and _shape_in(word) is not None:
+        return EVERY, word.strip()
     name, equals, value = word.partition("=")
     if not equals or not name.strip():
         example = _EXAMPLES.get(option, "NAME=VALUE")
@@ -57,7 +62,8 @@ def _pair(word: str, option: str) -> tuple[str, str]:
 def input_cases(given: Sequence[str]) -> list[dict[str, str]]:
     """Read the words of `--input`: a name that is given again begins the next case.
 
-    Raises `InputError` where the cases differ in their names: whose input it is could only be guessed.
+    A shape without a name is that of every input. Raises `InputError` where the cases differ in their names: whose
+    input it is could only be guessed.
 
     >>> input_cases(["lhs=2x3", "rhs=3x4", "lhs=5x6", "rhs=6x7"])
     [{'lhs': '2x3', 'rhs': '3x4'}, {'lhs': '5x6', 'rhs': '6x7'}]
@@ -85,11 +91,19 @@ def shape(text: str, where: str) -> tuple[int, ...]:
     >>> shape("1024x1024", "lhs"), shape("(3, 4)", "lhs"), shape("7", "lhs"), shape("()", "lhs")
     ((1024, 1024), (3, 4), (7,), ())
     """
+    sizes = _shape_in(text)
+    if sizes is None:
+        raise InputError(f"{where}: `{text}` is no shape", hint=SHAPE_HINT, slug="bad_shape")
+    return sizes
+
+
+def _shape_in(text: str) -> tuple[int, ...] | None:
+    """Return the shape that a text is; None for a text that is none."""
     plain = text.strip()
     bracketed = plain[:1] + plain[-1:] in ("()", "[]")
     sizes = plain[1:-1].strip() if bracketed else plain
     if not (_SIZES.fullmatch(sizes) or (bracketed and not sizes)):
-        raise InputError(f"{where}: `{text}` is no shape", hint=SHAPE_HINT, slug="bad_shape")
+        return None
     return tuple(int(size) for size in re.findall(r"\d+", sizes))
 
 
@@ -112,6 +126,64 @@ def case_with(definition: Operator, given: Mapping[str, Any], size: str = "commo
         else:
             arguments[name] = _attribute(value, arguments[name])
     return definition.case_of(arguments)
+
+
+def in_one_shape(definition: Operator, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return given values with those of every input in place of a shape that has no name of its own.
+
+    What follows from the shape by the operator's own constraints (a range of indices, a flattened shape) is there too.
+    Raises `InputError` for an operator whose inputs cannot all have it.
+
+    >>> from opperf.operators import operator
+    >>> [str(value) for value in in_one_shape(operator("matmul"), {EVERY: "64x64"}).values()]
+    ['64x64', '64x64']
+    """
+    if EVERY not in given:
+        return dict(given)
+    whole, rest = given[EVERY], {name: value for name, value in given.items() if name != EVERY}
+    sizes = shape(whole, "`--input`") if isinstance(whole, str) else _sizes(whole, EVERY)
+    named = [name for name in rest if name in definition.inputs]
+    common = definition.case("common")
+    known = {**common.inputs, **common.attributes}
+    case = Template(definition).with_shape(sizes)
+    if named or case is None or not list(common.tensors()) or not fits(definition, case):
+        text = "x".join(map(str, sizes)) or "()"
+        defaults = " ".join(f"--input {name}={_text(value)}" for name, value in common.inputs.items())
+        takes = f"each of its inputs ({', '.join(definition.inputs)})" if common.inputs else "its inputs: it has none"
+        raise InputError(
+            f"`{definition.name}` does not take the shape {text} for {takes}",
+            hint=f"name the inputs, as in `{defaults}`" if defaults else None,
+            slug="bad_shape",
+        )
+    made = {**case.inputs, **case.attributes}
+    return {**{name: value for name, value in made.items() if name in case.inputs or value != known[name]}, **rest}
+
+
+def _text(value: Argument) -> str:
+    """Return how the shape of an input is typed."""
+    items = value.items if isinstance(value, ListOf) else (value,)
+    return ";".join("x".join(map(str, item.shape)) or "()" for item in items if isinstance(item, TensorSpec))
+
+
+def split_row(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is an input and what is an attribute in a row for a function that opperf has no definition of.
+
+    Shapes are written with a sign between sizes (`64x64`), in square brackets or as lists; values one by one as
+    `literal:[1,2]`, and tensors whole as JSON has them. Everything else is an attribute.
+
+    >>> split_row({"a": "64x64", "b": [8], "axis": 1, "kernel": "(3,3)"})
+    ({'a': '64x64', 'b': [8]}, {'axis': 1, 'kernel': '(3,3)'})
+    """
+    inputs = {name: value for name, value in values.items() if _is_tensor(value)}
+    return inputs, {name: value for name, value in values.items() if name not in inputs}
+
+
+def _is_tensor(value: Any) -> bool:
+    if isinstance(value, str):
+        plain = value.strip()
+        shaped = _shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
+        return shaped or plain.startswith(LITERAL_PREFIX)
+    return isinstance(value, (list, Mapping, TensorSpec, ListOf))
 
 
 def foreign_case(name: str, inputs: Mapping[str, Any], attributes: Mapping[str, Any]) -> Case:
@@ -179,7 +251,8 @@ def _attribute(value: Any, default: Argument) -> Argument:
     if isinstance(value, str):
         if isinstance(default, DType):
             return DType(dtype_named(value))
-        value = _literal(value)
+        word = {"true": True, "false": False}.get(value.lower()) if isinstance(default, bool) else None
+        value = _literal(value) if word is None else word
     return _plain(value)
 
 

@@ -16,6 +16,7 @@ from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
 from opperf.planning.selection import Selection
 from opperf.planning.suites import unmeasured
+from opperf.sources.shapes_file import Row
 from opperf.suite import Suite, SuiteCase
 from opperf.tensor import TensorSpec
 
@@ -454,6 +455,36 @@ def test_cases_that_no_chosen_framework_has_are_noted() -> None:
     assert unmeasured(chosen, {"numpy"}) == [
         "2 of 3 cases of step are mxnet's own operators, and are measured with `--framework mxnet` only"
     ]
+
+
+# Rows of a file ------------------------------------------------------------------------------------------------------
+
+
+def test_each_row_of_a_file_is_a_case_with_its_attributes() -> None:
+    rows = (Row({"data": "4x8", "axis": "0"}, "s.csv:2"), Row({"data": [8, 8], "axis": 1}, "s.csv:3"))
+    found = cases(Selection(operators=("softmax",), rows=rows))
+    assert [(case.tensor("data").shape, case.attributes["axis"]) for case in found] == [((4, 8), 0), ((8, 8), 1)]
+
+
+def test_a_row_of_a_framework_s_own_function_has_inputs_and_attributes() -> None:
+    (case,) = cases(Selection(operators=("null:steady",), rows=(Row({"a": "4x4", "axis": "1"}, "s.csv:2"),)), NULL)
+    assert (list(case.inputs), case.attributes) == (["a"], {"axis": 1})
+
+
+def test_a_row_that_an_operator_does_not_take_is_refused_with_its_line() -> None:
+    for row, told in (({"lhz": "4"}, "no input of add `lhz`"), ({"lhs": "4y"}, "`4y` is no shape")):
+        with pytest.raises(InputError, match=rf"^s\.csv:2: .*{told}"):
+            trials(Selection(operators=("add",), rows=(Row(row, "s.csv:2"),)))
+
+
+def test_a_shape_for_every_input_is_refused_where_nobody_knows_which_those_are() -> None:
+    with pytest.raises(InputError, match="does not know which arguments of `null:steady` are tensors"):
+        trials(Selection(operators=("null:steady",), inputs=({"*": "8x8"},)), NULL)
+
+
+def test_rows_and_inputs_are_not_given_together() -> None:
+    with pytest.raises(InputError, match="`--input` and `--shapes`"):
+        trials(Selection(operators=("exp",), inputs=({"data": "3"},), rows=(Row({"data": "4"}, "s.csv:2"),)))
 
 
 # Equal inputs --------------------------------------------------------------------------------------------------------

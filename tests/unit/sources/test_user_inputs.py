@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from opperf.case import Case, DType, ListOf
 from opperf.errors import InputError
-from opperf.operators import operator
-from opperf.sources.user_inputs import case_with, foreign_case, input_cases, pairs, shape
+from opperf.operators import catalog, operator
+from opperf.sources.random_cases import fits
+from opperf.sources.user_inputs import case_with, foreign_case, in_one_shape, input_cases, pairs, shape, split_row
 from opperf.tensor import TensorSpec
 
 SHAPES = st.lists(st.integers(0, 10**9), max_size=6).map(tuple)
@@ -227,3 +228,79 @@ def test_what_is_no_list_of_values_is_refused(text: str) -> None:
         foreign_case("f", {"data": text}, {})
     assert caught.value.slug == "bad_values"
     assert "literal:[0,3,7]" in str(caught.value)
+
+
+# One shape for every input -------------------------------------------------------------------------------------------
+
+
+def test_a_shape_without_a_name_is_that_of_every_input() -> None:
+    assert input_cases(["64x64", "(8,)"]) == [{"*": "64x64"}, {"*": "(8,)"}]
+    assert pairs_in("add", "64x64") == {"lhs": (64, 64), "rhs": (64, 64)}
+    assert pairs_in("matmul", (32, 32)) == {"lhs": (32, 32), "rhs": (32, 32)}
+
+
+def pairs_in(name: str, given: Any) -> dict[str, Any]:
+    """Return the shapes of the case in which every input of an operator has one."""
+    made = case_with(operator(name), in_one_shape(operator(name), {"*": given}))
+    return {name: made.tensor(name).shape for name in made.inputs}
+
+
+def test_every_tensor_of_a_list_has_the_shape() -> None:
+    made = case_with(operator("concatenate"), in_one_shape(operator("concatenate"), {"*": "4x4"}))
+    assert {tensor.shape for tensor in made.tensors()} == {(4, 4)}
+
+
+def test_what_follows_from_the_shape_follows_it() -> None:
+    made = case_with(operator("gather"), in_one_shape(operator("gather"), {"*": "8x8"}))
+    assert made.tensor("indices").range == (0, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("matmul", "64x32"), ("layer_norm", "8x8"), ("conv2d", "8x8"), ("gather", "8"), ("arange", "8")]
+)
+def test_an_operator_whose_inputs_cannot_all_have_the_shape_is_refused_with_their_names(name: str, given: str) -> None:
+    with pytest.raises(InputError, match=f"`{name}` does not take the shape {given}") as caught:
+        in_one_shape(operator(name), {"*": given})
+    inputs = operator(name).inputs
+    assert all(f"--input {one}=" in str(caught.value.hint) for one in inputs)
+
+
+def test_a_shape_for_every_input_beside_a_named_one_is_refused() -> None:
+    with pytest.raises(InputError, match="does not take the shape"):
+        in_one_shape(operator("add"), {"*": "8x8", "lhs": "8x8"})
+
+
+@pytest.mark.parametrize("name", sorted(catalog()))
+@pytest.mark.parametrize("sizes", [(8, 8), (64,), (4, 8, 16, 16)])
+def test_one_shape_is_refused_or_every_input_has_it(name: str, sizes: tuple[int, ...]) -> None:
+    try:
+        made = case_with(operator(name), in_one_shape(operator(name), {"*": sizes}))
+    except InputError as error:
+        refused = "does not take the shape" in error.message
+    else:
+        refused = False
+        assert {tensor.shape for tensor in made.tensors()} == {sizes}
+    assert refused or fits(operator(name), made)
+
+
+# Rows of a file ------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_for_a_function_that_is_not_known_has_shapes_and_attributes() -> None:
+    row = {
+        "a": "8x8",
+        "b": "[8]",
+        "c": [2, 2],
+        "d": "literal:[1,2]",
+        "e": {"shape": [2]},
+        "n": "8",
+        "k": "(3,3)",
+        "f": 1,
+    }
+    inputs, attributes = split_row(row)
+    assert (list(inputs), list(attributes)) == (["a", "b", "c", "d", "e"], ["n", "k", "f"])
+
+
+@pytest.mark.parametrize(("written", "value"), [("true", True), ("False", False), ("1", 1)])
+def test_a_truth_value_is_written_in_either_case(written: str, value: object) -> None:
+    assert case_with(operator("sum"), {"keepdims": written}).attributes["keepdims"] == value
