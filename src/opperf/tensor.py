@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import struct
+import sys
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -42,13 +44,16 @@ ITEM_SIZES = {
 #: here: one holds neither signs nor zeros (float8_e8m0fnu), the other two elements in one (float4_e2m1fn_x2).
 FLOAT8 = {"float8_e4m3fn": (3, 7), "float8_e4m3fnuz": (3, 8), "float8_e5m2": (2, 15), "float8_e5m2fnuz": (2, 16)}
 FLOATS = frozenset({*FLOAT8, "float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"})
-#: The largest finite numbers of those that are narrower than Python's own.
+#: The largest finite numbers of those of eight bits, which `struct` does not know.
 MOST_FLOATS = {
     "float8_e4m3fn": 448.0,
     "float8_e4m3fnuz": 240.0,
     **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz"), 57344.0),
-    **dict.fromkeys(("float16", "complex32"), 65504.0),
-    **dict.fromkeys(("bfloat16", "float32", "complex64"), (2 - 2**-23) * 2.0**127),
+}
+#: How `struct` packs the elements of those that are narrower than Python's own; a bfloat16 reaches as far as a float32.
+PACKED = {
+    **dict.fromkeys(("float16", "complex32"), "e"),
+    **dict.fromkeys(("bfloat16", "float32", "complex64"), "f"),
 }
 DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")
 #: Those that whole numbers and booleans have too.
@@ -171,11 +176,18 @@ def element(value: Any, dtype: str) -> float | int | bool | str:
 
 
 def _held(value: float, dtype: str) -> float:
-    """Return a number as it was given; raises `InputError` where it is beyond what the type holds."""
-    most = MOST_FLOATS.get(dtype, math.inf)
-    if math.isfinite(value) and abs(value) > most:
-        raise InputError(f"found {value:.6g}, which {dtype} cannot hold", slug="bad_values")
-    return float(value)
+    """Return a number as it was given; raises `InputError` where the type has none that is nearest to it.
+
+    A decimal may be larger than the largest number of a type and yet mean it, as 3.4028235e+38 in float32.
+    """
+    try:
+        struct.pack("<" + PACKED.get(dtype, "d"), float(value))
+        if math.isinf(value) or abs(value) <= MOST_FLOATS.get(dtype, math.inf) or math.isnan(value):
+            return float(value)
+    except OverflowError:
+        pass
+    shown = f"{value:.6g}" if abs(value) < sys.float_info.max else "a number beyond all floats"
+    raise InputError(f"found {shown}, which {dtype} cannot hold", slug="bad_values")
 
 
 def _bounds(dtype: str) -> tuple[int, int]:

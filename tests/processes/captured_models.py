@@ -82,3 +82,10 @@ def numbers_that_matter() -> None:
 def generator() -> None:
     """Draw numbers from a generator, which no file can hold."""
     torch.rand(3, generator=torch.Generator()) * 2
+
+
+def nested_tensors() -> None:
+    """Compute with rows of different lengths, which no case holds, and with others."""
+    rows = [torch.randn(2, 4), torch.randn(3, 4)]
+    doubled = torch.nested.nested_tensor(rows) * 2
+    torch.relu(doubled.unbind()[0])

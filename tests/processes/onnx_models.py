@@ -124,9 +124,19 @@ def halved() -> Any:
     return model(nodes, [given], ["positive"], [])
 
 
+def masked() -> Any:
+    """Return a model that hides scores behind the lowest number of float32, as models of language do."""
+    nodes = [
+        helper.make_node("Mul", ["hidden", "lowest"], ["mask"], "mask"),
+        helper.make_node("Add", ["scores", "mask"], ["masked"], "masked"),
+    ]
+    given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("hidden", "scores")]
+    return model(nodes, given, ["masked"], [held("lowest", np.finfo(np.float32).min)])
+
+
 def main(folder: Path) -> None:
     """Write them."""
-    for made in (network, picky, texts, several, halved):
+    for made in (network, picky, texts, several, halved, masked):
         onnx.save(made(), folder / f"{made.__name__}.onnx")
 
 

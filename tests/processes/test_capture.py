@@ -135,3 +135,13 @@ def test_code_that_cannot_be_captured_is_one_message(
     assert (done.returncode, done.stdout) == (3 if "hangs" in code else 2, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_call_with_a_nested_tensor_is_left_out_and_the_capture_goes_on(command: Command, tmp_path: Path) -> None:
+    suite = tmp_path / "suite.json"
+    done = command("capture", f"{HERE}/captured_models.py:nested_tensors", "--framework", "torch", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    assert "aten::relu.default" in {
+        entry["case"]["operator"].partition(":")[2] for entry in json.loads(suite.read_text())["cases"]
+    }
+    assert "left out: aten::mul.Tensor, 1 calls: a tensor that is nested" in done.stderr

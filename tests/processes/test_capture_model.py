@@ -153,3 +153,13 @@ def test_a_value_of_a_type_that_numpy_lacks_leaves_out_its_nodes_only(
     assert done.returncode == 0, done.stderr
     assert [entry["origin"] for entry in json.loads(suite.read_text())["cases"]] == ["relu"]
     assert "left out: ai.onnx.Cast, 2 calls: a value that a run does not show" in done.stderr
+
+
+def test_a_model_with_the_lowest_number_of_its_type_is_captured_and_runs(
+    command: Command, models: Path, tmp_path: Path
+) -> None:
+    suite, output = tmp_path / "suite.json", tmp_path / "run.json"
+    done = command("capture", models / "masked.onnx", "--output", suite)
+    assert done.returncode == 0, done.stderr
+    done = command("run", "--suite", suite, "--runs", 1, "--warmup", 0, "--output", output)
+    assert [record["status"] for record in json.loads(output.read_text())["records"]] == ["ok", "ok"], done.stderr

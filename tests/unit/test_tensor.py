@@ -172,7 +172,7 @@ def test_given_values_are_read_nested_or_flat_and_written_back(
         {"dtype": "bool", "values": {"literal": [2]}},
         {"dtype": "string", "values": {"literal": [2]}},
         {"dtype": "int64", "values": {"literal": ["a"]}},
-        {"dtype": "float16", "values": {"literal": [65505]}},
+        {"dtype": "float16", "values": {"literal": [65520]}},
         {"values": {"literal": [0] * 65537}},
     ],
 )
@@ -200,3 +200,20 @@ def test_values_that_are_given_are_part_of_what_a_tensor_is() -> None:
 )
 def test_an_element_type_is_known_by_its_short_forms(written: str, name: str) -> None:
     assert dtype_named(written) == name
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(-3.4028235e38, "float32"), (3.4028235e38, "bfloat16"), (65519.0, "float16"), (448, "float8_e4m3fn")],
+)
+def test_a_decimal_whose_nearest_number_a_type_has_is_held(value: float, dtype: str) -> None:
+    assert TensorSpec((), dtype, literal=(value,)).literal == (float(value),)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(3.5e38, "float32"), (65520.0, "float16"), (449, "float8_e4m3fn"), (10**400, "float32"), (10**400, "float64")],
+)
+def test_a_number_beyond_what_a_type_holds_is_refused(value: float, dtype: str) -> None:
+    with pytest.raises(InputError, match=f"{dtype} cannot hold"):
+        TensorSpec((), dtype, literal=(value,))

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from itertools import repeat
+from keyword import iskeyword
 from typing import Any
 
 from opperf.backend import Clock
@@ -30,17 +31,23 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
 
     >>> loop(2, (), True)(3, max, 1, 2)
     [2, 2, 2]
+    >>> loop(1, ("from",), True)(1, dict, (), 7)
+    [{'from': 7}]
     """
     if not all(name.isidentifier() for name in keywords):
         raise ValueError(f"keywords {keywords} must be identifiers")
     names = [f"a{i}" for i in range(positional)]
     values = [f"k{i}" for i in range(len(keywords))]
-    given = ", ".join([*names, *(f"{name}={value}" for name, value in zip(keywords, values))])
+    # A word of Python's own, as `from`, names an argument in a dictionary only.
+    reserved = {name: value for name, value in zip(keywords, values) if iskeyword(name)}
+    named = [f"{name}={value}" for name, value in zip(keywords, values) if name not in reserved]
+    given = ", ".join([*names, *named, *["**reserved"] * bool(reserved)])
     call = f"keep(function({given}))" if collect else f"function({given})"
     source = (
         f"def block({', '.join(['calls', 'function', *names, *values])}):\n"
         f"    outputs = []\n"
         f"    keep = outputs.append\n"
+        f"    reserved = {{{', '.join(f'{name!r}: {value}' for name, value in reserved.items())}}}\n"
         f"    for _ in repeat(None, calls):\n"
         f"        {call}\n"
         f"    return outputs\n"

@@ -14,7 +14,7 @@ from opperf.measure.loop import EMPTY_CALLS, empty_call_ns, loop
 
 
 @pytest.mark.parametrize("positional", [0, 1, 2, 5, 12])
-@pytest.mark.parametrize("keywords", [(), ("axis",), ("axis", "keepdims")])
+@pytest.mark.parametrize("keywords", [(), ("axis",), ("axis", "keepdims"), ("from",), ("is", "to", "from")])
 def test_a_loop_passes_every_argument_in_its_place(positional: int, keywords: tuple[str, ...]) -> None:
     seen: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
 

@@ -132,6 +132,8 @@ def argument(value: Any, tensor: Callable[[torch.Tensor], TensorSpec] | None = N
 
 def spec(tensor: torch.Tensor) -> TensorSpec:
     """Return the description of a tensor; raises `Undescribed` for one that is not strided, or of an unknown type."""
+    if tensor.is_nested:  # of the strided kind too, which has no shape to ask for
+        raise Undescribed("a tensor that is nested")
     if tensor.layout != torch.strided or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         raise Undescribed(f"a tensor that is {tensor.layout}".replace("torch.", ""))
     if tensor.dtype not in NAMES:
