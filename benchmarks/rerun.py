@@ -25,6 +25,7 @@ from opperf.child.correctness import check
 from opperf.child.directions import call_once, ready
 from opperf.child.jobs import failure
 from opperf.child.names import Names
+from opperf.code import Code
 from opperf.plan import Trial
 from opperf.suite import Suite, SuiteCase
 from opperf.tensor import TensorSpec
@@ -188,5 +189,6 @@ def main(
     `kept` calls one and returns what it calls, with its numbers.
     """
     folder = Path(sys.argv[1])
-    names = Names(backend, folder)
-    print(json.dumps([report(Again(backend, names, scope), kept(code.load(path, folder))) for path in sys.argv[2:]]))
+    names = Names(backend, folder, code.Plugins(folder, ()))
+    functions = [code.load(Code(path), folder) for path in sys.argv[2:]]
+    print(json.dumps([report(Again(backend, names, scope), kept(function)) for function in functions]))

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from opperf.case import Argument, argument_to_json
+from opperf.code import Code
 from opperf.errors import InputError
+from opperf.message import naming
 from opperf.plan import PROGRAM, Settings, Side
-from opperf.registry import CODE
 from opperf.session import settled_side
 from opperf.suite import Suite
 from opperf.trace import LeftOut
@@ -27,7 +28,7 @@ class Capture:
     notes: tuple[str, ...] = ()
 
 
-def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) -> Capture:
+def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None]) -> Capture:
     """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
 
     Raises `InputError` for code that cannot be loaded, a function that raises or calls no operator, and a framework
@@ -35,13 +36,13 @@ def capture(code: str, side: Side, timeout: float, note: Callable[[str], None]) 
     """
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(replace(settled_side(side), settings=PROGRAM), code=CODE + code)
+            found = pool.capture(replace(settled_side(side), settings=PROGRAM), **naming("code", code))
         except OperatorFailure as failed:
-            raise _refused(code, failed) from failed
-    taken = _taken(found, code, "user_code")
+            raise _refused(code.name, failed) from failed
+    taken = _taken(found, code.name, "user_code")
     if not taken.suite.cases and not taken.left_out:
         raise InputError(
-            f"`{code}` calls no operator of {side.framework}",
+            f"`{code.name}` calls no operator of {side.framework}",
             hint="name a function that does the work itself, such as one training step",
             slug="empty_capture",
         )

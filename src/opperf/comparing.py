@@ -25,7 +25,7 @@ from opperf.measurement import Memory
 from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
 from opperf.planning.selection import Selection
-from opperf.planning.side_text import SideText, read_side
+from opperf.planning.side_text import SideText
 from opperf.planning.suites import unmeasured
 from opperf.record import Run
 from opperf.session import settled_side
@@ -109,10 +109,10 @@ class Comparing:
         self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self.facts: dict[str, Any] = {}
 
-    def contests(self, selection: Selection, base: str, new: Sequence[str]) -> list[Contest]:
+    def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return what is to be compared; raises `InputError` for what cannot be understood."""
-        with Pool(self.settings, self._note) as pool:
-            sides = [replace(text, side=settled_side(text.side)) for text in map(read_side, (base, *new))]
+        with Pool(self.settings, self._note, selection.plugins) as pool:
+            sides = [replace(text, side=settled_side(text.side)) for text in (base, *new)]
             if not selection.operators and not (selection.categories or selection.every or selection.suite):
                 selection = replace(selection, operators=(_operator_of(sides[0], pool),))
             plain = replace(sides[0].side, implementation=None)

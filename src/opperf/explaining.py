@@ -14,6 +14,7 @@ from opperf.analysis.difference import difference
 from opperf.comparing import Contest
 from opperf.errors import OpperfError
 from opperf.explanation import Explanation
+from opperf.message import telling
 from opperf.plan import VARIABLE, Settings, Side, Trial
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
@@ -62,7 +63,7 @@ def explanation(base: Explanation | str, new: Explanation | str) -> Mapping[str,
 
 def _asked(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
     """Return what a child says of a trial, or why it does not."""
-    asked = {"trial": trial.to_json(), "seed": settings.seed}
+    asked = {**telling(trial), "seed": settings.seed}
     try:
         return Explanation.from_json(children.worker(_telling(trial.side)).ask("explain", asked, settings.timeout))
     except OperatorFailure as failed:

@@ -57,7 +57,7 @@ class Floor:
 def floor_key(trial: Trial) -> tuple[object, ...]:
     """Return what trials share that have one floor: not the version, so that a new one can be judged by it."""
     side = trial.side
-    where = (side.framework, side.implementation, side.device, side.mode, side.threads)
+    where = (side.framework, side.spelling, side.device, side.mode, side.threads)
     return (trial.case.id, trial.direction, *where)
 
 

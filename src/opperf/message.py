@@ -10,17 +10,19 @@ on demand; take a `turn` of several after settling; `release` the handle; `descr
 framework's own operators, or example cases of one; `explain` what a trial runs; `evaluate` it into files; `compare`
 files with files; `capture` which operators the user's function runs, or a model; `iterate` over the entries of a config
 and `generate` descriptions of their arguments, by the user's own code; `quit`.
-Arrays never travel here.
+Arrays never travel here. The user's own code is told apart from names: it travels in a field `code` of its own.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from opperf.code import Code
 from opperf.errors import OpperfError
 from opperf.json_text import NotJSON, value_of
+from opperf.plan import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +66,33 @@ class Reply:
         if self.failure is not None:
             return _line({"id": self.id, "failure": dict(self.failure)})
         return _line({"id": self.id, "result": dict(self.result or {})})
+
+
+def telling(trial: Trial) -> dict[str, Any]:
+    """Return a trial as a request tells it; a child makes it of this by `told`."""
+    own = trial.side.implementation
+    return {"trial": trial.to_json(), **(naming("code", own) if isinstance(own, Code) else {})}
+
+
+def told(arguments: Mapping[str, Any]) -> Trial:
+    """Return the trial of a request, with the user's own code where the parent named it."""
+    trial, code = Trial.from_json(arguments["trial"]), code_in(arguments)
+    return trial if code is None else replace(trial, side=replace(trial.side, implementation=code))
+
+
+def naming(key: str, name: str | Code | None) -> dict[str, Any]:
+    """Return the name of an operator, or code, as a request tells it; a child makes it of this by `named`."""
+    return {"code": name.name} if isinstance(name, Code) else {key: name}
+
+
+def named(key: str, arguments: Mapping[str, Any]) -> str | Code | None:
+    """Return the name of an operator, or code, of a request."""
+    return code_in(arguments) or arguments.get(key)
+
+
+def code_in(arguments: Mapping[str, Any]) -> Code | None:
+    """Return the user's own code that a request names, None where it names none."""
+    return Code(arguments["code"]) if "code" in arguments else None
 
 
 def _line(content: Mapping[str, Any]) -> bytes:

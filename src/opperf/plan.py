@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from opperf.case import Case
+from opperf.code import Code
 from opperf.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Side:
     """Where and how: everything that may differ between two measurements of one case.
 
     `environment` is written as the user did (`torch`, `numpy==1.26.4`, `python=/path`), or `current`. `settings` are
-    the backend's own (`slowdown` of the null framework), and environment variables (`env.OMP_NUM_THREADS`).
+    the backend's own (`slowdown` of the null framework), and environment variables (`env.OMP_NUM_THREADS`). A side that
+    was read from a file has the names of implementations, never code: what was code is a label.
     """
 
     framework: str
@@ -45,7 +47,7 @@ class Side:
     device: str = "cpu"
     mode: str = "eager"
     threads: int = 1
-    implementation: str | None = None
+    implementation: str | Code | None = None
     engine: str = "naive"
     allocator: str = "fixed"
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +58,12 @@ class Side:
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two sides equal."""
-        return (*self.process, self.implementation)
+        return (*self.process, self.spelling)
+
+    @property
+    def spelling(self) -> str | None:
+        """The implementation as records spell it, code too."""
+        return None if self.implementation is None else str(self.implementation)
 
     @property
     def process(self) -> tuple[object, ...]:
@@ -89,7 +96,7 @@ class Side:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return asdict(self) | {"settings": dict(self.settings)}
+        return asdict(self) | {"implementation": self.spelling, "settings": dict(self.settings)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Side:

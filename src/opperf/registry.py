@@ -5,7 +5,6 @@ Nothing here imports a framework; both sides of the wall share it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from opperf.errors import InputError, unknown
@@ -72,9 +71,6 @@ BUILT = "build."
 #: The attributes of a case whose arguments a data generator of the user's own makes: who, and of what, as JSON. What
 #: else the case says of them is how they look, for whoever plans and reports.
 MADE_BY, MADE_OF = "made.by", "made.of"
-#: How an implementation begins that is the user's own code.
-CODE = "code:"
-_CODE = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 #: What of an operator is measured: alone without a graph, its gradients alone, or a forward with them.
 DIRECTIONS = ("forward", "backward", "forward_backward")
 #: The frameworks that a command without `--framework` looks for.
@@ -111,15 +107,6 @@ def split_implementation(name: str) -> tuple[str | None, str]:
             raise InputError(f"`{name}` names no operator", hint=f"write `{prefix}:NAME`")
         return prefix, rest
     return None, name
-
-
-def is_code(name: str) -> bool:
-    """Whether a name is the user's own code, `module:function` or `file.py:function`, and no framework's operator.
-
-    >>> is_code("my_kernels:fast_softmax"), is_code("torch:torch.add"), is_code("add")
-    (True, False, False)
-    """
-    return bool(_CODE.fullmatch(name)) and split_implementation(name)[0] is None
 
 
 def device_named(text: str) -> str:

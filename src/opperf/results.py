@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
+from opperf.code import named
 from opperf.destination import write_text
 from opperf.plan import Settings
 from opperf.planning.selection import Selection
@@ -14,7 +15,7 @@ from opperf.record import Record, Run
 from opperf.reports import render
 from opperf.session import Options, Session
 from opperf.sources.param.document import read_config
-from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
+from opperf.sources.plugin_file import declared_code, plugin_file, with_plugins, workloads
 from opperf.sources.shapes_file import read_shapes
 
 if TYPE_CHECKING:
@@ -120,16 +121,18 @@ def run(
     ok
     """
     plugins, configs = [plugin_file(path) for path in _paths(plugin)], _paths(config)
+    asked, others = [named(text) for text in _names(operators)], bool(category or all or suite or configs)
     own = workloads(plugins, installed=bool(configs))
     given = [inputs] if isinstance(inputs, Mapping) else list(inputs or ())
     selection = Selection(
-        operators=with_plugins(_names(operators), plugins, others=bool(category or all or suite or configs)),
+        operators=with_plugins(asked, plugins, others=others),
         categories=_names(category),
         every=all,
         skip=_names(skip),
         suite=None if suite is None else Path(suite),
         configs=[read_config(path, own) for path in configs],
         plugins=own.plugins,
+        declared=declared_code(plugins),
         frameworks=_names(framework),
         environments=_names(environment),
         devices=_names(device),

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import typer.main
 
 from opperf.cli.main import app
+from opperf.code import is_code
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import flags as param
 from opperf.environment import EnvironmentSpec
 from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.planning.side_text import read_side
-from opperf.registry import framework, is_code, split_implementation
+from opperf.registry import framework, split_implementation
 from opperf.reports import FORMATS
 from opperf.units import parse_duration, parse_percent
 

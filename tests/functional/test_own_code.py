@@ -116,10 +116,39 @@ def test_code_that_is_not_there_is_one_message_and_exit_code_two(name: str, told
     assert "Traceback" not in done.stderr
 
 
-def test_a_suite_file_cannot_name_code(here: Path) -> None:
-    case = {"operator": "mine:fast", "inputs": {"x": {"shape": [4]}}, "attributes": {}}
+def test_a_suite_has_cases_of_mine_when_i_name_the_function_again(here: Path) -> None:
+    case = {"operator": "mine.py:twice", "inputs": {"x": {"shape": [4, 4]}}, "attributes": {}}
     suite = {"schema_version": 1, "name": "s", "source": "t", "cases": [{"case": case, "count": 1, "origin": "o"}]}
     (here / "suite.json").write_text(json.dumps(suite))
     done = run("--suite", "suite.json")
     assert done.returncode == 2
-    assert "no operator `mine:fast`" in done.stderr
+    assert "suite.json: cases[0]: `mine.py:twice` is code" in done.stderr
+    (record,) = records("--suite", "suite.json", "--plugin", "mine.py")
+    assert (record["status"], record["side"]["implementation"]) == ("ok", "code:mine.py:twice")
+    assert record["facts"]["checked"] == "against its reference"
+
+
+def test_a_result_of_mine_is_read_back_and_goes_on_where_i_name_the_function(here: Path) -> None:
+    assert run("mine.py:twice", "--output", "result.json").returncode == 0
+    (first,) = json.loads((here / "result.json").read_text())["records"]
+    assert run("--resume", "result.json").returncode == 2
+    assert run("mine.py:twice", "--resume", "result.json").returncode == 0
+    (second,) = json.loads((here / "result.json").read_text())["records"]
+    assert first["side"]["implementation"] == "code:mine.py:twice"
+    assert (first["samples"], first["side"]) == (second["samples"], second["side"])
+
+
+def test_what_is_expected_of_mine_is_judged_where_i_name_the_function(here: Path) -> None:
+    def gate(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "opperf", "gate", *words, "--expected", "expected.json", "--threshold", "90%"]
+        return subprocess.run([*command, "--processes", "3"], capture_output=True, text=True)
+
+    updated = gate("mine.py:twice", "--update-expected", "--framework", "numpy")
+    assert updated.returncode == 0, updated.stderr
+    refused = gate()
+    assert refused.returncode == 2
+    assert "`code:mine.py:twice` is code, and a file does not say which code is run" in refused.stderr
+    for words in (["mine.py:twice", "--framework", "numpy"], ["--plugin", "mine.py"]):
+        judged = gate(*words)
+        assert judged.returncode in (0, 4), judged.stderr
+        assert "twice" in judged.stdout

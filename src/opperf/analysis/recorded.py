@@ -74,7 +74,7 @@ def compare_runs(
 
 def _key(record: Record) -> tuple[object, ...]:
     side = record.trial.side
-    return (record.trial.case.id, record.trial.direction, side.framework, side.implementation, side.device, side.mode)
+    return (record.trial.case.id, record.trial.direction, side.framework, side.spelling, side.device, side.mode)
 
 
 def _compared(

@@ -18,7 +18,8 @@ from opperf import backends
 from opperf.child.jobs import Jobs, failure
 from opperf.measure.allocator import fix_allocator
 from opperf.measure.disturbance import NoCounters
-from opperf.plan import Side, Trial
+from opperf.message import told
+from opperf.plan import Side
 
 if TYPE_CHECKING:
     from opperf.backend import Backend, Work
@@ -46,7 +47,7 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
     outcomes: dict[str, Any] = {}
     for label, one in zip(labels, batch["trials"], strict=True):
         try:
-            work = jobs.work(Trial.from_json(one["trial"]), batch["seed"])
+            work = jobs.work(told(one), batch["seed"])
             _call(backend, work, marks, label, batch)
             outcomes[label] = None
         except Exception as error:  # the next trial may run all the same

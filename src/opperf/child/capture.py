@@ -24,13 +24,14 @@ from opperf.tensor import TensorSpec
 if TYPE_CHECKING:
     from opperf.backend import Backend, Captured
     from opperf.case import Case
+    from opperf.code import Code
     from opperf.measure.disturbance import Counters
 
 #: So many calls of the whole are timed; fewer where they have taken so long.
 LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 
-def capture(backend: Backend, path: str, folder: Path, counters: Counters) -> dict[str, Any]:
+def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> dict[str, Any]:
     """Call the user's function, and return a suite of what its last call ran, and what no case can hold.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
@@ -38,7 +39,7 @@ def capture(backend: Backend, path: str, folder: Path, counters: Counters) -> di
     raises.
     """
     try:
-        function = code.load(path, folder)
+        function = code.load(own, folder)
     except code.CodeError as error:
         return {"wrong": error.message, "hint": error.hint}
     function()
@@ -48,8 +49,8 @@ def capture(backend: Backend, path: str, folder: Path, counters: Counters) -> di
         message = f"the operators of {backend.name} cannot be captured yet"
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
     # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
-    source = f"{path}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else path
-    return _answer(path, source, calls, program)
+    source = f"{own.name}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else own.name
+    return _answer(own.name, source, calls, program)
 
 
 def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> dict[str, Any]:

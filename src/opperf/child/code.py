@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import takewhile
 from pathlib import Path
@@ -15,10 +15,11 @@ from typing import Any
 from opperf.backend import Unsupported
 from opperf.backends.call import Call, Parameter
 from opperf.case import Argument, Case
+from opperf.code import Code
 from opperf.custom import Declaration, declared
 from opperf.errors import InputError
 from opperf.operators import Operator, catalog
-from opperf.registry import CODE, FRAMEWORKS, is_argument
+from opperf.registry import FRAMEWORKS, is_argument
 from opperf.tensor import TensorSpec
 
 
@@ -26,12 +27,28 @@ class CodeError(InputError):
     """The user's code cannot be loaded, or says of itself what cannot be."""
 
 
-def load(path: str, folder: Path) -> Callable[..., Any]:
-    """Return the function at `code:module:name` or `code:file.py:name`; raises `CodeError`.
+class Plugins:
+    """The files of a command's own operators, looked for in `folder`: loaded, all of them, when somebody asks."""
+
+    def __init__(self, folder: Path, paths: Sequence[str]) -> None:
+        self._folder = folder
+        self._ahead = list(paths)
+
+    def load(self) -> bool:
+        """Load those that are not loaded, and say whether there were any; raises `CodeError`."""
+        had = bool(self._ahead)
+        while self._ahead:
+            load_file(self._ahead[0], self._folder)
+            self._ahead.pop(0)
+        return had
+
+
+def load(code: Code, folder: Path) -> Callable[..., Any]:
+    """Return the user's function; raises `CodeError`.
 
     Modules and files are looked for in `folder`, the one in which the command was given.
     """
-    place, _, name = path.removeprefix(CODE).rpartition(":")
+    place, _, name = code.name.rpartition(":")
     try:
         module = _file(folder / place) if place.endswith(".py") else _module(place, folder)
         found = reduce(getattr, name.split("."), module)
@@ -152,7 +169,7 @@ def argument_names(function: Callable[..., Any]) -> list[str] | None:
     return [one.name for one in found if one.kind is not one.VAR_KEYWORD]
 
 
-def call(path: str, function: Callable[..., Any], case: Case, framework: str) -> Call:
+def call(code: Code, function: Callable[..., Any], case: Case, framework: str) -> Call:
     """Return how a case calls the function. Raises `Unsupported` for a framework or an attribute that it does not take.
 
     A function that implements an operator gets the operator's arguments by position; an attribute that it does not take
@@ -161,7 +178,7 @@ def call(path: str, function: Callable[..., Any], case: Case, framework: str) ->
     said = declared(function)
     if said.frameworks and framework not in said.frameworks:
         raise Unsupported(
-            f"`{path.removeprefix(CODE)}` is declared for {', '.join(said.frameworks)}, not {framework}",
+            f"`{code.name}` is declared for {', '.join(said.frameworks)}, not {framework}",
             slug="other_framework",
         )
     own = filter(is_argument, (*case.inputs, *case.attributes))
@@ -172,7 +189,7 @@ def call(path: str, function: Callable[..., Any], case: Case, framework: str) ->
         for name, value in case.attributes.items():
             if name not in names.values() and value != usual.get(name):
                 raise Unsupported(
-                    f"`{path.removeprefix(CODE)}` takes no `{name}`, and computes `{name}={usual.get(name)}`",
+                    f"`{code.name}` takes no `{name}`, and computes `{name}={usual.get(name)}`",
                     slug="no_such_attribute",
                 )
     present = {*case.inputs, *case.attributes}
@@ -180,17 +197,17 @@ def call(path: str, function: Callable[..., Any], case: Case, framework: str) ->
     order = [parameter.name for parameter in positional(function)] or list(given)
     leading = list(takewhile(given.__contains__, order))
     rest = tuple(parameter for own, parameter in given.items() if own not in leading)
-    return Call(path, tuple(given[own] for own in leading), rest, function=function)
+    return Call(str(code), tuple(given[own] for own in leading), rest, function=function)
 
 
-def examples(path: str, function: Callable[..., Any], size: str) -> list[Case]:
+def examples(code: Code, function: Callable[..., Any], size: str) -> list[Case]:
     """Return the case of a size class as the function's declaration has it, if it has one."""
     arguments = declared(function).sizes.get(size)
     if arguments is None:
         return []
     read = {name: _argument(value) for name, value in arguments.items()}
     tensors = {name: value for name, value in read.items() if isinstance(value, TensorSpec)}
-    return [Case(path, tensors, {name: value for name, value in read.items() if name not in tensors})]
+    return [Case(str(code), tensors, {name: value for name, value in read.items() if name not in tensors})]
 
 
 def _argument(value: Any) -> Argument:

@@ -16,7 +16,7 @@ from opperf.backends.call import Call
 from opperf.case import Case, DType
 from opperf.child import arguments
 from opperf.child.capture import capture, capture_model
-from opperf.child.code import flop_count
+from opperf.child.code import Plugins, flop_count
 from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
 from opperf.child.names import Names, Peers
@@ -27,7 +27,7 @@ from opperf.explanation import typical
 from opperf.measure.block import Block
 from opperf.measure.doubts import thread_doubts
 from opperf.measure.engine import Engine
-from opperf.message import Request
+from opperf.message import Request, code_in, named, told
 from opperf.operators import catalog
 from opperf.plan import NATIVE, Settings, Trial
 from opperf.tensor import TensorSpec
@@ -62,8 +62,9 @@ class Jobs:
         self._backend = backend
         self._counters = counters
         self._folder = folder
-        self._names = Names(backend, folder)
-        self._workload = Workload(backend, folder, plugins)
+        loaded = Plugins(folder, plugins)
+        self._names = Names(backend, folder, loaded)
+        self._workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, Prepared] = {}
         self._compared: list[Peers] = []
@@ -81,7 +82,7 @@ class Jobs:
         given = request.arguments
         match request.verb:
             case "prepare":
-                trial = Trial.from_json(given["trial"])
+                trial = told(given)
                 checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
                 return self._prepare(trial, given["seed"], given.get("offset", 0), checked)
             case "measure":
@@ -93,15 +94,15 @@ class Jobs:
             case "release":
                 return self._release(given["handle"])
             case "describe":
-                return self._names.describe(given["name"])
+                return self._names.describe(named("name", given))
             case "discover":
-                return self._names.discover(given.get("path"), given.get("size", "common"))
+                return self._names.discover(named("path", given), given.get("size", "common"))
             case "explain":
-                return self._explain(Trial.from_json(given["trial"]), given["seed"])
+                return self._explain(told(given), given["seed"])
             case "evaluate":
-                return self._evaluate(Trial.from_json(given["trial"]), given["seed"], Path(given["folder"]))
+                return self._evaluate(told(given), given["seed"], Path(given["folder"]))
             case "compare":
-                share = leeway(Trial.from_json(given["trial"]))
+                share = leeway(told(given))
                 check(_read(given["found"]), _read(given["expected"]), given["against"], share)
                 return {}
             case "iterate":
@@ -110,8 +111,8 @@ class Jobs:
                 return self._workload.described(given["generator"], given["entries"])
             case "capture" if "model" in given:
                 return capture_model(self._backend, given["model"], given["inputs"], self._counters)
-            case "capture":
-                return capture(self._backend, given["code"], self._folder, self._counters)
+            case "capture" if (code := code_in(given)) is not None:
+                return capture(self._backend, code, self._folder, self._counters)
         raise ValueError(f"no verb {request.verb!r}")
 
     def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:

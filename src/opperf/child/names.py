@@ -12,10 +12,10 @@ from opperf.backend import Unsupported
 from opperf.backends.call import Call, Missing
 from opperf.case import Case
 from opperf.child import arguments, code
+from opperf.code import Code
 from opperf.custom import declared
 from opperf.operators import Operator, catalog
 from opperf.plan import Trial
-from opperf.registry import CODE
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
@@ -32,12 +32,16 @@ class Peers:
 
 
 class Names:
-    """Looks names up with one backend; the user's code is looked for in `folder`, and loaded once."""
+    """Looks names up with one backend; the user's code is looked for in `folder`, and loaded once.
 
-    def __init__(self, backend: Backend, folder: Path) -> None:
+    What the framework does not have may be an operator that `plugins` register with it.
+    """
+
+    def __init__(self, backend: Backend, folder: Path, plugins: code.Plugins) -> None:
         self._backend = backend
         self._folder = folder
-        self._loaded: dict[str, Callable[..., Any]] = {}
+        self._plugins = plugins
+        self._loaded: dict[Code, Callable[..., Any]] = {}
 
     def call(self, trial: Trial) -> Call:
         """Return how to call the operator of a trial: by its binding, or by the path that the user named.
@@ -47,7 +51,7 @@ class Names:
         bindings = self._backend.bindings()
         path = trial.side.implementation
         binding = bindings.get(trial.case.operator)
-        if path is not None and path.startswith(CODE):
+        if isinstance(path, Code):
             return code.call(path, self._load(path), trial.case, self._backend.name)
         if path is not None:
             named = binding.at(path) if isinstance(binding, Call) else None
@@ -57,10 +61,12 @@ class Names:
         why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
         raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
-    def describe(self, name: str) -> dict[str, Any]:
+    def describe(self, name: str | Code | None) -> dict[str, Any]:
         """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""
-        if name.startswith(CODE):
+        if isinstance(name, Code):
             return self._own(name)
+        if name is None:
+            raise ValueError("nothing is named")
         bindings = self._backend.bindings()
         if name in bindings:
             binding = bindings[name]
@@ -68,9 +74,11 @@ class Names:
                 return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
             return _meaning(name, binding, binding.path)
         try:
-            function = self._backend.resolve(name)
+            function = self._resolve(name)
         except LookupError:
             return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
+        except code.CodeError as error:
+            return _wrong(error)
         except Unsupported as error:
             return {"path": None, "operator": None, "arguments": {}, "reason": str(error), "hint": error.hint}
         return self._bound_at(function) or {
@@ -79,6 +87,15 @@ class Names:
             "arguments": {},
             "takes": code.argument_names(function),
         }
+
+    def _resolve(self, path: str) -> Callable[..., Any]:
+        """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""
+        try:
+            return self._backend.resolve(path)
+        except LookupError:
+            if not self._plugins.load():
+                raise
+            return self._backend.resolve(path)
 
     def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
         """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
@@ -109,9 +126,9 @@ class Names:
         calls = ((name, known) for name, known in self._backend.bindings().items() if isinstance(known, Call))
         return any(catalog()[name].random for name, known in calls if path in (known.path, *known.also))
 
-    def discover(self, path: str | None, size: str) -> dict[str, Any]:
+    def discover(self, path: str | Code | None, size: str) -> dict[str, Any]:
         """Say which operators the framework has registered that no binding names, or give example cases of one."""
-        if path is not None and path.startswith(CODE):
+        if isinstance(path, Code):
             return {"cases": [case.to_json() for case in code.examples(path, self._load(path), size)]}
         if path is not None:
             return {"cases": [case.to_json() for case in self._backend.examples(path, size)]}
@@ -124,7 +141,7 @@ class Names:
 
     def _function(self, path: str) -> Callable[..., Any] | None:
         try:
-            return self._backend.resolve(path)
+            return self._resolve(path)
         except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
             return None
 
@@ -144,7 +161,7 @@ class Names:
     def peers(self, trial: Trial) -> Peers | None:
         """Return what the user's own code is to be checked against: its reference, or the framework's operator."""
         path = trial.side.implementation
-        if path is None or not path.startswith(CODE):
+        if not isinstance(path, Code):
             return None
         function = self._load(path)
         definition = catalog().get(trial.case.operator)
@@ -158,25 +175,29 @@ class Names:
             return None
         return Peers(case, own, binding, f"{self._backend.name}:{binding.path}")
 
-    def _small(self, path: str, function: Callable[..., Any], trial: Trial, definition: Operator | None) -> Case:
+    def _small(self, path: Code, function: Callable[..., Any], trial: Trial, definition: Operator | None) -> Case:
         """Return the small case, in the element type that is measured."""
         if definition is None:
             return next(iter(code.examples(path, function, "small")), trial.case)
         return definition.small_case(trial.case)
 
-    def _load(self, path: str) -> Callable[..., Any]:
+    def _load(self, path: Code) -> Callable[..., Any]:
         if path not in self._loaded:
             self._loaded[path] = code.load(path, self._folder)
         return self._loaded[path]
 
-    def _own(self, path: str) -> dict[str, Any]:
+    def _own(self, path: Code) -> dict[str, Any]:
         """Say what the user's code is: what it implements, and how its parameters are called; or what is wrong."""
         try:
             function = self._load(path)
             said = declared(function)
-            return {"path": path, "operator": said.implements, "arguments": code.neutral_names(function, said)}
+            return {"path": str(path), "operator": said.implements, "arguments": code.neutral_names(function, said)}
         except code.CodeError as error:
-            return {"path": None, "operator": None, "arguments": {}, "wrong": error.message, "hint": error.hint}
+            return _wrong(error)
+
+
+def _wrong(error: code.CodeError) -> dict[str, Any]:
+    return {"path": None, "operator": None, "arguments": {}, "wrong": error.message, "hint": error.hint}
 
 
 def _meaning(name: str, call: Call, path: str) -> dict[str, Any]:

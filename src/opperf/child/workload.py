@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.backend import Unsupported
 from opperf.case import Argument, Case, ListOf, argument_to_json
-from opperf.child.code import CodeError, load_file
+from opperf.child.code import CodeError, Plugins
 from opperf.errors import InputError
 from opperf.registry import MADE_BY, MADE_OF
 from opperf.workload import GENERATORS, ITERATORS
@@ -29,17 +28,16 @@ MOST_ENTRIES = 100_000
 
 
 class Workload:
-    """Asks what the plugins of a command registered; they are looked for in `folder`."""
+    """Asks what the plugins of a command registered."""
 
-    def __init__(self, backend: Backend, folder: Path, plugins: Sequence[str]) -> None:
+    def __init__(self, backend: Backend, plugins: Plugins) -> None:
         self._backend = backend
-        self._folder = folder
-        self._plugins = list(plugins)
+        self._plugins = plugins
 
     def entries(self, iterator: str, config: Mapping[str, Any], part: str) -> dict[str, Any]:
         """Return the ids and entries that an iterator gives for a part of a config, or what is wrong with it."""
         try:
-            self._load()
+            self._plugins.load()
             made = ITERATORS.find(iterator)
             with _told(iterator):
                 found = list(islice(made(copy.deepcopy(dict(config)), part, self._backend.side.device), MOST_ENTRIES))
@@ -73,7 +71,7 @@ class Workload:
 
     def _data(self, generator: str, entry: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Return what a generator makes of an entry; raises `InputError`."""
-        self._load()
+        self._plugins.load()
         made = GENERATORS.find(generator)
         with _told(generator):
             args, kwargs = made().get_data(copy.deepcopy(dict(entry)), self._backend.side.device)
@@ -95,11 +93,6 @@ class Workload:
         # PyTorch's tensors say whether they have a gradient; those of others do not.
         fixed = described.is_float and getattr(value, "requires_grad", None) is False
         return replace(described, requires_grad=False if fixed else None)
-
-    def _load(self) -> None:
-        while self._plugins:
-            load_file(self._plugins[0], self._folder)
-            self._plugins.pop(0)
 
 
 @contextmanager

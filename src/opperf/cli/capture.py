@@ -45,10 +45,10 @@ def capture(
     from opperf.capturing import capture, capture_model
     from opperf.cli.output import check_place, suite_text, tell_left_out, write_suite
     from opperf.cli.progress import Bar
+    from opperf.code import Code, named
     from opperf.errors import InputError
     from opperf.plan import Side
     from opperf.registry import framework as known
-    from opperf.registry import is_code
     from opperf.sources.user_inputs import foreign_case, pairs
     from opperf.units import parse_duration
 
@@ -62,10 +62,10 @@ def capture(
         found = capture_model(Path(code), side, given, seconds, Bar().note)
     elif inputs:
         raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
-    elif not is_code(code):
+    elif not isinstance(function := named(code), Code):
         raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
     else:
-        found = capture(code, side, seconds, Bar().note)
+        found = capture(function, side, seconds, Bar().note)
     if output is None:
         typer.echo(suite_text(found.suite), nl=False)
     else:

@@ -43,6 +43,7 @@ def compare(
     from opperf.cli.output import check_format
     from opperf.cli.selecting import labels, rule, selection, settings
     from opperf.errors import InputError
+    from opperf.planning.side_text import side_named
 
     check_format(report.format, report.output)
     decided = rule(judging, settling)
@@ -67,7 +68,8 @@ def compare(
         raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
     selected = selection(operators, what)
     measuring = settings(how, check=not no_check)
-    document, stopped = compare_live(selected, base, new, measuring, decided, labels(report), explain=explain)
+    sides = side_named(base), [side_named(text) for text in new]
+    document, stopped = compare_live(selected, *sides, measuring, decided, labels(report), explain=explain)
     _write(document, report)
     if stopped is not None:
         raise SystemExit(stopped)

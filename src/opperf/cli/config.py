@@ -81,7 +81,8 @@ def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     side = Side(known.meaning.framework or USUAL)
     if known.meaning.is_own or not known.is_settled:
         side = settled_side(side)  # where nobody is asked, none need be there
-    own = own_meaning(known.meaning.path, side, pool) if known.meaning.is_own else {}
+    code = known.meaning.code
+    own = {} if code is None else own_meaning(code, side, pool)
     whole = settled(known, partial(pool.workload, side), problems)
     if problems.found:
         return 0

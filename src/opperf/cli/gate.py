@@ -13,12 +13,13 @@ from opperf.cli.option_groups import grouped
 from opperf.cli.selecting import labels, most_pairs, usable_cpus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from opperf.cli.gate_report import Places
     from opperf.expectation import Expectation
     from opperf.plan import Plan, Settings
     from opperf.planning.selection import Selection
+    from opperf.planning.side_text import SideText
     from opperf.record import Run
     from opperf.session import Session
     from opperf.sources.gate_file import GateFile
@@ -33,6 +34,7 @@ RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 def gate(
     operators: options.Operators = None,
     *,
+    what: options.What,
     config: Annotated[
         Optional[Path], Option(metavar="FILE", help="Default: opperf.toml here, or [tool.opperf] of pyproject.toml.")
     ] = None,
@@ -72,9 +74,6 @@ def gate(
     from opperf.sources.gate_file import overridden
 
     given = {
-        "operators": operators,
-        "base": base,
-        "new": new,
         "tolerance": tolerance,
         "pairs": pairs,
         "settle": settle,
@@ -91,7 +90,9 @@ def gate(
         "cpus": cpus,
         "seed": seed,
     }
-    wanted = overridden(_configured(config), given)
+    wanted = overridden(_configured(config, what.plugin or ()), given)
+    selected = _selection(wanted, operators, what, others=wanted.expected is not None and not update_expected)
+    sides = _sides(wanted, base, new)
     labelled = labels(report)
     places = Places(report.format, report.output, markdown, junit, github)
     places.check()
@@ -108,11 +109,12 @@ def gate(
             hint="leave them out, or judge in a second command",
         )
     recorded = recorded or (wanted.expected is not None and wanted.base is None and not wanted.new)
-    _refuse_idle({name for name, value in given.items() if value not in (None, [])}, recorded=recorded)
+    typed = {**given, "base": base, "new": new}
+    _refuse_idle({name for name, value in typed.items() if value not in (None, [])}, recorded=recorded)
     if recorded:
-        _against_expected(wanted, places, labelled, update=update_expected)
+        _against_expected(wanted, selected, places, labelled, update=update_expected)
     else:
-        _against_base(wanted, places, labelled)
+        _against_base(wanted, selected, sides, places, labelled)
 
 
 def _refuse_idle(named: set[str], *, recorded: bool) -> None:
@@ -135,16 +137,17 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _configured(config: Path | None) -> GateFile:
+def _configured(config: Path | None, plugins: Sequence[Path]) -> GateFile:
     """Return what the gate file says; sides and CPUs are read at once, so that a mistake is told with its place."""
     from opperf.errors import InputError
     from opperf.planning.side_text import read_side
     from opperf.sources.gate_file import GateFile, find_gate_file, read_gate_file
+    from opperf.sources.plugin_file import operators_of
 
     path = find_gate_file(Path()) if config is None else config
     if path is None:
         return GateFile()
-    found = read_gate_file(path)
+    found = read_gate_file(path, lambda: operators_of(plugins))
     checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
         ("base", read_side, (found.base,)),
         ("new", read_side, found.new),
@@ -160,22 +163,42 @@ def _configured(config: Path | None) -> GateFile:
     return found
 
 
-def _selection(wanted: GateFile) -> Selection:
-    from opperf.planning.selection import Selection
+def _selection(wanted: GateFile, operators: list[str] | None, what: options.What, *, others: bool) -> Selection:
+    """Return what is measured: what the command line selects in place of what the file does, then how, one by one.
 
-    return Selection(
-        operators=wanted.operators,
-        categories=wanted.categories,
-        skip=wanted.skip,
-        suite=wanted.suite,
-        sizes=wanted.sizes,
-        dtypes=wanted.dtypes,
-        directions=wanted.directions,
+    Of operators the file has names alone; those of your own functions are known where `--plugin` names their file.
+    """
+    from dataclasses import replace
+
+    from opperf.cli.selecting import selection
+
+    selects = bool(operators or what.category or what.every or what.suite)
+    if not selects:
+        what = replace(what, category=list(wanted.categories), suite=wanted.suite, skip=what.skip or list(wanted.skip))
+    typed = selection(operators, what, names=() if selects else wanted.operators, others=others)
+    return replace(
+        typed,
+        sizes=typed.sizes or wanted.sizes,
+        dtypes=typed.dtypes or wanted.dtypes,
+        values=typed.values or wanted.values,
+        random=wanted.random if typed.random is None else typed.random,
+        directions=typed.directions or wanted.directions,
+        inputs=typed.inputs or wanted.inputs,
+        attributes=typed.attributes or wanted.attributes,
         frameworks=wanted.frameworks,
         environments=wanted.environments,
         devices=wanted.devices,
         modes=wanted.modes,
     )
+
+
+def _sides(wanted: GateFile, base: str | None, new: list[str] | None) -> tuple[SideText | None, list[SideText]]:
+    """Return base and new: those that the command line names, which may be code, else those of the file."""
+    from opperf.planning.side_text import read_side, side_named
+
+    of_file = None if wanted.base is None else read_side(wanted.base)
+    news = [side_named(text) for text in new] if new else [read_side(text) for text in wanted.new]
+    return of_file if base is None else side_named(base), news
 
 
 def _settings(wanted: GateFile, processes: int = 1) -> Settings:
@@ -191,7 +214,13 @@ def _settings(wanted: GateFile, processes: int = 1) -> Settings:
     )
 
 
-def _against_base(wanted: GateFile, places: Places, labels: Mapping[str, str]) -> None:
+def _against_base(
+    wanted: GateFile,
+    selection: Selection,
+    sides: tuple[SideText | None, list[SideText]],
+    places: Places,
+    labels: Mapping[str, str],
+) -> None:
     """Compare live, and leave with what the gate says."""
     from opperf.analysis.gate import judged
     from opperf.analysis.verdict import Rule
@@ -199,7 +228,8 @@ def _against_base(wanted: GateFile, places: Places, labels: Mapping[str, str]) -
     from opperf.cli.live import compare_live
     from opperf.errors import InputError
 
-    if wanted.base is None or not wanted.new:
+    base, new = sides
+    if base is None or not new:
         raise InputError(
             "a gate needs a base and a new side, or expectations",
             hint="`base` and `new` in opperf.toml, `--base SIDE --new SIDE`, or `--expected FILE`",
@@ -207,14 +237,15 @@ def _against_base(wanted: GateFile, places: Places, labels: Mapping[str, str]) -
         )
     most = most_pairs(wanted.pairs, wanted.max_pairs, settle=wanted.settle)
     rule = Rule(tolerance=wanted.tolerance, pairs=wanted.pairs, most=most)
-    selection = _selection(wanted)
-    document, stopped = compare_live(selection, wanted.base, wanted.new, _settings(wanted), rule, labels)
+    document, stopped = compare_live(selection, base, new, _settings(wanted), rule, labels)
     judgement = judged(document.comparisons, wanted.tolerance, inconclusive=wanted.inconclusive)
     deliver(document, judgement, places)
     raise SystemExit(judgement.exit_code if stopped is None else stopped)
 
 
-def _against_expected(wanted: GateFile, places: Places, labels: Mapping[str, str], *, update: bool) -> None:
+def _against_expected(
+    wanted: GateFile, selection: Selection, places: Places, labels: Mapping[str, str], *, update: bool
+) -> None:
     """Measure as `opperf run` does; then judge by what is expected, or write down what is to be expected."""
     from opperf.cli.progress import Bar
     from opperf.errors import InputError
@@ -231,8 +262,8 @@ def _against_expected(wanted: GateFile, places: Places, labels: Mapping[str, str
     expectations = () if update and not path.exists() else read_expected(path)
     settings, bar = _settings(wanted, wanted.processes), Bar()
     stopped: str | int | None = None
-    with Session(_selection(wanted), settings, bar) as session:
-        plan = _plan(session, wanted, expectations, settings)
+    with Session(selection, settings, bar) as session:
+        plan = _plan(session, wanted, selection, expectations, settings)
         try:
             run = session.run(plan, Options(labels=labels, command=("opperf", *sys.argv[1:])))
         except Interrupted as stop:
@@ -243,14 +274,20 @@ def _against_expected(wanted: GateFile, places: Places, labels: Mapping[str, str
     raise SystemExit(code if stopped is None else stopped)
 
 
-def _plan(session: Session, wanted: GateFile, expectations: tuple[Expectation, ...], settings: Settings) -> Plan:
+def _plan(
+    session: Session,
+    wanted: GateFile,
+    selection: Selection,
+    expectations: tuple[Expectation, ...],
+    settings: Settings,
+) -> Plan:
     """Return the trials of the selection; where nothing is selected, those that something is expected of."""
     from opperf.environment import EnvironmentSpec
     from opperf.errors import InputError
     from opperf.plan import Plan
     from opperf.registry import device_named
 
-    if wanted.operators or wanted.categories or wanted.suite:
+    if selection.operators or selection.categories or selection.every or selection.suite:
         return session.plan()
     asked = (
         ("framework", wanted.frameworks),
@@ -259,8 +296,8 @@ def _plan(session: Session, wanted: GateFile, expectations: tuple[Expectation, .
         ("mode", wanted.modes),
     )
     trials = [
-        expectation.trial
-        for expectation in expectations
+        selection.measurable(expectation.trial, f"{wanted.expected}: expectations[{i}]")
+        for i, expectation in enumerate(expectations)
         if all(not names or getattr(expectation.trial.side, field) in names for field, names in asked)
     ]
     if not trials:

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from opperf.comparison import ComparisonRun
     from opperf.plan import Settings
     from opperf.planning.selection import Selection
+    from opperf.planning.side_text import SideText
 
 
 def compare_live(
     selection: Selection,
-    base: str,
-    new: Sequence[str],
+    base: SideText,
+    new: Sequence[SideText],
     settings: Settings,
     rule: Rule,
     labels: Mapping[str, str],

@@ -111,9 +111,9 @@ def profile(
 def _check(format: str | None, by: str, sort: str, function: str | None, skip: int, calls: int | None) -> None:
     """Raise `InputError` for what would only be found once the script has run."""
     from opperf.cli.output import check_format
+    from opperf.code import is_code
     from opperf.errors import InputError, unknown
     from opperf.profile.rows import GROUPINGS
-    from opperf.registry import is_code
     from opperf.reports.profile import SORTS
 
     check_format(format, None)

@@ -22,28 +22,40 @@ if TYPE_CHECKING:
 
 
 def selection(
-    operators: Sequence[str] | None, what: What, where: Where | None = None, config: Sequence[Path] = ()
+    operators: Sequence[str] | None,
+    what: What,
+    where: Where | None = None,
+    config: Sequence[Path] = (),
+    names: Sequence[str] = (),
+    *,
+    others: bool = False,
 ) -> Selection:
-    """Return the selection; without `where`, the sides are named elsewhere. Raises `InputError`."""
+    """Return the selection; without `where`, the sides are named elsewhere. Raises `InputError`.
+
+    `names` are operators that a file names. They are names, whatever they look like; `operators` may be code. `others`
+    says that something else is measured, so that a plugin without names brings none.
+    """
+    from opperf.code import named
     from opperf.planning.selection import Selection
     from opperf.sources.param.document import read_config
-    from opperf.sources.plugin_file import plugin_file, with_plugins, workloads
+    from opperf.sources.plugin_file import declared_code, plugin_file, with_plugins, workloads
     from opperf.sources.shapes_file import read_shapes
     from opperf.sources.user_inputs import input_cases, pairs
 
     note = partial(typer.echo, err=True)
     plugins = [plugin_file(path) for path in what.plugin or ()]
     own = workloads(plugins, installed=bool(config), note=note)
-    others = bool(what.category or what.every or what.suite or config)
+    others = others or bool(what.category or what.every or what.suite or config)
     sides = where or Where()
     return Selection(
-        operators=with_plugins(operators or (), plugins, others=others, note=note),
+        operators=with_plugins([*map(named, operators or ()), *names], plugins, others=others, note=note),
         categories=what.category or (),
         every=what.every,
         skip=what.skip or (),
         suite=what.suite,
         configs=[read_config(path, own) for path in config],
         plugins=own.plugins,
+        declared=declared_code(plugins),
         frameworks=sides.framework or (),
         environments=sides.environment or (),
         devices=sides.device or (),

@@ -23,6 +23,7 @@ from opperf.backend import Bound
 from opperf.backends import native_clock
 from opperf.case import Case
 from opperf.child import arguments
+from opperf.child.code import Plugins
 from opperf.child.directions import Ready, ready
 from opperf.child.inputs import tensor
 from opperf.child.names import Names
@@ -64,7 +65,7 @@ class InProcess:
         self.backend = backend
         self._counters = counters
         self._engine = Engine(backend, counters)
-        self._names = Names(backend, Path.cwd())
+        self._names = Names(backend, Path.cwd(), Plugins(Path.cwd(), ()))
 
     def tensor(self, spec: TensorSpec, place: str) -> Any:
         """Return a tensor of seeded values; `place` tells apart the arguments of one call."""

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TypeAlias
 
 from opperf.case import Argument, Case, ListOf, map_tensors
+from opperf.code import is_code
 from opperf.operators.domain import (
     ABOVE_ZERO,
     BINARY,
@@ -38,7 +39,7 @@ from opperf.operators.domain import (
     Size,
     is_open,
 )  # fmt: skip
-from opperf.registry import is_code, split_implementation
+from opperf.registry import split_implementation
 from opperf.tensor import TensorSpec
 
 #: How names of functions begin that have other parameters, or parameters in another order, than the operator.

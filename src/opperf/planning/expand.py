@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from opperf.case import Case
+from opperf.code import Code
 from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, operator
 from opperf.operators.domain_table import within
@@ -23,7 +24,7 @@ from opperf.planning.configured import ORIGIN, configured
 from opperf.planning.own_code import as_implemented, own_meaning
 from opperf.planning.selection import Selection
 from opperf.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
-from opperf.registry import CODE, MADE_BY, is_code, split_implementation
+from opperf.registry import MADE_BY, split_implementation
 from opperf.sources.large_cases import large_case
 from opperf.sources.random_cases import random_cases
 from opperf.sources.shapes_file import Row
@@ -34,10 +35,10 @@ from opperf.tensor import distribution_named, dtype_named
 class Asked(Protocol):
     """What a side's child answers."""
 
-    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
-        """Return what a name means there: `{path, operator, arguments, near, reason}`."""
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+        """Return what a name means there, or the user's own code: `{path, operator, arguments, near, reason}`."""
 
-    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
         """Return `{paths}` of registered operators, or of one path example `{cases}`."""
 
     def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -58,7 +59,7 @@ class Wanted:
     name: str
     definition: Operator | None
     framework: str | None = None
-    path: str | None = None
+    path: str | Code | None = None
     takes: Sequence[str] | None = None
 
 
@@ -72,7 +73,8 @@ def expand(
     _check(selection)
     check_suite(selection)
     trials: list[Trial] = []
-    lacking = set(selection.operators if selection.suite is not None else ()) & set(_names(selection))
+    beside = set(selection.operators if selection.suite is not None else ()) & set(_names(selection))
+    lacking = set(map(_text, beside))
     for side in sides:
         if selection.suite is not None:
             chosen = _chosen(selection, side, asked)
@@ -93,7 +95,7 @@ def expand(
 
 def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     """Say why a plan is empty: nothing was named, or no operator of what was is left on these sides."""
-    named = [f"`{name}`" for name in (*selection.operators, *selection.categories)]
+    named = [f"`{_text(name)}`" for name in (*selection.operators, *selection.categories)]
     named += ["`--all`"] if selection.every else []
     named += ["the suite"] if selection.suite_cases else []
     if not named:
@@ -131,18 +133,25 @@ def _check(selection: Selection) -> None:
         raise InputError("`--input` and `--shapes` are given", hint="write all shapes into the file, or leave it out")
     for name in selection.values:
         distribution_named(name)
-    for name in selection.operators:
-        prefix, rest = split_implementation(name)
-        if prefix is None and not is_code(name):
-            operator(rest)
+    for name in (name for name in selection.operators if isinstance(name, str)):
+        if split_implementation(name)[0] is None:
+            operator(name)
 
 
-def _names(selection: Selection) -> tuple[str, ...]:
-    """Return the names that the selection means, in its order, skips left out."""
+def _names(selection: Selection) -> tuple[str | Code, ...]:
+    """Return the names that the selection means, and code, in its order, skips left out."""
     names = list(selection.operators)
     names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
     names += [member for group in selection.categories for member in GROUPS.get(group, ())]
-    return tuple(name for name in dict.fromkeys(names) if not any(fnmatchcase(name, skip) for skip in selection.skip))
+    return tuple(name for name in dict.fromkeys(names) if not _skipped(name, selection))
+
+
+def _skipped(name: str | Code, selection: Selection) -> bool:
+    return any(fnmatchcase(_text(name), pattern) for pattern in selection.skip)
+
+
+def _text(name: str | Code) -> str:
+    return name.name if isinstance(name, Code) else name
 
 
 def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
@@ -154,11 +163,11 @@ def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
             yield wanted
 
 
-def _meant(name: str, side: Side, asked: Asked) -> Wanted | None:
+def _meant(name: str | Code, side: Side, asked: Asked) -> Wanted | None:
     """Return what a name means on a side; None for an operator of another framework's own."""
+    if isinstance(name, Code):
+        return _code(name, side, asked) if name.framework in (None, side.framework) else None
     prefix, rest = split_implementation(name)
-    if is_code(name):
-        return _code(name, side, asked)
     if prefix is None:
         definition = operator(rest)
         return Wanted(definition.name, definition)
@@ -193,12 +202,11 @@ def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
     return Wanted(definition.name, definition, side.framework, meaning.get("path"))
 
 
-def _code(name: str, side: Side, asked: Asked) -> Wanted:
+def _code(code: Code, side: Side, asked: Asked) -> Wanted:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
-    meaning = own_meaning(name, side, asked)
-    neutral = meaning["operator"]
+    neutral = own_meaning(code, side, asked)["operator"]
     definition = None if neutral is None else operator(neutral)
-    return Wanted(name if definition is None else definition.name, definition, side.framework, meaning["path"])
+    return Wanted(code.name if definition is None else definition.name, definition, side.framework, code)
 
 
 def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
@@ -290,7 +298,7 @@ def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) ->
     """
     for size in selection.sizes or ("common",):
         for case in asked.discover(side, wanted.path, size).get("cases", ()):
-            source = "declared" if is_code(wanted.name) else "registry"
+            source = "declared" if isinstance(wanted.path, Code) else "registry"
             scale = f" x{case['scale']}" if case.get("scale", 1) != 1 else ""
             yield Case.from_json({**case, "operator": wanted.name}), f"{source}:{size}{scale}"
 
@@ -298,8 +306,8 @@ def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) ->
 def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:
     """Return how the user's own implementations of an operator, in the same selection, call its arguments."""
     words: dict[str, str] = {}
-    for name in filter(is_code, selection.operators):
-        meaning = asked.describe(side, CODE + name)
+    for code in (name for name in selection.operators if isinstance(name, Code)):
+        meaning = asked.describe(side, code)
         if meaning.get("operator") == definition.name:
             words |= meaning["arguments"]
     return words
@@ -343,11 +351,16 @@ def _suite_operators(selection: Selection) -> set[str]:
     return {entry.case.operator for entry in selection.suite_cases}
 
 
+def _is_of(name: str | Code, own: set[str]) -> bool:
+    """Whether a suite has cases of a name that is no neutral one, so that nobody need be asked what it means."""
+    return isinstance(name, str) and name in own and name not in catalog()
+
+
 def _chosen(selection: Selection, side: Side, asked: Asked) -> dict[str, Wanted]:
     """Return the operators that are named beside a suite, by the names that were given."""
     own = _suite_operators(selection)
     meant = {
-        name: Wanted(name, None) if name in own and name not in catalog() else _meant(name, side, asked)
+        _text(name): Wanted(_text(name), None) if _is_of(name, own) else _meant(name, side, asked)
         for name in _names(selection)
     }
     return {name: wanted for name, wanted in meant.items() if wanted is not None}
@@ -355,16 +368,17 @@ def _chosen(selection: Selection, side: Side, asked: Asked) -> dict[str, Wanted]
 
 def _suite_trials(selection: Selection, side: Side, chosen: Mapping[str, Wanted]) -> Iterator[Trial]:
     """Yield the trials of a suite's cases, those of the chosen operators where any are named."""
-    names: dict[str, list[str | None]] = {}
+    names: dict[str, list[str | Code | None]] = {}
     for wanted in chosen.values():
         names.setdefault(wanted.name, []).append(wanted.path)
     named = names if selection.operators or selection.categories else None
     for place, entry, path in entries(selection, side.framework, named):
         prefix, rest = split_implementation(entry.case.operator)
-        if prefix is None and rest not in catalog():
+        code = selection.code(entry.case.operator)
+        if code is None and prefix is None and rest not in catalog():
             raise unknown("operator", rest, catalog(), hint=f"in {suite_name(selection)}: cases[{place}]")
         definition = catalog().get(rest) if prefix is None else None
-        here = replace(side, implementation=path if prefix is None else rest)
+        here = replace(side, implementation=code or (path if prefix is None else rest))
         own = _directions(selection, definition, entry.case, tried=True)
         for case in _varied(selection, entry.case):
             for direction in own if selection.directions else entry.directions or own:
@@ -375,10 +389,10 @@ def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) ->
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
     questions = partial(asked.describe, side), partial(asked.workload, side)
     for made in configured(selection.configs, side.framework, seed, *questions):
-        own = own_meaning(made.case.operator, side, asked) if made.meaning.is_own else {}
-        whole = as_implemented(made.case, own)
+        code = made.meaning.code
+        whole = made.case if code is None else as_implemented(made.case, own_meaning(code, side, asked))
         definition = catalog().get(whole.operator)
-        path = own.get("path") or made.meaning.implementation
+        path = code or made.meaning.implementation
         here = side if path is None else replace(side, implementation=path)
         # What a data generator of the user's own makes is of its own element type.
         for case in [whole] if MADE_BY in whole.attributes else _varied(selection, whole):

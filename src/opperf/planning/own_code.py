@@ -6,27 +6,28 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from opperf.case import Case
+from opperf.code import Code
 from opperf.errors import InputError
 from opperf.operators import operator
 from opperf.plan import Side
-from opperf.registry import CODE, MADE_BY
+from opperf.registry import MADE_BY
 
 
 class Describes(Protocol):
     """What a side's child answers."""
 
-    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
-        """Return what a name means there."""
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+        """Return what a name means there, or the user's own code."""
 
 
-def own_meaning(name: str, side: Side, asked: Describes) -> Mapping[str, Any]:
-    """Return what the user's own code is: `{path, operator, arguments}`.
+def own_meaning(code: Code, side: Side, asked: Describes) -> Mapping[str, Any]:
+    """Return what the user's own code is: `{operator, arguments}`.
 
     Raises `InputError` for code that cannot be loaded.
     """
-    meaning = asked.describe(side, CODE + name)
+    meaning = asked.describe(side, code)
     if meaning.get("wrong") is not None:
-        raise InputError(f"`{name}`: {meaning['wrong']}", hint=meaning.get("hint"), slug="user_code")
+        raise InputError(f"`{code.name}`: {meaning['wrong']}", hint=meaning.get("hint"), slug="user_code")
     return meaning
 
 

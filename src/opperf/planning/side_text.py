@@ -12,8 +12,9 @@ torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from opperf.code import Code, check_name, named
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side
@@ -34,7 +35,20 @@ class SideText:
 
 
 def read_side(text: str) -> SideText:
-    """Read a side; raises `InputError` that says which word was not understood."""
+    """Read a side of a file; raises `InputError` that says which word was not understood, and for code."""
+    check_name(text.partition(";")[0].strip(), "a side")
+    return _read(text)
+
+
+def side_named(text: str) -> SideText:
+    """Read a side that the user names, whose implementation may be their own code; raises `InputError`."""
+    found = _read(text)
+    name = found.side.implementation
+    code = None if name is None else named(f"{found.side.framework}:{name}")
+    return replace(found, side=replace(found.side, implementation=code)) if isinstance(code, Code) else found
+
+
+def _read(text: str) -> SideText:
     first, *rest = [word.strip() for word in text.split(";")]
     if not first:
         raise InputError(f"`{text}` is no side", hint=HINT)

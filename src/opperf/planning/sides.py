@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opperf.code import Code
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.operators.groups import GROUPS
@@ -21,7 +22,9 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     is none at all.
     """
     asked = [framework(name).name for name in selection.frameworks]
-    prefixed = [split_implementation(name)[0] for name in selection.operators]
+    prefixed = [
+        name.framework if isinstance(name, Code) else split_implementation(name)[0] for name in selection.operators
+    ]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
     prefixed += configured_frameworks(selection.configs, named=bool(asked) or any(bound))
     if not asked:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from opperf.code import Code
 from opperf.errors import InputError, near
 from opperf.plan import Trial
 from opperf.planning.selection import Selection
@@ -43,8 +44,8 @@ def check_suite(selection: Selection) -> None:
 
 
 def entries(
-    selection: Selection, framework: str, names: Mapping[str, Sequence[str | None]] | None
-) -> Iterator[tuple[int, SuiteCase, str | None]]:
+    selection: Selection, framework: str, names: Mapping[str, Sequence[str | Code | None]] | None
+) -> Iterator[tuple[int, SuiteCase, str | Code | None]]:
     """Yield the cases of the suite for one framework, with their places and the implementations they are measured in.
 
     `names` are the operators that are chosen, each with its implementations, None where all are.

@@ -7,18 +7,19 @@ what was expected. Paths in it are relative to its own folder, so that the gate 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from opperf.code import check_name
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.judgement import POLICIES
-from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
+from opperf.operators import DIRECTIONS, INT64, SIZES, catalog, categories, is_known
 from opperf.plan import MODES
 from opperf.registry import device_named, framework, split_implementation
-from opperf.tensor import dtype_named
+from opperf.tensor import distribution_named, dtype_named
 from opperf.text_file import read_text
 from opperf.units import parse_duration, parse_percent
 
@@ -43,7 +44,11 @@ class GateFile:
     skip: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    random: int | None = None
     directions: tuple[str, ...] = ()
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     base: str | None = None
     new: tuple[str, ...] = ()
     tolerance: float = 0.02
@@ -76,15 +81,16 @@ def find_gate_file(folder: Path) -> Path | None:
     return shared if shared.is_file() and _shared_table(_parsed(read_text(shared), str(shared))) is not None else None
 
 
-def read_gate_file(path: Path) -> GateFile:
+def read_gate_file(path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
     """Read a gate file; raises `InputError` that says what is wrong and where."""
-    return gate_file(read_text(path), path)
+    return gate_file(read_text(path), path, own)
 
 
-def gate_file(text: str, path: Path) -> GateFile:
+def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
     """Return what the text of a gate file says; the name of the file tells which table is meant.
 
-    Raises `InputError` that says what is wrong and where.
+    `own` are the operators of plugins, asked for where there is a name that the catalog does not have. Raises
+    `InputError` that says what is wrong and where.
 
     >>> gate_file('base = "torch"', Path("opperf.toml")).base
     'torch'
@@ -100,6 +106,10 @@ def gate_file(text: str, path: Path) -> GateFile:
     if not isinstance(table, dict):
         raise InputError(f"{where}: `tool.opperf` is {_kind(table)}, expected a table", slug="gate_file")
     found = _values(table, KEYS, where, path.parent, "")
+    strange = [name for name in found.get("operators", ()) if split_implementation(name)[0] is None]
+    if not all(map(is_known, strange)):
+        read = _names(_known("operator", lambda: [*catalog(), *own()]))
+        _read(read, [name for name in strange if not is_known(name)], path.parent, f"{where}: `operators`: ")
     inner = table.get("expected", {})
     if not isinstance(inner, dict):
         raise InputError(
@@ -110,20 +120,14 @@ def gate_file(text: str, path: Path) -> GateFile:
 
 
 def overridden(file: GateFile, options: Mapping[str, Any]) -> GateFile:
-    """Return the file with the options of a command line in place of what it says; None says nothing.
-
-    Operators that are named on the command line take the place of whatever the file selects.
-    """
+    """Return the file with the options of a command line in place of what it says; None says nothing."""
     known = {**KEYS, **EXPECTED_KEYS}
     found: dict[str, Any] = {}
     for option, value in options.items():
         if value is None or value == []:
             continue
         field, reader = known[OPTIONS.get(option, option)]
-        told = "" if option == "operators" else f"`--{option.replace('_', '-')}`: "
-        found[field] = _read(reader, value, Path(), told)
-    if "operators" in found:
-        file = replace(file, suite=None, categories=(), skip=())
+        found[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`: ")
     return replace(file, **found)
 
 
@@ -253,10 +257,21 @@ def _known(kind: str, names: Callable[[], Sequence[str]]) -> Callable[[str], Non
 
 
 def _operator(name: str) -> None:
-    """Raise for a neutral name that is not in the catalog; a framework's own names only the framework knows."""
-    prefix, rest = split_implementation(name)
-    if prefix is None:
-        operator(rest)
+    """Raise for code; a framework's own names only the framework knows, and other names may be those of plugins."""
+    check_name(name, "an operator")
+    split_implementation(name)
+
+
+def _arguments(value: Any, _: Path) -> Mapping[str, Any]:
+    """Read arguments by name, each as `--input` and `--attribute` read it or as TOML has it."""
+    if not isinstance(value, dict) or not value or any(isinstance(one, dict) for one in value.values()):
+        raise _wrong(value, "a table of arguments by name", 'write for example `{lhs = "64x64", rhs = [64, 64]}`')
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+
+
+def _inputs(value: Any, folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """Read a table of inputs, or a list of them: each makes one case of every operator."""
+    return tuple(_arguments(one, folder) for one in (value if isinstance(value, list) else [value]))
 
 
 def _places(value: Any, folder: Path) -> tuple[str, ...]:
@@ -292,6 +307,10 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "sizes": ("sizes", _names(_known("size", lambda: (*SIZES, INT64)))),
     "dtypes": ("dtypes", _names(dtype_named)),
     "directions": ("directions", _names(_known("direction", lambda: DIRECTIONS))),
+    "values": ("values", _names(distribution_named)),
+    "random": ("random", _whole(1)),
+    "inputs": ("inputs", _inputs),
+    "attributes": ("attributes", _arguments),
     "base": ("base", _side),
     "new": ("new", _places),
     "tolerance": ("tolerance", _percent),

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from opperf.case import Argument, Case
+from opperf.code import check_name
 from opperf.errors import InputError
 from opperf.suite import Suite, SuiteCase
 from opperf.tensor import TensorSpec, nested
@@ -64,6 +65,7 @@ def mxnet_suite(data: Mapping[str, Any], where: str) -> Suite:
 
 
 def _case(operator: str, row: Mapping[str, Any], where: str) -> Case:
+    check_name(operator, where)
     inputs: dict[str, Argument] = {}
     attributes: dict[str, Argument] = {}
     for name, value in row.items():

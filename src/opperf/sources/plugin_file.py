@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opperf.code import Code
 from opperf.errors import InputError
 from opperf.operators import is_known
 from opperf.sources.installed_plugins import installed_plugins, module_file
@@ -29,7 +30,7 @@ ITERATOR, GENERATOR = "register_config_iterator", "register_data_generator"
 class Declared:
     """A function that a file declares as an operator: how it is named as code, and what can be read of it."""
 
-    code: str
+    code: Code
     arguments: tuple[str, ...]
     summary: str
 
@@ -54,7 +55,7 @@ def declared_operators(path: Path) -> dict[str, Declared]:
     functions = [node for node in _tree(path).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return {
         function.name: Declared(
-            code=f"{path}:{function.name}",
+            code=Code(f"{path}:{function.name}"),
             arguments=tuple(argument.arg for argument in (*function.args.posonlyargs, *function.args.args)),
             summary=(ast.get_docstring(function) or "").partition("\n")[0],
         )
@@ -94,6 +95,7 @@ def workloads(
     found = Workloads()
     for path in plugins:
         found = _more(found, path)
+        found = found if path in found.plugins else replace(found, plugins=(*found.plugins, path))
     for plugin, path in installed_plugins(note).items() if installed else ():
         try:
             found = _more(found, path)
@@ -107,7 +109,7 @@ def _more(known: Workloads, path: Path) -> Workloads:
     if path in known.plugins:
         return known
     declared = declared_operators(path).items()
-    own = {name: Meaning(None, one.code, one.arguments) for name, one in declared if not is_known(name)}
+    own = {name: Meaning(None, one.code.name, one.arguments, one.code) for name, one in declared if not is_known(name)}
     known = replace(known, operators={**own, **known.operators})
     names = _registered(path)
     for name in (*names[ITERATOR], *names[GENERATOR]):
@@ -138,31 +140,43 @@ def _registered(path: Path) -> dict[str, list[str]]:
     return found
 
 
+def declared_code(plugins: Sequence[Path]) -> tuple[Code, ...]:
+    """Return the functions that plugins declare; files may have their names, and only then."""
+    return tuple(declared.code for path in plugins for declared in declared_operators(path).values())
+
+
 def with_plugins(
-    operators: Sequence[str],
+    operators: Sequence[str | Code],
     plugins: Sequence[Path],
     *,
     others: bool,
     note: Callable[[str], None] = warnings.warn,
-) -> tuple[str, ...]:
+) -> tuple[str | Code, ...]:
     """Return operators with those that plugins declare named as code; with no `others` named, all of them.
 
     A name that neither the catalog nor a plugin has is looked for in the plugins that are installed; `note` takes a
-    line on each of them that cannot be used. Raises `InputError` for a plugin that declares nothing, and for a name
-    that two of them declare.
+    line on each of them that cannot be used. Raises `InputError` for a plugin that declares nothing where nothing else
+    is named, which it may register with its framework, and for a name that two of them declare.
     """
     known: dict[str, Declared] = {}
     for path in plugins:
-        for name, declared in _some(path).items():
+        for name, declared in (declared_operators(path) if operators or others else _some(path)).items():
             if name in known:
-                other = known[name].code.rpartition(":")[0]
+                other = known[name].code.name.rpartition(":")[0]
                 raise InputError(f"`{name}` is declared in {other} and in {path}", hint="rename one of them")
             known[name] = declared
     if not operators and not others:
         return tuple(declared.code for declared in known.values())
-    if any(name.isidentifier() and name not in known and not is_known(name) for name in operators):
+    names = [name for name in operators if isinstance(name, str)]
+    if any(name.isidentifier() and name not in known and not is_known(name) for name in names):
         known = {**installed_operators(note), **known}
-    return tuple(known[name].code if name in known else name for name in operators)
+    return tuple(known[name].code if isinstance(name, str) and name in known else name for name in operators)
+
+
+def operators_of(plugins: Sequence[Path], note: Callable[[str], None] = warnings.warn) -> list[str]:
+    """Return the names of the operators that plugins declare, those that are installed too."""
+    named = [name for path in plugins for name in declared_operators(plugin_file(path))]
+    return [*named, *installed_operators(note)]
 
 
 def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
@@ -179,7 +193,7 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
             continue
         for name, declared in operators.items():
             if name in found or is_known(name):
-                note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{declared.code}`")
+                note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{declared.code.name}`")
             else:
                 found[name] = declared
     return found

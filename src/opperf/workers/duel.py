@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from opperf.comparison import PairValue
 from opperf.measurement import LONG_CALL, Memory, Samples
+from opperf.message import telling
 from opperf.plan import Settings, Side, Trial
 from opperf.stats.order import centre, median, quantile
 from opperf.workers.process import Worker
@@ -126,7 +127,7 @@ class Duel:
 
     def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False) -> int:
         asked = {
-            "trial": trial.to_json(),
+            **telling(trial),
             "seed": self._settings.seed,
             "check": self._settings.check,
             "offset": 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0,

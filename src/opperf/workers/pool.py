@@ -9,8 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from opperf.code import Code
 from opperf.errors import OpperfError, WorkerFailure
 from opperf.measurement import Measurement
+from opperf.message import naming, telling
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason
@@ -81,13 +83,13 @@ class Pool:
         self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker
 
-    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
-        """Ask what an implementation name means; raises when the environment is of no use."""
-        return self._told(side, "describe", {"name": name})
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+        """Ask what the name of an implementation means, or code; raises when the environment is of no use."""
+        return self._told(side, "describe", naming("name", name))
 
-    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
-        return self._told(side, "discover", {"path": path, "size": size}, DISCOVER_TIMEOUT)
+        return self._told(side, "discover", {**naming("path", path), "size": size}, DISCOVER_TIMEOUT)
 
     def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Have the user's own iterators `iterate`, or data generators `generate`; what is `wrong` is in the answer."""
@@ -107,7 +109,7 @@ class Pool:
             if said["slug"] == "no_registry":  # the framework has more than its list
                 self._progress(f"{side.framework}: {said['message']} ({said['hint']})")
                 return {}
-            asked = arguments.get("path") or arguments.get("name")
+            asked = arguments.get("path") or arguments.get("name") or arguments.get("code")
             place = side.framework if asked is None else f"{side.framework}:{asked}"
             raise WorkerFailure(f"`{place}`: {failed}", hint=said.get("hint"), slug=str(said["slug"])) from failed
 
@@ -146,7 +148,7 @@ class Pool:
         settings = self._settings
         checked = self._reference.checked(trial, self._within(worker))
         ask = self._within(worker)
-        prepared = ask("prepare", {"trial": trial.to_json(), "seed": settings.seed, "check": settings.check})
+        prepared = ask("prepare", {**telling(trial), "seed": settings.seed, "check": settings.check})
         handle = {"handle": prepared["handle"]}
         try:
             measured = Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))

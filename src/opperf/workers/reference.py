@@ -15,11 +15,12 @@ from typing import Any, TypeAlias
 
 from opperf import plan
 from opperf.case import Case
+from opperf.code import Code
 from opperf.environment import CURRENT, EnvironmentSpec, preset
 from opperf.errors import OpperfError, WorkerFailure
+from opperf.message import telling
 from opperf.operators import Operator, catalog
 from opperf.plan import Settings, Side, Trial
-from opperf.registry import CODE
 from opperf.tensor import FLOAT8
 from opperf.workers.interpreters import imports_here
 from opperf.workers.process import OperatorFailure, Worker
@@ -98,7 +99,7 @@ class Reference:
         expected = self._reference(small.case)
         # Some functions return more than the operator: the places of what they sorted.
         count = len(definition.outputs(small.case))
-        asked = {"trial": small.to_json(), "found": found[:count], "expected": expected[:count]}
+        asked = {**telling(small), "found": found[:count], "expected": expected[:count]}
         try:
             self._ask("compare", {**asked, "against": self._against})
         except OperatorFailure as failure:
@@ -120,7 +121,7 @@ class Reference:
             self._folder = tempfile.TemporaryDirectory(prefix="opperf-check-")
         folder = Path(self._folder.name, name)
         folder.mkdir(exist_ok=True)
-        asked = {"trial": trial.to_json(), "seed": self._settings.seed, "folder": str(folder)}
+        asked = {**telling(trial), "seed": self._settings.seed, "folder": str(folder)}
         outputs: Outputs = ask("evaluate", asked)["outputs"]
         return outputs
 
@@ -150,8 +151,7 @@ class Reference:
 
 def _comparable(side: Side) -> bool:
     """Whether a side's results are compared here: null has none, and the user's own code is checked in its child."""
-    own = side.implementation is not None and side.implementation.startswith(CODE)
-    return side.framework != "null" and not own
+    return side.framework != "null" and not isinstance(side.implementation, Code)
 
 
 def _unlike(definition: Operator, small: Trial) -> str | None:

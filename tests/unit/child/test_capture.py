@@ -13,6 +13,7 @@ from opperf.backend import Captured, Unsupported
 from opperf.backends.null.runtime import NullBackend
 from opperf.case import Case
 from opperf.child.capture import capture, capture_model
+from opperf.code import Code
 from opperf.errors import InputError
 from opperf.measure.disturbance import NoCounters
 from opperf.operators import operator
@@ -31,13 +32,13 @@ def step():
 
 
 @pytest.fixture
-def code(tmp_path: Path) -> str:
+def code(tmp_path: Path) -> Code:
     """A function of the user's, which does at its first call what it does never again."""
     (tmp_path / "own.py").write_text(STEP)
-    return f"code:{tmp_path / 'own.py'}:step"
+    return Code(f"{tmp_path / 'own.py'}:step")
 
 
-def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: str, tmp_path: Path) -> None:
+def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: Code, tmp_path: Path) -> None:
     found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
     suite = Suite.from_json(found["suite"], "the answer")
     assert [(entry.case.operator, entry.count, entry.origin) for entry in suite.cases] == [
@@ -45,11 +46,11 @@ def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(c
         ("add", 1, "Net"),
     ]
     assert suite.cases[1] == SuiteCase(operator("add").case("small"), 1, "Net", ("forward",))
-    assert (suite.name, suite.source) == ("step", code)
+    assert (suite.name, suite.source) == ("step", code.name)
     assert found["left_out"] == [{"name": "mystery", "reason": "not known here", "count": 1}]
 
 
-def test_a_case_of_several_modules_names_each_once(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_of_several_modules_names_each_once(code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add = operator("add").case("small")
     calls = [Captured("add", add, module="Net.a"), Captured("add", add), Captured("add", add, module="Net.a")]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
@@ -58,7 +59,7 @@ def test_a_case_of_several_modules_names_each_once(code: str, tmp_path: Path, mo
 
 
 def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_direction(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = operator("add").case("small")
     calls = [
@@ -75,7 +76,7 @@ def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_dir
 
 
 def test_what_a_loop_calls_counts_as_often_as_it_turns(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = operator("add").case("small")
     calls = [Captured("add", add, count=5), Captured("add", add), Captured("mystery", why="not known", count=3)]
@@ -86,13 +87,17 @@ def test_what_a_loop_calls_counts_as_often_as_it_turns(
 
 
 def test_the_operators_of_a_framework_that_compiles_are_said_to_be_unfused(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NullBackend, "name", "jax")
-    assert capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["source"] == f"{code}, unfused"
+    assert (
+        capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["source"] == f"{code.name}, unfused"
+    )
 
 
-def test_a_framework_that_cannot_be_watched_refuses(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_framework_that_cannot_be_watched_refuses(
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def none(self: NullBackend, function: Callable[[], Any]) -> None:
         return None
 
@@ -102,14 +107,14 @@ def test_a_framework_that_cannot_be_watched_refuses(code: str, tmp_path: Path, m
 
 
 def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
-    found = capture(NullBackend(Side("null")), "code:nowhere.py:step", tmp_path, NoCounters())
+    found = capture(NullBackend(Side("null")), Code("nowhere.py:step"), tmp_path, NoCounters())
     assert set(found) == {"wrong", "hint"}
     assert found["wrong"].startswith("cannot load `nowhere.py`")
 
 
 def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: Path) -> None:
     (tmp_path / "lacking.py").write_text("import nowhere_at_all")
-    found = capture(NullBackend(Side("null")), "code:lacking.py:step", tmp_path, NoCounters())
+    found = capture(NullBackend(Side("null")), Code("lacking.py:step"), tmp_path, NoCounters())
     assert found["wrong"].endswith("No module named 'nowhere_at_all'")
     assert "`--framework`" in found["hint"]
 

@@ -13,11 +13,12 @@ from opperf import operator
 from opperf.backend import Unsupported
 from opperf.case import Case
 from opperf.child.code import CodeError, argument_names, call, examples, flop_count, load, neutral_names
+from opperf.code import Code
 from opperf.custom import declared
 from opperf.operators import operator as neutral
 from opperf.tensor import TensorSpec
 
-PATH = "code:mine:f"
+PATH = Code("mine:f")
 
 
 @pytest.fixture
@@ -32,41 +33,41 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_function_of_a_module_is_found_in_the_folder_of_the_command(folder: Path) -> None:
     (folder / "kernels_a.py").write_text("def twice(x):\n    return x * 2\n")
-    assert load("code:kernels_a:twice", folder)(3) == 6
+    assert load(Code("kernels_a:twice"), folder)(3) == 6
 
 
 def test_a_function_of_a_file_is_found_by_its_path_and_the_file_is_run_once(folder: Path) -> None:
     (folder / "ops").mkdir()
     (folder / "ops" / "mine.py").write_text("class Layer:\n    @staticmethod\n    def half(x):\n        return x / 2\n")
-    half = load("code:ops/mine.py:Layer.half", folder)
+    half = load(Code("ops/mine.py:Layer.half"), folder)
     assert half(3) == 1.5
-    assert load("code:ops/mine.py:Layer.half", folder) is half
+    assert load(Code("ops/mine.py:Layer.half"), folder) is half
 
 
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("code:no_such_module_anywhere:f", "ModuleNotFoundError"),
-        ("code:nothing.py:f", "nothing.py"),
-        ("code:broken.py:f", "ZeroDivisionError"),
-        ("code:fine.py:g", "has no `g`"),
-        ("code:fine.py:number", "is int, expected a function"),
+        ("no_such_module_anywhere:f", "ModuleNotFoundError"),
+        ("nothing.py:f", "nothing.py"),
+        ("broken.py:f", "ZeroDivisionError"),
+        ("fine.py:g", "has no `g`"),
+        ("fine.py:number", "is int, expected a function"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_in_one_sentence(path: str, told: str, folder: Path) -> None:
     (folder / "broken.py").write_text("1 / 0\n")
     (folder / "fine.py").write_text("number = 3\ndef f(x):\n    return x\n")
     with pytest.raises(CodeError, match=re.escape(told)) as caught:
-        load(path, folder)
+        load(Code(path), folder)
     assert "\n" not in caught.value.message
 
 
 def test_a_file_that_fails_is_tried_again_after_it_was_mended(folder: Path) -> None:
     (folder / "late.py").write_text("1 / 0\n")
     with pytest.raises(CodeError):
-        load("code:late.py:f", folder)
+        load(Code("late.py:f"), folder)
     (folder / "late.py").write_text("def f(x):\n    return x\n")
-    assert load("code:late.py:f", folder)(1) == 1
+    assert load(Code("late.py:f"), folder)(1) == 1
 
 
 def test_parameters_take_the_inputs_of_the_operator_in_order() -> None:
@@ -175,7 +176,7 @@ def test_code_that_imports_a_framework_of_another_side_is_told_to_name_it(
     monkeypatch.setitem(sys.modules, "mxnet", None)
     (tmp_path / "with_mxnet.py").write_text("import mxnet\n")
     with pytest.raises(CodeError, match="ModuleNotFoundError") as caught:
-        load("code:with_mxnet.py:f", tmp_path)
+        load(Code("with_mxnet.py:f"), tmp_path)
     assert caught.value.hint == "`--framework mxnet`"
 
 

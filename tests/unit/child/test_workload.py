@@ -12,6 +12,7 @@ from opperf import workload as registered
 from opperf.backends.call import Call, Parameter
 from opperf.case import Case, ListOf, argument_from_json
 from opperf.child import arguments, workload
+from opperf.child.code import Plugins
 from opperf.child.workload import Workload
 from opperf.errors import InputError
 from opperf.tensor import TensorSpec
@@ -48,7 +49,7 @@ def own(backend: Arrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wor
     for registry in (registered.ITERATORS, registered.GENERATORS):
         monkeypatch.setattr(registry, "_known", {})
     (tmp_path / "workload_of_a_test.py").write_text(PLUGIN)
-    return Workload(backend, tmp_path, ["workload_of_a_test.py"])
+    return Workload(backend, Plugins(tmp_path, ["workload_of_a_test.py"]))
 
 
 def test_an_iterator_gets_the_entry_the_part_and_the_device(own: Workload) -> None:
@@ -86,7 +87,7 @@ def test_what_an_iterator_does_wrong_is_told(own: Workload) -> None:
 
 def test_a_plugin_that_cannot_be_loaded_is_told_each_time(backend: Arrays, tmp_path: Path) -> None:
     (tmp_path / "broken_workload.py").write_text("1 / 0\n")
-    own = Workload(backend, tmp_path, ["broken_workload.py"])
+    own = Workload(backend, Plugins(tmp_path, ["broken_workload.py"]))
     for said in (own.entries("Any", {}, "input"), own.described("Any", [{}])):
         assert said["wrong"] == "cannot load `broken_workload.py`: ZeroDivisionError: division by zero"
 
@@ -108,4 +109,4 @@ def test_a_case_of_nobody_is_made_as_it_says(own: Workload) -> None:
 def test_a_case_of_a_generator_that_is_not_there_is_refused(backend: Arrays) -> None:
     case = Case("x", {}, {"made.by": "Gone", "made.of": '{"entry": {}, "names": []}'})
     with pytest.raises(InputError, match="no data generator `Gone`"):
-        Workload(backend, Path(), []).made(case)
+        Workload(backend, Plugins(Path(), [])).made(case)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from opperf.case import Case, DType
+from opperf.code import Code
 from opperf.errors import InputError, WorkerFailure
 from opperf.operators import SIZES, catalog, categories, operator
 from opperf.plan import Settings, Side, Trial
@@ -37,10 +38,10 @@ MEANINGS: dict[str, dict[str, Any]] = {
 class Answers:
     """A fake child, which knows the meanings above and has one registered operator, `np.kron`."""
 
-    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
-        return MEANINGS.get(name, {"path": None, "operator": None, "arguments": {}, "near": ["np.add"]})
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+        return MEANINGS.get(str(name), {"path": None, "operator": None, "arguments": {}, "near": ["np.add"]})
 
-    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
         if path is None:
             return {"paths": ["np.kron"]}
         known = path == "np.kron" and size == "common"
@@ -53,10 +54,10 @@ class Answers:
 class Silent:
     """A fake child that must not be asked."""
 
-    def describe(self, side: Side, name: str) -> Mapping[str, Any]:
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
         raise AssertionError(f"no child need be asked, and one was for `{name}`")
 
-    def discover(self, side: Side, path: str | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
         raise AssertionError(f"no child need be asked, and one was for `{path}`")
 
     def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

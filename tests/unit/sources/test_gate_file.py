@@ -93,7 +93,7 @@ def test_pyproject_has_a_table_of_opperf() -> None:
     ("text", "message", "hint"),
     [
         ("tolerence = 1", "ci/opperf.toml: no key `tolerence`", "did you mean `tolerance`?"),
-        ("zzz = 1", "ci/opperf.toml: no key `zzz`", "known: base, budget, "),
+        ("zzz = 1", "ci/opperf.toml: no key `zzz`", "known: attributes, base, budget, "),
         ("[expected]\nfiles = 1", "ci/opperf.toml: no key `files`", "did you mean `file`?"),
         ("[other]\na = 1", "ci/opperf.toml: no key `other`", "known: "),
         ("expected = 3", "ci/opperf.toml: `expected` is `3`, expected a table", "write `[expected]`"),
@@ -155,10 +155,9 @@ def test_the_file_of_opperf_comes_before_that_of_the_project(tmp_path: Path) -> 
     assert find_gate_file(tmp_path) == tmp_path / "opperf.toml"
 
 
-def test_options_override_the_file_and_operators_all_that_it_selects() -> None:
-    options: dict[str, Any] = {"operators": ["add"], "tolerance": "3%", "new": [], "base": None, "expected": "e.json"}
+def test_options_override_the_file() -> None:
+    options: dict[str, Any] = {"tolerance": "3%", "new": [], "base": None, "expected": "e.json"}
     found = overridden(gate_file(WHOLE, FILE), options)
-    assert (found.operators, found.suite, found.categories, found.skip) == (("add",), None, (), ())
     assert (found.tolerance, found.base, len(found.new)) == (0.03, "torch==2.12.0", 2)
     assert found.expected == Path("e.json")
 
@@ -168,7 +167,6 @@ def test_options_override_the_file_and_operators_all_that_it_selects() -> None:
     [
         ("tolerance", "2", "`--tolerance`: the value is `2`"),
         ("pairs", 2, "`--pairs`: found 2, expected a whole number >= 3"),
-        ("operators", ["ad"], "no operator `ad`"),
         ("framework", ["tf"], "`--framework`: no framework `tf`"),
     ],
 )

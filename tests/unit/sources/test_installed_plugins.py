@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from opperf.code import Code
 from opperf.sources.installed_plugins import installed_plugins
 from opperf.sources.param.config import Workloads
 from opperf.sources.plugin_file import installed_operators, with_plugins, workloads
@@ -57,7 +58,7 @@ def test_a_module_is_found_within_its_package_without_running_either(install: In
 
 def test_its_operators_stand_for_their_code_and_say_what_their_file_says(install: Install) -> None:
     file = install("swift", "swift_kernels.declared", OPERATORS)
-    assert with_plugins(["swift_softmax", "softmax"], [], others=False) == (f"{file}:swift_softmax", "softmax")
+    assert with_plugins(["swift_softmax", "softmax"], [], others=False) == (Code(f"{file}:swift_softmax"), "softmax")
     found = installed_operators(print)["swift_softmax"]
     assert (found.arguments, found.summary) == (("x",), "Compute the softmax.")
 
@@ -75,7 +76,7 @@ def test_a_broken_one_is_one_line_and_the_others_are_there(install: Install, tex
     lines: list[str] = []
     install("broken", "broken_kernels", text)
     file = install("swift", "swift_kernels.declared", OPERATORS)
-    assert with_plugins(["swift_softmax"], [], others=False, note=lines.append) == (f"{file}:swift_softmax",)
+    assert with_plugins(["swift_softmax"], [], others=False, note=lines.append) == (Code(f"{file}:swift_softmax"),)
     (line,) = lines
     assert line.startswith("plugin `broken` is left out: ")
     assert told in line
@@ -101,4 +102,4 @@ def test_a_file_named_on_the_command_line_goes_before_an_installed_one(install: 
     install("swift", "swift_kernels.declared", OPERATORS)
     mine = tmp_path / "mine.py"
     mine.write_text(OPERATORS)
-    assert with_plugins(["swift_softmax"], [mine], others=False) == (f"{mine}:swift_softmax",)
+    assert with_plugins(["swift_softmax"], [mine], others=False) == (Code(f"{mine}:swift_softmax"),)

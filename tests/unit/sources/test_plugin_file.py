@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opperf.code import Code
 from opperf.errors import InputError
 from opperf.sources.param.config import Workloads
 from opperf.sources.param.names import Meaning
@@ -54,19 +55,19 @@ def test_declared_functions_are_found_without_running_the_file(plugin: Path) -> 
 
 
 def test_a_name_stands_for_the_code_and_other_names_for_themselves(plugin: Path) -> None:
-    assert with_plugins(["fast", "softmax"], [plugin], others=False) == (f"{plugin}:fast", "softmax")
+    assert with_plugins(["fast", "softmax"], [plugin], others=False) == (Code(f"{plugin}:fast"), "softmax")
 
 
 def test_without_a_name_all_are_meant_unless_others_are(plugin: Path) -> None:
-    assert with_plugins([], [plugin], others=False) == (f"{plugin}:fast", f"{plugin}:slow")
+    assert with_plugins([], [plugin], others=False) == (Code(f"{plugin}:fast"), Code(f"{plugin}:slow"))
     assert with_plugins([], [plugin], others=True) == ()
 
 
 def test_what_a_file_registers_is_found_without_running_it(plugin: Path, tmp_path: Path) -> None:
     path = tmp_path / "workload.py"
     path.write_text(WORKLOAD)
-    own = {name: Meaning(None, f"{plugin}:{name}", ("x",)) for name in ("fast", "slow")}
-    assert workloads([plugin, path, path]) == Workloads(("Mine",), ("Data",), (path,), own)
+    own = {name: Meaning(None, f"{plugin}:{name}", ("x",), Code(f"{plugin}:{name}")) for name in ("fast", "slow")}
+    assert workloads([plugin, path, path]) == Workloads(("Mine",), ("Data",), (plugin, path), own)
     assert with_plugins([], [path], others=False) == ()
 
 

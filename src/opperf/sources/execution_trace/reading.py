@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opperf.case import Argument, Case, tensors_of
+from opperf.code import check_name
 from opperf.errors import InputError, near
 from opperf.operators.domain_table import within
 from opperf.sources.execution_trace.argument import Unknown, arguments
@@ -145,6 +146,7 @@ def read_traces(
         counts.append(len(tree.steps))
         elements, on_device = Elements.beside(path), tree.on_device()
         for node in nodes(path):
+            check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if tree.is_wanted(node, subgraph, steps):
                 made = _case(node, elements)
                 kept = cases.setdefault(made, Counted()) if isinstance(made, Case) else None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from opperf.code import refusal
 from opperf.sources.param import grammar, names
 from opperf.sources.param.arguments import Checker
 from opperf.sources.param.cases import check
@@ -93,7 +94,10 @@ class _Reading:
 
     def _operator(self, name: str, info: Any, place: str, batch: str | None = None) -> ConfiguredOperator | None:
         meaning = names.meaning(name) or self._own.operators.get(name)
-        if meaning is None:
+        refused = refusal(name)
+        if refused is not None:
+            self.problems.add(place, *refused)
+        elif meaning is None:
             hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
             known = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
             self.problems.add(place, f"no operator {quoted(name)}", hint or known)

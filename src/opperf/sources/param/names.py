@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from opperf.code import Code
 from opperf.operators import catalog
-from opperf.registry import is_code, split_implementation
+from opperf.registry import split_implementation
 from opperf.sources.commas import split_at_commas
 
 EMBEDDINGS = "SplitTableBatchedEmbeddingBagsCodegen"
@@ -37,17 +38,19 @@ _SCHEMA = re.compile(r"\s*(?P<path>[A-Za-z_]\w*::[\w.]+)\s*\((?P<arguments>.*)\)
 class Meaning:
     """A framework and a path in it, or a neutral name of the catalog as `path`, on one framework or on any.
 
-    Or it is a function of the user's own, as code, whose `arguments` have these names by position.
+    Or it is a function of the user's own, as `code` of a plugin that they named: its name is the `path`, and its
+    `arguments` have these names by position.
     """
 
     framework: str | None
     path: str
     arguments: tuple[str, ...] = field(default=(), repr=False)
+    code: Code | None = field(default=None, repr=False)
 
     @property
     def is_own(self) -> bool:
         """Whether it is a function of the user's own."""
-        return self.framework is None and is_code(self.path)
+        return self.code is not None
 
     @property
     def implementation(self) -> str | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.case import Argument, Case, Device, DType, ListOf
+from opperf.code import check_name
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import default_inputs
 from opperf.errors import InputError, unknown
@@ -85,6 +86,8 @@ def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
     data = read_json(path)
     if not is_mxnet_inputs(data):
         raise InputError(f"{path}: expected operators with lists of rows", hint='{"dot": [{"lhs": [2, 2], ...}]}')
+    for name in data:
+        check_name(name, str(path))
     rows: dict[str, list[dict[str, Any]]] = data
     return rows
 

@@ -25,6 +25,7 @@ from opperf.compat.param.command.tools import Tool
 from opperf.destination import write_text
 from opperf.environment import EnvironmentSpec
 from opperf.errors import HarnessError, OpperfError
+from opperf.message import telling
 from opperf.plan import Settings, Trial
 from opperf.reason import Reason
 from opperf.sources.param.cases import ConfigCase
@@ -93,7 +94,7 @@ class Watch:
             "warmup": tool.warmup,
             "iterations": tool.iterations,
             "outcomes": str(_outcomes(stem)),
-            "trials": [{"label": name, "trial": trial.to_json()} for name, trial in zip(labels, trials)],
+            "trials": [{"label": name, **telling(trial)} for name, trial in zip(labels, trials)],
         }
 
     def _command(self, tool: Tool, stem: Path, first: Trial) -> tuple[list[str], dict[str, str]]:
