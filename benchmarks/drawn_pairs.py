@@ -26,7 +26,7 @@ from typing import Any
 
 from report import publish
 
-from opperf.analysis.verdict import Rule
+from opperf.analysis.verdict import MOST_PAIRS, Rule
 from opperf.case import Case
 from opperf.comparing import Comparing, Contest, outcome
 from opperf.comparison import PairValue
@@ -35,8 +35,6 @@ from opperf.stats.significance import wilson
 
 RAW = Path(__file__).with_name("results") / "false_alarms.jsonl.gz"
 EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10, "twice": 2.0}
-#: A comparison with --settle goes on to so many pairs.
-MOST = 50
 TIMES = {"min": 1e-3, "median": 1e-3, "p90": 1e-3, "turn": 1e-3}
 
 
@@ -146,7 +144,7 @@ def main() -> None:
     parser.add_argument("--measure", type=float, default=0.0)
     given = parser.parse_args()
     pairs = recorded()
-    rule = Rule(most=MOST) if given.settle else Rule()
+    rule = Rule(most=MOST_PAIRS) if given.settle else Rule()
     every = {
         effect: comparisons(pairs, factor, rule, given.comparisons, 1, alone=given.alone)
         for effect, factor in EFFECTS.items()

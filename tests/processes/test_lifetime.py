@@ -6,6 +6,7 @@ The children are counted: every process whose command says that it is a child of
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -20,7 +21,8 @@ import psutil
 import pytest
 
 from opperf.errors import WorkerFailure
-from opperf.plan import Trial
+from opperf.plan import Settings, Side, Trial
+from opperf.workers.duel import Duel, shared_cpus
 from opperf.workers.process import Worker
 
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
@@ -232,3 +234,22 @@ def test_a_child_answers_again_after_it_was_stopped(worker: Callable[..., Worker
     until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
     child.resume()
     assert child.ask("describe", {"name": "add"}, 60)["operator"] == "add"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads")
+def test_both_children_of_a_pair_are_on_the_same_cpus_wherever_they_were_started() -> None:
+    side = Side("null")
+    pair = Duel(side, side, Settings(), lambda _: None, random.Random(0))
+    try:
+        wanted = set(shared_cpus(side, side) or ())
+        for worker in pair._workers:
+            threads = [int(path.name) for path in Path(f"/proc/{worker.pid}/task").iterdir()]
+            assert [os.sched_getaffinity(thread) for thread in threads] == [wanted] * len(threads)
+    finally:
+        pair.close()
+
+
+def test_a_child_that_leaves_does_what_was_registered_for_its_end() -> None:
+    code = "import atexit; from opperf.child.__main__ import _leave; atexit.register(print, 'last'); _leave(3)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "last\n")

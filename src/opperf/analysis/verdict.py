@@ -24,7 +24,7 @@ LOOKS = (1.0, 1.6, 2.4)
 GROWTH = 1.6
 FIRST_PAIRS = 5
 #: Pairs at most, where a comparison is to go on until it is settled.
-MOST_PAIRS = 50
+MOST_PAIRS = 64
 #: The share of false discoveries that Benjamini and Hochberg's rule lets through to stage 2, over all looks.
 DISCOVERY_RATE = 0.10
 CONFIDENCE = 0.95

@@ -6,12 +6,14 @@ stderr belong to the framework; the protocol has two pipes of its own.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -67,6 +69,7 @@ def _started(side_json: Mapping[str, Any], limits: Mapping[str, Any]) -> tuple[B
     if limits["cpus"] is not None:
         process.stay_on(limits["cpus"])
     start = time.perf_counter()
+    gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     backend = backends.start(side)
     facts = {
         **backend.facts(),
@@ -79,6 +82,7 @@ def _started(side_json: Mapping[str, Any], limits: Mapping[str, Any]) -> tuple[B
     # What the import made lives for ever; later collections need not look at it.
     gc.collect()
     gc.freeze()
+    gc.enable()
     return backend, {"facts": facts, "devices": devices}
 
 
@@ -87,5 +91,17 @@ def _send(replies: BinaryIO, reply: Reply) -> None:
     replies.flush()
 
 
+def _leave(code: int) -> None:
+    """End the process as the interpreter would, but leave the framework's objects to the kernel: that is 0.2 s sooner.
+
+    A comparison ends two children for each pair.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    _leave(main(sys.argv[1:]))

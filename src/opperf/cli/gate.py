@@ -45,7 +45,7 @@ def gate(
     settle: Annotated[
         Optional[bool], Option("--settle/--no-settle", help="Go on until the interval decides.", show_default=False)
     ] = None,
-    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 50.")] = None,
+    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 64.")] = None,
     expected: Annotated[Optional[Path], Option(metavar="FILE", help="Judge by recorded expectations instead.")] = None,
     threshold: Annotated[Optional[str], Option(metavar="PERCENT", help="How far off an expectation may be.")] = None,
     update_expected: Annotated[bool, Option("--update-expected", help="Record the expectations anew.")] = False,

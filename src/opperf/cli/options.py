@@ -108,7 +108,7 @@ class Settling:
     """Whether a comparison goes on until it is decided."""
 
     settle: Annotated[bool, Option("--settle", help="Go on until the interval decides.")] = False
-    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 50.")] = None
+    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 64.")] = None
 
 
 @dataclass(frozen=True)

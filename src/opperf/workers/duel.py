@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from opperf.comparison import PairValue
@@ -22,7 +23,7 @@ from opperf.plan import Settings, Side, Trial
 from opperf.stats.order import centre, median, quantile
 from opperf.workers.process import Worker
 from opperf.workers.reference import Reference
-from opperf.workers.starting import start
+from opperf.workers.starting import launch
 
 #: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
 #: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).
@@ -36,6 +37,9 @@ TURN_SAMPLES = 2
 PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
+
+#: Variables that bind threads to the CPUs that a runtime sees when it is loaded.
+BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 #: A turn of the base and one of the new side.
 Round: TypeAlias = tuple[Samples, Samples]
@@ -60,13 +64,21 @@ class Duel:
             order = self._order()
             self.first = order[0]
             started: dict[int, Worker] = {}
-            for place in order:
-                started[place], _ = start(sides[place], cpus=cpus, progress=progress, sharing=2)
+            # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
+            apart = starting_cpus(base, new, settings.cpus)
+            for place, where in zip(order, (cpus, apart or cpus)):
+                started[place], _ = launch(sides[place], cpus=where, progress=progress, sharing=2)
                 self._workers.append(started[place])
-                started[place].pause()
+            for worker in self._workers:
+                worker.greet()
+            if apart is not None and cpus is not None:
+                started[order[1]].stay_on(cpus)
+            for worker in self._workers:
+                worker.pause()
             self._sides = [started[0], started[1]]
         except BaseException:
-            self.close()
+            for worker in self._workers:
+                worker.kill()
             raise
 
     @property
@@ -213,6 +225,29 @@ def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
         return None
     usable = sorted(os.sched_getaffinity(0))
     return tuple(usable[-max(base.threads, new.threads) :])
+
+
+def starting_cpus(base: Side, new: Side, chosen: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return the CPUs that the second child imports its framework on, before it joins the first; None for the same.
+
+    Importing a framework is most of the time of a pair, and no part of what is measured. A framework counts its CPUs
+    at import, so they are as many as those of the comparison, and next to them: what is read then lies in the memory
+    of the same node. Where the user chose CPUs, or binds threads to them, a child starts where it stays.
+    """
+    count = max(base.threads, new.threads)
+    bound = any(name in {**os.environ, **side.variables} for side in (base, new) for name in BINDING)
+    if chosen is not None or bound or not hasattr(os, "sched_getaffinity"):
+        return None
+    usable = sorted(os.sched_getaffinity(0))
+    apart = usable[-2 * count : -count]
+    if len(apart) < count or len({_node(cpu) for cpu in usable[-2 * count :]}) > 1:
+        return None
+    return tuple(apart)
+
+
+def _node(cpu: int) -> str | None:
+    """Return the node of memory that a CPU belongs to, None where the system does not tell."""
+    return next((path.name for path in Path(f"/sys/devices/system/cpu/cpu{cpu}").glob("node[0-9]*")), None)
 
 
 def _values(ordered: list[float]) -> dict[str, float]:

@@ -233,6 +233,22 @@ class Worker:
         self.kill()
         return WorkerFailure(message, slug=slug, hint=hint, signal=signal_name, stderr=self._output.tail(GRACE))
 
+    def stay_on(self, cpus: Sequence[int]) -> None:
+        """Move every thread of the child to these CPUs; those that it starts later stay there too.
+
+        Raises `WorkerFailure` where the system does not let it.
+        """
+        moved: set[int] = set()
+        try:
+            # A thread that was started by one not yet moved is met in the next turn.
+            while left := {int(task) for task in os.listdir(f"/proc/{self.pid}/task")} - moved:
+                for thread in left:
+                    with suppress(ProcessLookupError):  # it has ended by itself
+                        os.sched_setaffinity(thread, cpus)
+                moved |= left
+        except OSError as error:
+            raise self._fail(f"the child cannot be moved to its CPUs: {error}", "spawn") from error
+
     def pause(self) -> None:
         """Stop the child where it stands, so that it takes no CPU."""
         os.killpg(self.pid, signal.SIGSTOP)

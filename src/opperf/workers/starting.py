@@ -31,6 +31,24 @@ def start(
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
     that its trials name, so its own side names none. `plugins` have the user's own iterators and generators.
     """
+    worker, python = launch(side, cpus=cpus, progress=progress, sharing=sharing, plugins=plugins)
+    try:
+        worker.greet()
+    except BaseException:
+        worker.kill()
+        raise
+    return worker, python
+
+
+def launch(
+    side: Side,
+    *,
+    cpus: tuple[int, ...] | None,
+    progress: Callable[[str], None],
+    sharing: int = 1,
+    plugins: Sequence[Path] = (),
+) -> tuple[Worker, Path]:
+    """Return a child that imports its framework, and its Python: it can be asked once it was greeted."""
     side = replace(side, implementation=None)
     spec = EnvironmentSpec.parse(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
@@ -44,9 +62,4 @@ def start(
         bytecode=spec.kind in ("preset", "requirement"),
         plugins=plugins,
     )
-    try:
-        worker.greet()
-    except BaseException:
-        worker.kill()
-        raise
     return worker, python
