@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from opperf.codec import Natural, Positive, decode, wrong
 from opperf.environment import EnvironmentSpec
-from opperf.errors import InputError, unknown
-from opperf.operators import DIRECTIONS
-from opperf.plan import ALLOCATORS, ENGINES, MODES, Trial
+from opperf.errors import InputError
+from opperf.json_text import shown
+from opperf.plan import Trial
 from opperf.registry import device_named, framework
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SCHEMA_VERSION = 1
 
@@ -25,8 +22,8 @@ class Expectation:
     """What is expected of a trial. `times` has the clean minimum of each process, in seconds."""
 
     trial: Trial
-    times: tuple[float, ...]
-    memory_peak: int | None = None
+    times: tuple[Positive, ...]
+    memory_peak: Natural | None = None
     memory_source: str | None = None
     version: str | None = None
     machine: Mapping[str, Any] = field(default_factory=dict)
@@ -51,60 +48,21 @@ class Expectation:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str) -> Expectation:
-        """Read the JSON form; raises `InputError` that names the place."""
-        try:
-            trial = Trial.from_json(data)
-            _check(trial)
-            times = tuple(float(value) for value in data["times"])
-            peak = data.get("memory_peak")
-            machine = dict(data.get("machine") or {})
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError(
-                f"{where}: not an expectation that opperf wrote ({type(error).__name__}: {error})",
-                slug="expected_file",
-            ) from error
-        except InputError as error:
-            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
-        if not times or not all(math.isfinite(value) and value > 0 for value in times):
-            raise InputError(
-                f"{where}.times: found {data['times']!r}, expected the seconds of each process, all above 0",
-                slug="expected_file",
-            )
-        if peak is not None and (not isinstance(peak, int) or isinstance(peak, bool) or peak < 0):
-            raise InputError(f"{where}.memory_peak: found {peak!r}, expected bytes or null", slug="expected_file")
-        return cls(
-            trial,
-            times,
-            peak,
-            data.get("memory_source"),
-            data.get("version"),
-            machine,
-            data.get("recorded"),
-        )
-
-
-def _check(trial: Trial) -> None:
-    """Raise for a trial that cannot be measured; what is in a file was not checked by a command line."""
-    side = trial.side
-    hash(trial.key)
-    framework(side.framework)
-    device_named(side.device)
-    EnvironmentSpec.parse(side.environment)
-    for kind, value, known in (
-        ("mode", side.mode, MODES),
-        ("engine", side.engine, ENGINES),
-        ("allocator", side.allocator, ALLOCATORS),
-        ("direction", trial.direction, DIRECTIONS),
-    ):
-        if value not in known:
-            raise unknown(kind, value, known, hint=f"known: {', '.join(known)}")
-    if not isinstance(side.threads, int) or isinstance(side.threads, bool) or side.threads < 1:
-        raise InputError(f"`threads` is {side.threads!r}, expected a whole number >= 1", slug="expected_file")
-    if not all(isinstance(word, str) for pair in side.settings.items() for word in pair):
-        raise InputError("`settings` holds what is no text", slug="expected_file")
-    if side.implementation is not None and not isinstance(side.implementation, str):
-        raise InputError("`implementation` is no text", slug="expected_file")
+    def from_json(cls, data: Any, where: str = "expectation") -> Expectation:
+        """Read the JSON form, the trial's keys beside the others; raises `InputError` that names the place."""
+        if not isinstance(data, dict):
+            raise wrong(data, where, "an object")
+        said = {name: value for name, value in data.items() if (name, value) != ("machine", None)}
+        expectation = decode(cls, said, where, trial=Trial.from_json(data, where))
+        if not expectation.times:
+            raise wrong([], f"{where}.times", "the seconds of each process")
+        side = expectation.trial.side
+        for name, check in (("framework", framework), ("device", device_named), ("environment", EnvironmentSpec.parse)):
+            try:
+                check(getattr(side, name))
+            except InputError as error:
+                raise InputError(f"{where}.side.{name}: {error.message}", hint=error.hint, slug=error.slug) from error
+        return expectation
 
 
 def document(expectations: Iterable[Expectation]) -> dict[str, Any]:
@@ -125,7 +83,7 @@ def from_document(data: Any, where: str) -> tuple[Expectation, ...]:
         )
     if data.get("schema_version") != SCHEMA_VERSION:
         raise InputError(
-            f"{where}: schema_version is {data.get('schema_version')!r}, this opperf reads {SCHEMA_VERSION}",
+            f"{where}: schema_version is {shown(data.get('schema_version'))}, this opperf reads {SCHEMA_VERSION}",
             hint="read it with the opperf that wrote it, or a newer one",
             slug="schema_version",
         )

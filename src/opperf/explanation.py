@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from opperf.codec import decode
 from opperf.stats.order import median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 #: `operator` is the framework's own inner operator, `primitive` one of a numerical library (oneDNN, MKL), `kernel` what
 #: was compiled or launched: a CUDA kernel, an instruction of a compiled program, a vectorized loop.
@@ -34,9 +33,9 @@ class Event:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Event:
-        """Read the JSON form; keys of later versions are passed over."""
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
+    def from_json(cls, data: Any, where: str = "event") -> Event:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,9 @@ class Explanation:
         return {"events": [event.to_json() for event in self.events], "notes": list(self.notes)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Explanation:
-        """Read the JSON form."""
-        return cls(tuple(Event.from_json(event) for event in data["events"]), tuple(data["notes"]))
+    def from_json(cls, data: Any, where: str = "explanation") -> Explanation:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 def together(events: Iterable[Event]) -> list[Event]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from opperf.errors import InputError
+from opperf.codec import Amount, Natural, decode
 from opperf.plan import Trial
 from opperf.record import SCHEMA_VERSION, Run
 from opperf.stats.significance import wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -24,13 +21,13 @@ class Floor:
     """
 
     trial: Trial
-    time: float
-    pairs: int
-    spread: float
-    moved: float
-    between: float
-    alarms: int
-    comparisons: int
+    time: Amount
+    pairs: Natural
+    spread: Amount
+    moved: Amount
+    between: Amount
+    alarms: Natural
+    comparisons: Natural
     measured: str
 
     @property
@@ -43,15 +40,9 @@ class Floor:
         return {**vars(self), "trial": self.trial.to_json()}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "floor") -> Floor:
+    def from_json(cls, data: Any, where: str = "floor") -> Floor:
         """Read the JSON form; raises `InputError` that names the place."""
-        try:
-            values = {name: data[name] for name in cls.__dataclass_fields__}
-            return cls(**{**values, "trial": Trial.from_json(data["trial"])})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{where}: not a noise floor that opperf wrote ({type(error).__name__}: {error})", slug="bad_record"
-            ) from error
+        return decode(cls, data, where)
 
 
 def floor_key(trial: Trial) -> tuple[object, ...]:

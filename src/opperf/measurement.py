@@ -5,13 +5,14 @@ These values cross the wall: the child writes them, the parent summarises them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import GenericAlias
+from typing import Any, get_type_hints
 
+from opperf.codec import Count, decode, read_as, wrong
+from opperf.errors import InputError
 from opperf.reason import Warning
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Sample:
     the judgement of the rule in force.
     """
 
-    calls: int
+    calls: Count
     wall_ns: int
     cpu_ns: int
     switches: int = 0
@@ -36,6 +37,7 @@ class Sample:
 #: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
 LONG_CALL = 2e-3
 COLUMNS = tuple(Sample.__dataclass_fields__)
+_LISTS = {name: GenericAlias(tuple, (hint, ...)) for name, hint in get_type_hints(Sample, include_extras=True).items()}
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,26 @@ class Samples:
         return {"overhead_ns": self.overhead_ns, **columns}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Samples:
-        """Read the columns."""
-        present = [name for name in COLUMNS if name in data]
-        rows = zip(*(data[name] for name in present))
-        return cls(tuple(Sample(**dict(zip(present, row))) for row in rows), float(data["overhead_ns"]))
+    def from_json(cls, data: Any, where: str = "samples") -> Samples:
+        """Read the columns; raises `InputError` that names the place."""
+        columns = sample_columns(data, where)
+        rows = zip(*columns.values())
+        overhead = read_as(float, data.get("overhead_ns"), f"{where}.overhead_ns")
+        return cls(tuple(Sample(**dict(zip(columns, row))) for row in rows), overhead)
+
+
+def sample_columns(data: Any, where: str) -> dict[str, tuple[Any, ...]]:
+    """Return the columns of samples, all of one length; raises `InputError` that names the place."""
+    if not isinstance(data, dict):
+        raise wrong(data, where, "an object")
+    columns = {}
+    for name in COLUMNS:
+        if name in data or name in ("calls", "wall_ns", "cpu_ns"):
+            columns[name] = read_as(_LISTS[name], data.get(name), f"{where}.{name}")
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise InputError(f"{where}: columns of {sorted(lengths)} samples, expected the same number in each")
+    return columns
 
 
 @dataclass(frozen=True)
@@ -92,9 +109,9 @@ class Memory:
         return {"peak": self.peak, "allocated": self.allocated, "source": self.source}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Memory:
-        """Read the JSON form."""
-        return cls(data["peak"], data["allocated"], data["source"])
+    def from_json(cls, data: Any, where: str = "memory") -> Memory:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -138,14 +155,10 @@ class Measurement:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Measurement:
-        """Read the JSON form."""
-        return cls(
-            time=Samples.from_json(data["time"]),
-            latency=None if data["latency"] is None else Samples.from_json(data["latency"]),
-            memory=None if data["memory"] is None else Memory.from_json(data["memory"]),
-            compile_seconds=data["compile_seconds"],
-            facts=data["facts"],
-            warnings=tuple(Warning.from_json(warning) for warning in data["warnings"]),
-            spent=data["spent"],
-        )
+    def from_json(cls, data: Any, where: str = "measurement") -> Measurement:
+        """Read the JSON form; raises `InputError` that names the place."""
+        measurement = decode(cls, data, where)
+        for name, samples in (("time", measurement.time), ("latency", measurement.latency)):
+            if samples is not None and not samples.samples:
+                raise InputError(f"{where}.{name}: no samples, expected one at least", slug="bad_value")
+        return measurement

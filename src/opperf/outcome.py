@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from opperf.codec import Natural, decode
+from opperf.errors import InputError
 from opperf.measurement import Measurement
 from opperf.plan import Trial
-from opperf.reason import Reason
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from opperf.reason import Reason, Status
 
 
 @dataclass(frozen=True)
@@ -18,8 +17,8 @@ class Outcome:
     """A measurement, or the reason for none. `version` is that of the framework that was measured."""
 
     trial: Trial
-    process: int
-    status: str
+    process: Natural
+    status: Status
     measurement: Measurement | None = None
     reason: Reason | None = None
     version: str | None = None
@@ -36,13 +35,9 @@ class Outcome:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Outcome:
-        """Read the JSON form."""
-        return cls(
-            trial=Trial.from_json(data["trial"]),
-            process=data["process"],
-            status=data["status"],
-            measurement=None if data["measurement"] is None else Measurement.from_json(data["measurement"]),
-            reason=None if data["reason"] is None else Reason.from_json(data["reason"]),
-            version=data["version"],
-        )
+    def from_json(cls, data: Any, where: str = "outcome") -> Outcome:
+        """Read the JSON form; raises `InputError` that names the place."""
+        outcome = decode(cls, data, where)
+        if outcome.measurement is None and outcome.reason is None:
+            raise InputError(f"{where}: neither `measurement` nor `reason`, expected one", slug="bad_value")
+        return outcome

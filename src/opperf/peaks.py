@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from opperf.errors import InputError
+from opperf.codec import Count, OneOf, Positive, decode
 
 MOVE, PRODUCT = "move", "product"
 
@@ -22,14 +22,14 @@ class Rate:
     `size` is the bytes that were moved, or the rows of the matrices.
     """
 
-    kind: str
+    kind: Annotated[str, OneOf((MOVE, PRODUCT))]
     operator: str
     dtype: str
-    size: int
-    rate: float
+    size: Count
+    rate: Positive
     framework: str
     device: str
-    threads: int
+    threads: Count
     measured: str
 
     @property
@@ -42,14 +42,9 @@ class Rate:
         return dict(vars(self))
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "rate") -> Rate:
+    def from_json(cls, data: Any, where: str = "rate") -> Rate:
         """Read the JSON form; raises `InputError` that names the place."""
-        try:
-            return cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"{where}: not a rate that opperf wrote ({type(error).__name__}: {error})", slug="bad_record"
-            ) from error
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from opperf.case import Case
 from opperf.code import Code
+from opperf.codec import Count, Natural, OneOf, Positive, decode
 from opperf.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from opperf.registry import Direction
 
 #: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
 ALLOCATORS = ("fixed", "default")
@@ -45,11 +45,11 @@ class Side:
     framework: str
     environment: str = "current"
     device: str = "cpu"
-    mode: str = "eager"
-    threads: int = 1
+    mode: Annotated[str, OneOf(MODES)] = "eager"
+    threads: Count = 1
     implementation: str | Code | None = None
-    engine: str = "naive"
-    allocator: str = "fixed"
+    engine: Annotated[str, OneOf(ENGINES)] = "naive"
+    allocator: Annotated[str, OneOf(ALLOCATORS)] = "fixed"
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def __hash__(self) -> int:
@@ -99,9 +99,9 @@ class Side:
         return asdict(self) | {"implementation": self.spelling, "settings": dict(self.settings)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Side:
-        """Read the JSON form; keys of later versions are passed over."""
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
+    def from_json(cls, data: Any, where: str = "side") -> Side:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class Trial:
 
     case: Case
     side: Side
-    direction: str
+    direction: Direction
     origin: str = "user"
-    count: int = 1
+    count: Count = 1
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -133,15 +133,9 @@ class Trial:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Trial:
-        """Read the JSON form."""
-        return cls(
-            Case.from_json(data["case"]),
-            Side.from_json(data["side"]),
-            data["direction"],
-            data.get("origin", "user"),
-            data.get("count", 1),
-        )
+    def from_json(cls, data: Any, where: str = "trial") -> Trial:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -155,15 +149,15 @@ class Settings:
     framework's own profiler says what its operators took.
     """
 
-    warmup: int | None = None
-    runs: int | None = None
-    precision: float = 0.02
-    trial_budget: float = 0.5
-    timeout: float = 120.0
-    budget: float | None = None
-    processes: int = 1
-    cache: str = "hot"
-    clock: str = "wall"
+    warmup: Natural | None = None
+    runs: Count | None = None
+    precision: Positive = 0.02
+    trial_budget: Positive = 0.5
+    timeout: Positive = 120.0
+    budget: Positive | None = None
+    processes: Count = 1
+    cache: Annotated[str, OneOf(CACHES)] = "hot"
+    clock: Annotated[str, OneOf(CLOCKS)] = "wall"
     seed: int = 0
     cpus: tuple[int, ...] | None = None
     memory: bool = True
@@ -190,11 +184,9 @@ class Settings:
         return asdict(self) | {"cpus": None if self.cpus is None else list(self.cpus)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Settings:
-        """Read the JSON form; keys of later versions are passed over."""
-        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        cpus = known.get("cpus")
-        return cls(**known | {"cpus": None if cpus is None else tuple(cpus)})
+    def from_json(cls, data: Any, where: str = "settings") -> Settings:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from opperf.codec import OneOf, decode
+
+#: What became of a trial: it was measured, or there is a reason why not.
+STATUSES = ("ok", "failed", "skipped")
+Status: TypeAlias = Annotated[str, OneOf(STATUSES)]
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class Reason:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Reason:
-        """Read the JSON form; keys of later versions are passed over."""
-        return cls(**{name: data.get(name) for name in cls.__dataclass_fields__})  # type: ignore[arg-type]
+    def from_json(cls, data: Any, where: str = "reason") -> Reason:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,6 @@ class Warning:  # noqa: A001
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Warning:
-        """Read the JSON form."""
-        return cls(str(data["slug"]), str(data["message"]), data.get("hint"))
+    def from_json(cls, data: Any, where: str = "warning") -> Warning:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)

@@ -5,19 +5,19 @@ A record is `ok` with metrics, or `failed` or `skipped` with a reason. Its JSON 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeAlias, Union
 
+from opperf.codec import Amount, Natural, decode, inside, read_as, wrong
 from opperf.errors import InputError
+from opperf.json_text import shown
+from opperf.measurement import sample_columns
 from opperf.metric import METRICS
 from opperf.plan import Settings, Trial
-from opperf.reason import Reason, Warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from opperf.reason import Reason, Status, Warning
 
 SCHEMA_VERSION = 1
-STATUSES = ("ok", "failed", "skipped")
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,21 @@ class Statistics:
     too few undisturbed samples remained.
     """
 
-    mean: float
-    median: float
-    p50: float
-    p90: float
-    p99: float
-    min: float
-    max: float
-    stdev: float
+    mean: Amount
+    median: Amount
+    p50: Amount
+    p90: Amount
+    p99: Amount
+    min: Amount
+    max: Amount
+    stdev: Amount
     interval: tuple[float, float] | None
     interval_reason: str | None
     precision: float | None
-    samples: int
-    calls_per_sample: int
-    discarded: int
-    processes: int
+    samples: Natural
+    calls_per_sample: Natural
+    discarded: Natural
+    processes: Natural
     sync: str | None = None
     cache: str | None = None
     clock: str = "wall"
@@ -54,11 +54,9 @@ class Statistics:
         return asdict(self) | {"interval": None if self.interval is None else list(self.interval)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Statistics:
-        """Read the JSON form; keys of later versions are passed over."""
-        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        interval = known.get("interval")
-        return cls(**known | {"interval": None if interval is None else tuple(interval)})
+    def from_json(cls, data: Any, where: str = "statistics") -> Statistics:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,9 @@ class Quantity:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Quantity:
-        """Read the JSON form."""
-        return cls(data["value"], data.get("source"))
+    def from_json(cls, data: Any, where: str = "quantity") -> Quantity:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
 
 
 Value: TypeAlias = Union[Statistics, Quantity]
@@ -86,7 +84,7 @@ class Record:
     """A trial and what became of it."""
 
     trial: Trial
-    status: str
+    status: Status
     reason: Reason | None = None
     metrics: Mapping[str, Value] = field(default_factory=dict)
     warnings: tuple[Warning, ...] = ()
@@ -117,31 +115,29 @@ class Record:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "record") -> Record:
+    def from_json(cls, data: Any, where: str = "record") -> Record:
         """Read the JSON form; raises `InputError` that names the place."""
-        try:
-            metrics: dict[str, Value] = {
-                name: Statistics.from_json(value) if "median" in value else Quantity.from_json(value)
-                for name, value in data["metrics"].items()
-                if name in METRICS
-            }
-            if data["status"] not in STATUSES:
-                raise InputError(f"status is `{data['status']}`, expected one of {', '.join(STATUSES)}")
-            return cls(
-                trial=Trial.from_json(data),
-                status=data["status"],
-                reason=None if data["reason"] is None else Reason.from_json(data["reason"]),
-                metrics=metrics,
-                warnings=tuple(Warning.from_json(warning) for warning in data["warnings"]),
-                facts=data.get("facts", {}),
-                samples=data.get("samples", {}),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{where}: not a record that opperf wrote ({type(error).__name__}: {error})", slug="bad_record"
-            ) from error
-        except InputError as error:
-            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
+        record = decode(cls, data, where, trial=Trial.from_json(data, where), metrics=_metrics(data, where))
+        if record.status != "ok" and record.reason is None:
+            raise InputError(f"{where}.reason: found null, expected why it is {record.status}", slug="bad_value")
+        for name, processes in record.samples.items():
+            place = inside(f"{where}.samples", name)
+            for i, columns in enumerate(read_as(tuple[Any, ...], processes, place)):
+                if not sample_columns(columns, f"{place}[{i}]")["calls"]:
+                    raise InputError(f"{place}[{i}]: no samples, expected one at least", slug="bad_value")
+        return record
+
+
+def _metrics(data: Mapping[str, Any], where: str) -> dict[str, Value]:
+    """Return the values of the metrics that this opperf knows."""
+    metrics = read_as(Mapping[str, Any], data.get("metrics"), f"{where}.metrics")
+    return {name: _value(value, inside(f"{where}.metrics", name)) for name, value in metrics.items() if name in METRICS}
+
+
+def _value(data: Any, where: str) -> Value:
+    if not isinstance(data, dict):
+        raise wrong(data, where, "an object")
+    return Statistics.from_json(data, where) if "median" in data else Quantity.from_json(data, where)
 
 
 @dataclass(frozen=True)
@@ -176,41 +172,26 @@ class Run:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "file") -> Run:
+    def from_json(cls, data: Any, where: str = "file") -> Run:
         """Read a document; raises `InputError` for what opperf did not write or cannot read."""
         if not isinstance(data, dict) or not {"schema_version", "run", "records"} <= set(data):
             hint = "it has `schema_version`, `run` and `records`"
             raise InputError(f"{where}: not a result file of opperf", hint=hint)
         if data["schema_version"] != SCHEMA_VERSION:
             raise InputError(
-                f"{where}: schema_version is {data['schema_version']!r}, this opperf reads {SCHEMA_VERSION}",
+                f"{where}: schema_version is {shown(data['schema_version'])}, this opperf reads {SCHEMA_VERSION}",
                 hint="read it with the opperf that wrote it, or a newer one",
                 slug="schema_version",
             )
         if not isinstance(data["records"], list):
             raise InputError(f"{where}: `records` is {type(data['records']).__name__}, expected a list")
         records = tuple(Record.from_json(record, f"{where}: records[{i}]") for i, record in enumerate(data["records"]))
-        return cls.from_header(data["run"], where, records)
+        return cls.from_header(data["run"], f"{where}: run", records)
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any], where: str, records: tuple[Record, ...] = ()) -> Run:
-        """Read what `header` wrote."""
-        try:
-            return cls(
-                id=header["id"],
-                started=header["started"],
-                command=tuple(header["command"]),
-                settings=Settings.from_json(header["settings"]),
-                labels=header["labels"],
-                environment=header["environment"],
-                records=records,
-            )
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"{where}: not a run that opperf wrote ({type(error).__name__}: {error})", slug="bad_record"
-            ) from error
-        except InputError as error:
-            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
+    def from_header(cls, header: Any, where: str, records: tuple[Record, ...] = ()) -> Run:
+        """Read what `header` wrote; raises `InputError` that names the place."""
+        return replace(decode(cls, header, where), records=records)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

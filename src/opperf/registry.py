@@ -6,7 +6,9 @@ Nothing here imports a framework; both sides of the wall share it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
+from opperf.codec import OneOf
 from opperf.errors import InputError, unknown
 
 
@@ -73,6 +75,7 @@ BUILT = "build."
 MADE_BY, MADE_OF = "made.by", "made.of"
 #: What of an operator is measured: alone without a graph, its gradients alone, or a forward with them.
 DIRECTIONS = ("forward", "backward", "forward_backward")
+Direction: TypeAlias = Annotated[str, OneOf(DIRECTIONS)]
 #: The frameworks that a command without `--framework` looks for.
 REAL_FRAMEWORKS = tuple(name for name, known in FRAMEWORKS.items() if known.neutral and name != "null")
 

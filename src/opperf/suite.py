@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Optional
 
 from opperf.case import Case
+from opperf.codec import Amount, Count, decode, read_as
 from opperf.errors import InputError
-from opperf.registry import DIRECTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from opperf.registry import Direction
 
 SCHEMA_VERSION = 1
 #: What an entry looks like, for those who write one by hand.
@@ -26,14 +25,21 @@ class SuiteCase:
     """
 
     case: Case
-    count: int = 1
+    count: Count = 1
     origin: str = "user"
-    directions: tuple[str, ...] = ()
+    directions: tuple[Direction, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         directions = {"directions": list(self.directions)} if self.directions else {}
         return {"case": self.case.to_json(), "count": self.count, "origin": self.origin, **directions}
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "case") -> SuiteCase:
+        """Read the JSON form; raises `InputError` that names the place."""
+        if not isinstance(data, dict) or "case" not in data:
+            raise InputError(f"{where}: expected an object with a `case`", hint=ENTRY)
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,11 @@ class Program:
     Disturbed calls are left out, and CPU time stands in for wall time, by the rules of every measurement.
     """
 
-    time: float
-    calls: int
+    time: Amount
+    calls: Count
     framework: str
     version: str
-    threads: int
+    threads: Count
     clock: str = "wall"
 
     def to_json(self) -> dict[str, Any]:
@@ -55,22 +61,9 @@ class Program:
         return dict(vars(self))
 
     @classmethod
-    def from_json(cls, data: Any, where: str) -> Program:
+    def from_json(cls, data: Any, where: str = "program") -> Program:
         """Read the JSON form; raises `InputError` that names the place."""
-        try:
-            return cls(
-                time=float(data["time"]),
-                calls=int(data["calls"]),
-                framework=str(data["framework"]),
-                version=str(data["version"]),
-                threads=int(data["threads"]),
-                clock=str(data.get("clock", "wall")),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{where}: not what `opperf capture` writes ({type(error).__name__}: {error})",
-                hint="expected `time` in seconds, `calls`, `framework`, `version` and `threads`",
-            ) from error
+        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -106,21 +99,8 @@ class Suite:
         if not isinstance(entries, list):
             raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list", hint=ENTRY)
         return cls(
-            str(data.get("name", "")),
-            str(data.get("source", "")),
-            tuple(_entry(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
-            None if data.get("program") is None else Program.from_json(data["program"], f"{where}: program"),
+            read_as(str, data.get("name", ""), f"{where}: name"),
+            read_as(str, data.get("source", ""), f"{where}: source"),
+            tuple(SuiteCase.from_json(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
+            read_as(Optional[Program], data.get("program"), f"{where}: program"),
         )
-
-
-def _entry(data: Any, where: str) -> SuiteCase:
-    if not isinstance(data, dict) or "case" not in data:
-        raise InputError(f"{where}: expected an object with a `case`", hint=ENTRY)
-    count = data.get("count", 1)
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise InputError(f"{where}.count: found {count!r}, expected a whole number >= 1")
-    directions = data.get("directions", [])
-    if not isinstance(directions, list) or not set(map(str, directions)) <= set(DIRECTIONS):
-        raise InputError(f"{where}.directions: found {directions!r}, expected a list of {', '.join(DIRECTIONS)}")
-    case = Case.from_json(data["case"], f"{where}.case")
-    return SuiteCase(case, count, str(data.get("origin", "user")), tuple(map(str, directions)))

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from opperf.case import Case
+from opperf.errors import InputError
 from opperf.measurement import Measurement, Sample, Samples
 from opperf.outcome import Outcome
 from opperf.plan import Side, Trial
@@ -26,8 +27,8 @@ def test_an_outcome_is_read_back(outcome: Outcome) -> None:
     assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
 
 
-def test_an_outcome_that_lacks_a_key_is_a_key_error() -> None:
-    written = Outcome(TRIAL, 0, "ok").to_json()
+def test_an_outcome_that_lacks_a_key_is_refused() -> None:
+    written = Outcome(TRIAL, 0, "failed", reason=Reason("crash", "it died")).to_json()
     del written["process"]
-    with pytest.raises(KeyError, match="process"):
+    with pytest.raises(InputError, match="outcome: no `process`, expected a whole number >= 0"):
         Outcome.from_json(written)

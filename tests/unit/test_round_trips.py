@@ -13,13 +13,14 @@ from opperf.measurement import Measurement, Memory, Sample, Samples
 from opperf.metric import METRICS
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
-from opperf.reason import Reason, Warning
-from opperf.record import STATUSES, Quantity, Record, Run, Statistics
+from opperf.reason import STATUSES, Reason, Warning
+from opperf.record import Quantity, Record, Run, Statistics
 from opperf.tensor import ITEM_SIZES, STRING, TensorSpec
 
 TEXT = st.text(max_size=8)
 NAMES = st.text("abcdefg_", min_size=1, max_size=4)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
+AMOUNTS = st.floats(0, allow_nan=False, allow_infinity=False)
 COUNTS = st.integers(0, 2**63)
 BOUNDS = st.tuples(FINITE, FINITE)
 
@@ -80,7 +81,7 @@ def samples(draw: st.DrawFn) -> Samples:
         device_ns=COUNTS if device else st.none(),
         clean=st.booleans(),
     )
-    return Samples(tuple(draw(st.lists(one, max_size=4))), draw(FINITE))
+    return Samples(tuple(draw(st.lists(one, min_size=1, max_size=4))), draw(FINITE))
 
 
 FACTS = st.dictionaries(NAMES, SCALARS, max_size=2)
@@ -94,18 +95,12 @@ MEASUREMENTS = st.builds(
     warnings=st.lists(WARNINGS, max_size=2).map(tuple),
     spent=st.dictionaries(NAMES, FINITE, max_size=2),
 )
-OUTCOMES = st.builds(
-    Outcome,
-    TRIALS,
-    st.integers(0, 9),
-    st.sampled_from(STATUSES),
-    st.none() | MEASUREMENTS,
-    st.none() | REASONS,
-    st.none() | TEXT,
+OUTCOMES = st.builds(Outcome, TRIALS, st.integers(0, 9), st.just("ok"), MEASUREMENTS, st.none(), WORDS) | st.builds(
+    Outcome, TRIALS, st.integers(0, 9), st.sampled_from(STATUSES[1:]), st.none(), REASONS, WORDS
 )
 STATISTICS = st.builds(
     Statistics,
-    *[FINITE] * 8,
+    *[AMOUNTS] * 8,
     interval=st.none() | BOUNDS,
     interval_reason=WORDS,
     precision=st.none() | FINITE,
@@ -121,11 +116,11 @@ RECORDS = st.builds(
     Record,
     TRIALS,
     st.sampled_from(STATUSES),
-    st.none() | REASONS,
+    REASONS,
     st.dictionaries(st.sampled_from(sorted(METRICS)), STATISTICS | st.builds(Quantity, FINITE, WORDS), max_size=3),
     st.lists(WARNINGS, max_size=2).map(tuple),
     FACTS,
-    FACTS,
+    st.dictionaries(NAMES, st.lists(samples().map(Samples.to_json), max_size=2), max_size=2),
 )
 
 

@@ -77,23 +77,24 @@ class JournalWriter:
 def read_journal(path: Path) -> Journal:
     """Read a journal; raises `InputError` for anything but a torn last line."""
     lines = read_bytes(path).split(b"\n")
-    parsed: list[dict[str, Any]] = []
+    header: Any = None
+    outcomes, records = [], []
     for number, line in enumerate(lines, 1):
+        where = f"{path}: line {number}"
         try:
-            if line:
-                parsed.append(value_of(line, object_pairs_hook=distinct))
+            data = value_of(line, object_pairs_hook=distinct) if line else {}
         except NotJSON as error:
             if number == len(lines):  # no newline after it: it was being written when the run ended
                 break
-            raise InputError(f"{path}: line {number} is not JSON ({error})", slug="bad_journal") from error
-    objects = all(isinstance(line, dict) for line in parsed)
-    if not parsed or not objects or parsed[0].get("schema_version") != SCHEMA_VERSION:
-        raise InputError(
-            f"{path}: not a journal of this opperf", hint="begin anew: leave `--resume` out", slug="bad_journal"
-        )
-    try:
-        outcomes = tuple(Outcome.from_json(line["outcome"]) for line in parsed[1:] if "outcome" in line)
-        records = tuple(Record.from_json(line["record"], str(path)) for line in parsed[1:] if "record" in line)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: not a journal of this opperf ({error})", slug="bad_journal") from error
-    return Journal(Run.from_header(parsed[0].get("run", {}), str(path)), outcomes, records)
+            raise InputError(f"{where} is not JSON ({error})", slug="bad_journal") from error
+        if not isinstance(data, dict) or (number == 1 and data.get("schema_version") != SCHEMA_VERSION):
+            raise InputError(
+                f"{where}: not a journal of this opperf", hint="begin anew: leave `--resume` out", slug="bad_journal"
+            )
+        if number == 1:
+            header = data.get("run")
+        if "outcome" in data:
+            outcomes.append(Outcome.from_json(data["outcome"], f"{where}: outcome"))
+        if "record" in data:
+            records.append(Record.from_json(data["record"], f"{where}: record"))
+    return Journal(Run.from_header(header, f"{path}: line 1: run"), tuple(outcomes), tuple(records))

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from opperf.code import Code
-from opperf.errors import OpperfError, WorkerFailure
+from opperf.errors import InputError, OpperfError, WorkerFailure
 from opperf.measurement import Measurement
 from opperf.message import naming, telling
 from opperf.outcome import Outcome
@@ -151,7 +151,7 @@ class Pool:
         prepared = ask("prepare", {**telling(trial), "seed": settings.seed, "check": settings.check})
         handle = {"handle": prepared["handle"]}
         try:
-            measured = Measurement.from_json(ask("measure", {**handle, "settings": settings.to_json()}))
+            measured = _measurement(ask("measure", {**handle, "settings": settings.to_json()}))
         finally:
             if self._worker is worker and worker.alive and ask("release", handle).get("held", 0) > MOST_HELD:
                 self.close()
@@ -172,6 +172,14 @@ class Pool:
                 raise
 
         return ask
+
+
+def _measurement(said: Mapping[str, Any]) -> Measurement:
+    """Read what a child measured; raises `WorkerFailure` for one that writes something else into its pipe."""
+    try:
+        return Measurement.from_json(said)
+    except InputError as error:
+        raise WorkerFailure(f"the child answered what is no measurement: {error.message}", slug="protocol") from error
 
 
 def _unusable(side: Side, failed: OperatorFailure) -> WorkerFailure:

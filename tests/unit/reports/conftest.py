@@ -70,7 +70,16 @@ def records() -> tuple[Record, ...]:
                 "byte_rate": Quantity(40.24e9),
             },
             facts={"implementation": "torch:torch.add", "version": "2.13.0"},
-            samples={"time": {"wall_ns": [10006400, 10016400]}},
+            samples={
+                "time": [
+                    {
+                        "overhead_ns": 0.0,
+                        "calls": [1, 1],
+                        "wall_ns": [10006400, 10016400],
+                        "cpu_ns": [10006000, 10016000],
+                    }
+                ]
+            },
         ),
         Record(
             Trial(TAKE, TORCH, "forward"),
