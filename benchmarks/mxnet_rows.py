@@ -36,7 +36,7 @@ def measured(path: Path, output: Path) -> tuple[float, int]:
     """Run the command; return its wall time in seconds and the most bytes that it and its children held at once."""
     command = [sys.executable, "-m", "opperf", "run", "--suite", str(path), "--framework", "mxnet",
                "--threads", str(os.cpu_count()), "--warmup", "1", "--runs", "5", "--no-check",
-               "--output", str(output)]  # fmt: skip
+               "--output", str(output), "--force"]  # fmt: skip
     start = time.perf_counter()
     with psutil.Popen(command, stdout=subprocess.DEVNULL) as process:
         most = looks = 0

@@ -38,7 +38,7 @@ def replayed(folder: Path, program: list[str], stem: str) -> dict[str, Any]:
     """Record a model and replay it; return the document of the replay."""
     python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), *program], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    words = [f"{stem}_et.json", "--kineto", f"{stem}_kineto.json", "--output", f"{stem}.json"]
+    words = [f"{stem}_et.json", "--kineto", f"{stem}_kineto.json", "--output", f"{stem}.json", "--force"]
     subprocess.run(
         [sys.executable, "-m", "opperf", "replay", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL
     )

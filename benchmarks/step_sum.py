@@ -36,8 +36,8 @@ def measured(framework: str, folder: Path) -> Run:
     """Return the operators of a step, captured and measured."""
     suite, result = folder / "suite.json", folder / "result.json"
     step = f"{MODELS / f'lenet_{framework}.py'}:training_step"
-    opperf("capture", step, "--framework", framework, "--output", suite)
-    opperf("run", "--suite", suite, "--framework", framework, "--output", result)
+    opperf("capture", step, "--framework", framework, "--output", suite, "--force")
+    opperf("run", "--suite", suite, "--framework", framework, "--output", result, "--force")
     return read_run(result)
 
 

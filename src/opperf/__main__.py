@@ -1,8 +1,16 @@
-"""`python -m opperf` is the command `opperf`."""
+"""`python -m opperf`, and the command `opperf` itself: nothing is imported before Ctrl-C has a quiet way out."""
 
 from __future__ import annotations
 
-from opperf.cli.main import main
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        from opperf.cli.main import main as command
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    command()
+
 
 if __name__ == "__main__":
     main()

@@ -72,6 +72,11 @@ class WorkerFailure(HarnessError):
         self.stderr = stderr
 
 
+def way_out(cause: BaseException) -> BaseException:
+    """Return what to raise for what stopped a command, once what it has is reported: Ctrl-C leaves with 130."""
+    return SystemExit(130) if isinstance(cause, KeyboardInterrupt) else cause
+
+
 def near(name: str, known: Iterable[str], *, most: int = 5) -> list[str]:
     """Return the known names that resemble `name`, best first.
 

@@ -35,6 +35,7 @@ def measure(sides: Sequence[Side], settings: Settings, progress: Progress) -> li
 
     What a framework does not have, such as half precision, is left out.
     """
+    RATES.prove(RATES.path(cache_folder(), machine.facts()))
     trials = [Trial(case, side, "forward", "peaks") for side in sides for case in cases()]
     with Session(Selection(), settings, progress) as session:
         try:

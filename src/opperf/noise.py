@@ -78,6 +78,11 @@ def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
     )
 
 
+def prove() -> None:
+    """Raise `InputError` where floors cannot be kept, before any is measured."""
+    FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
+
+
 def store(document: NoiseRun, note: Callable[[str], None]) -> None:
     """Keep the floors for the comparisons to come on this machine."""
     if not document.floors:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import ast
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +18,7 @@ from opperf.profile.event import Profile, merge
 from opperf.profile.saved import save
 from opperf.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.registry import FRAMEWORKS, framework
+from opperf.scratch import ScratchFolder
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
 from opperf.trace import Trace
@@ -180,7 +179,8 @@ def run(
     """
     command: tuple[str, ...] = (str(python), *words)
     vendor = None
-    folder = _folder(output)
+    scratch = _scratch(output)
+    folder = scratch.path
     try:
         if tool is not None:
             from opperf.workers.vendor_tools import wrapped
@@ -193,7 +193,7 @@ def run(
         files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
         recorded, unread = _recorded(sorted(folder.glob("operators_*.json")))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.close()
     told = []
     if vendor is not None:
         told.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
@@ -214,11 +214,11 @@ def _recorded(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
         return None, [error.message]
 
 
-def _folder(output: Path) -> Path:
+def _scratch(output: Path) -> ScratchFolder:
     """Return a folder of this run alone: files of another run may lie in `output`, or come there meanwhile."""
     try:
         output.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix="opperf_profile_", dir=output.absolute()))
+        return ScratchFolder("profile", output.absolute())
     except OSError as error:
         raise InputError(
             f"cannot write to `{output}`: {error.strerror}", hint="give a folder with `--output`", slug="output"

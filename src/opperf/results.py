@@ -13,7 +13,7 @@ from opperf.plan import Settings
 from opperf.planning.selection import Selection
 from opperf.record import Record, Run
 from opperf.reports import render
-from opperf.session import Options, Session
+from opperf.session import Interrupted, Options, Session
 from opperf.sources.param.document import read_config
 from opperf.sources.plugin_file import declared_code, plugin_file, with_plugins, workloads
 from opperf.sources.shapes_file import read_shapes
@@ -151,7 +151,10 @@ def run(
     )
     with Session(selection, Settings(**settings)) as session:
         plan = session.plan()
-        measured = session.run(plan, Options(labels=labels or {}, keep_samples=keep_samples))
+        try:
+            measured = session.run(plan, Options(labels=labels or {}, keep_samples=keep_samples))
+        except Interrupted as stopped:
+            raise stopped.cause from None
     records = {record.trial.key: record for record in measured}
     return Results(replace(measured, records=tuple(records[trial.key] for trial in plan.asked)))
 

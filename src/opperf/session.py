@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from opperf.analysis.roofline import limit_of
 from opperf.analysis.shares import with_shares
 from opperf.analysis.summary import record
+from opperf.destination import is_regular, told
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, OpperfError
 from opperf.floor import Floor, floor_key
@@ -93,9 +94,17 @@ class Options:
     keep_samples: bool = True
     command: Sequence[str] = ()
 
+    @property
+    def journal(self) -> Path | None:
+        """Where outcomes are kept while the run goes on; nowhere beside a device or a pipe."""
+        if self.output is None:
+            return None
+        with told(self.output):
+            return journal_of(self.output) if is_regular(self.output) else None
+
 
 class Interrupted(Exception):
-    """A run that was stopped from outside; `run` holds every finished record."""
+    """A run that was stopped: from outside, or by what nobody foresaw; `run` holds every finished record."""
 
     def __init__(self, run: Run, cause: BaseException) -> None:
         super().__init__(str(cause))
@@ -156,19 +165,18 @@ class Session:
         found = _found(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, found)
-        journal = None if options.output is None else self._journal(options.resume, options.output, run, found)
+        journal = None if options.journal is None else self._journal(options.resume, options.journal, run, found)
         try:
             self._measure(plan, found, journal)
-        except (KeyboardInterrupt, SystemExit) as stop:
+        except BaseException as stop:
             raise Interrupted(self._finish(run, plan, found, options), stop) from stop
         finally:
             if journal is not None:
                 journal.close()
         return self._finish(run, plan, found, options)
 
-    def _journal(self, resume: Path | None, output: Path, run: Run, found: Found) -> JournalWriter:
+    def _journal(self, resume: Path | None, path: Path, run: Run, found: Found) -> JournalWriter:
         """Open the journal, with what was found in it already; one that nobody asked to resume is set aside."""
-        path = journal_of(output)
         if path.exists() and (resume is None or journal_of(resume).resolve() != path.resolve()):
             aside = path.with_name(f"{path.name}.{time.time_ns()}")
             path.rename(aside)

@@ -72,9 +72,9 @@ def test_a_named_format_goes_into_the_file_and_stdout_stays_empty(opperf: Opperf
     assert (here / "k.txt").read_text().startswith("case_id,")
 
 
-def test_a_file_that_is_there_is_replaced(opperf: Opperf, here: Path) -> None:
+def test_a_file_that_is_there_is_replaced_when_that_is_asked_for(opperf: Opperf, here: Path) -> None:
     (here / "k.json").write_text("old")
-    assert opperf("run", "add", *QUICK, "--output", "k.json").code == 0
+    assert opperf("run", "add", *QUICK, "--output", "k.json", "--force").code == 0
     assert len(json.loads((here / "k.json").read_text())["records"]) == 1
 
 

@@ -176,9 +176,11 @@ def test_raw_samples_are_dropped_on_request(pool: type[FakePool]) -> None:
 
 
 def test_what_is_raised_by_opperf_itself_is_not_swallowed(pool: type[FakePool]) -> None:
-    pool.script[("a", 0)] = raising(ZeroDivisionError())
-    with pytest.raises(ZeroDivisionError):
-        run(A)
+    pool.script[("b", 0)] = raising(ZeroDivisionError())
+    with pytest.raises(Interrupted) as caught:
+        run(A, B)
+    assert isinstance(caught.value.cause, ZeroDivisionError)
+    assert [record.trial.case.operator for record in caught.value.run] == ["a"]
     assert pool.events[-1] == "exit"
 
 

@@ -36,6 +36,7 @@ def capture(
     ] = "current",
     timeout: Annotated[str, Option(metavar="SECONDS", help="Time for all calls of the function.")] = "300",
     output: Annotated[Optional[Path], Option(metavar="FILE", help="Write the suite there, not to stdout.")] = None,
+    force: options.Force = False,
 ) -> None:
     """Write the operators of one call of your function as a suite, with real shapes, strides, arguments and counts.
 
@@ -43,7 +44,8 @@ def capture(
     the nodes are written; `--input` is for those of its inputs whose shapes are open.
     """
     from opperf.capturing import capture, capture_model
-    from opperf.cli.output import check_place, suite_text, tell_left_out, write_suite
+    from opperf.cli.output import suite_text, tell_left_out, write_suite
+    from opperf.cli.places import emit, take_output
     from opperf.cli.progress import Bar
     from opperf.code import Code, named
     from opperf.errors import InputError
@@ -52,7 +54,7 @@ def capture(
     from opperf.sources.user_inputs import foreign_case, pairs
     from opperf.units import parse_duration
 
-    check_place(output)
+    take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0])])
     is_model = code.endswith(MODEL)
     owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
     side = Side(known(owner).name, environment=environment)
@@ -67,7 +69,7 @@ def capture(
     else:
         found = capture(function, side, seconds, Bar().note)
     if output is None:
-        typer.echo(suite_text(found.suite), nl=False)
+        emit(suite_text(found.suite))
     else:
         write_suite(found.suite, output)
     for note in found.notes:

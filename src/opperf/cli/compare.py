@@ -41,11 +41,14 @@ def compare(
     """
     from opperf.cli.live import compare_live
     from opperf.cli.output import check_format
-    from opperf.cli.selecting import labels, rule, selection, settings
+    from opperf.cli.places import take_output
+    from opperf.cli.selecting import inputs, labels, rule, selection, settings
     from opperf.errors import InputError
     from opperf.planning.side_text import side_named
 
-    check_format(report.format, report.output)
+    check_format(report.format)
+    read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
+    take_output(report.output, force=report.force, inputs=read)
     decided = rule(judging, settling)
     if base is None and not new:
         if explain:
@@ -72,7 +75,7 @@ def compare(
     document, stopped = compare_live(selected, *sides, measuring, decided, labels(report), explain=explain)
     _write(document, report)
     if stopped is not None:
-        raise SystemExit(stopped)
+        raise stopped
 
 
 def _recorded(files: list[str], rule: Rule) -> ComparisonRun:

@@ -10,7 +10,7 @@ import typer
 
 from opperf.cli import options
 from opperf.cli.option_groups import grouped
-from opperf.cli.selecting import labels, most_pairs, usable_cpus
+from opperf.cli.selecting import inputs, labels, most_pairs, usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -91,11 +91,11 @@ def gate(
         "seed": seed,
     }
     wanted = overridden(_configured(config, what.plugin or ()), given)
+    places = Places(report.format, report.output, markdown, junit, github, report.force)
+    places.check([*inputs(operators, what), wanted.path, wanted.suite, wanted.expected])
     selected = _selection(wanted, operators, what, others=wanted.expected is not None and not update_expected)
     sides = _sides(wanted, base, new)
     labelled = labels(report)
-    places = Places(report.format, report.output, markdown, junit, github)
-    places.check()
     live = base is not None or bool(new)
     recorded = expected is not None or update_expected
     if live and recorded:
@@ -240,7 +240,7 @@ def _against_base(
     document, stopped = compare_live(selection, base, new, _settings(wanted), rule, labels)
     judgement = judged(document.comparisons, wanted.tolerance, inconclusive=wanted.inconclusive)
     deliver(document, judgement, places)
-    raise SystemExit(judgement.exit_code if stopped is None else stopped)
+    raise SystemExit(judgement.exit_code) if stopped is None else stopped
 
 
 def _against_expected(
@@ -248,7 +248,7 @@ def _against_expected(
 ) -> None:
     """Measure as `opperf run` does; then judge by what is expected, or write down what is to be expected."""
     from opperf.cli.progress import Bar
-    from opperf.errors import InputError
+    from opperf.errors import InputError, way_out
     from opperf.session import Interrupted, Options, Session
     from opperf.store.expected_file import read_expected
 
@@ -261,17 +261,17 @@ def _against_expected(
         )
     expectations = () if update and not path.exists() else read_expected(path)
     settings, bar = _settings(wanted, wanted.processes), Bar()
-    stopped: str | int | None = None
+    stopped: BaseException | None = None
     with Session(selection, settings, bar) as session:
         plan = _plan(session, wanted, selection, expectations, settings)
         try:
             run = session.run(plan, Options(labels=labels, command=("opperf", *sys.argv[1:])))
         except Interrupted as stop:
             run = stop.run
-            stopped = stop.cause.code if isinstance(stop.cause, SystemExit) else 130
+            stopped = way_out(stop.cause)
     bar.close()
     code = _updated(run, expectations, path, places, stopped) if update else _judged(run, expectations, wanted, places)
-    raise SystemExit(code if stopped is None else stopped)
+    raise SystemExit(code) if stopped is None else stopped
 
 
 def _plan(
@@ -335,7 +335,7 @@ def _judged(run: Run, expectations: tuple[Expectation, ...], wanted: GateFile, p
 
 
 def _updated(
-    run: Run, expectations: tuple[Expectation, ...], path: Path, places: Places, stopped: str | int | None
+    run: Run, expectations: tuple[Expectation, ...], path: Path, places: Places, stopped: BaseException | None
 ) -> int:
     """Write down what was measured, unless the run was stopped, and return the exit code: 3 when a trial failed."""
     from opperf.analysis.expected import expectations_of, updated

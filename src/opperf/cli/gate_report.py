@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from opperf.cli.output import check_format, check_place, write_report
+from opperf.cli.output import check_format, write_report
+from opperf.cli.places import check_place, take_output
 from opperf.destination import write_text
+from opperf.errors import InputError, OpperfError
 
 if TYPE_CHECKING:
     from opperf.comparison import ComparisonRun
@@ -27,24 +30,41 @@ class Places:
     markdown: Path | None = None
     junit: Path | None = None
     github: bool | None = None
+    force: bool = False
 
-    def check(self) -> None:
-        """Raise `InputError` for what cannot be written, before anything runs."""
-        check_format(self.format, self.output)
-        check_place(self.markdown)
-        check_place(self.junit)
+    def check(self, inputs: Sequence[Path | None]) -> None:
+        """Raise `InputError` for what cannot be written, before anything runs; `inputs` are what the gate reads."""
+        check_format(self.format)
+        take_output(self.output, force=self.force, inputs=inputs)
+        check_place(self.markdown, inputs=inputs)
+        check_place(self.junit, inputs=inputs)
+        named = [str(place) for place in (self.output, self.markdown, self.junit) if place is not None]
+        twice = next((place for place in named if named.count(place) > 1), None)
+        if twice is not None:
+            raise InputError(f"two reports go to `{twice}`", hint="give each a file of its own", slug="output")
 
 
 def deliver(run: ComparisonRun, judgement: Judgement, places: Places) -> None:
-    """Write the report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too."""
+    """Write the report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too.
+
+    What cannot be written keeps none of the others back; the first such trouble is raised at the end.
+    """
     from opperf.reports import findings, gate, github, junit, pull_request
 
     what = f"{len(run.comparisons)} comparisons"
-    write_report(lambda chosen: gate.render(run, judgement, chosen), places.format, places.output, what)
-    if places.markdown is not None:
-        write_text(places.markdown, pull_request.render(run, judgement))
-    if places.junit is not None:
-        write_text(places.junit, junit.render(run, judgement))
+
+    def report() -> None:
+        write_report(lambda chosen: gate.render(run, judgement, chosen), places.format, places.output, what)
+
+    def markdown() -> None:
+        if places.markdown is not None:
+            write_text(places.markdown, pull_request.render(run, judgement))
+
+    def xml() -> None:
+        if places.junit is not None:
+            write_text(places.junit, junit.render(run, judgement))
+
+    troubles = [trouble for write in (markdown, xml, report) if (trouble := _trouble(write)) is not None]
     if os.environ.get("GITHUB_ACTIONS") == "true" if places.github is None else places.github:
         sys.stderr.write(github.workflow_commands(judgement))
         _summarise(pull_request.render(run, judgement))
@@ -53,6 +73,17 @@ def deliver(run: ComparisonRun, judgement: Judgement, places: Places) -> None:
     passed = len(judgement.of_kind("inconclusive"))
     if passed and judgement.exit_code == 0:
         typer.echo(f"{passed} inconclusive, let through by `inconclusive = pass`", err=True)
+    if troubles:
+        raise troubles[0]
+
+
+def _trouble(write: Callable[[], None]) -> OpperfError | None:
+    """Return what keeps something from being written."""
+    try:
+        write()
+    except OpperfError as error:
+        return error
+    return None
 
 
 def _summarise(text: str) -> None:

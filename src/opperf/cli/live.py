@@ -23,26 +23,27 @@ def compare_live(
     labels: Mapping[str, str],
     *,
     explain: bool = False,
-) -> tuple[ComparisonRun, str | int | None]:
-    """Return the document of a comparison, and the exit code of what stopped it, None when nothing did.
+) -> tuple[ComparisonRun, BaseException | None]:
+    """Return the document of a comparison, and what to raise for what stopped it, None when nothing did.
 
     `explain` asks what ran on each side of what is slower or faster.
     """
     from opperf import explaining
     from opperf.cli.progress import Bar
     from opperf.comparing import Comparing, report
+    from opperf.errors import InputError, way_out
     from opperf.session import stored_floors
 
     bar = Bar()
     comparing = Comparing(settings, rule, bar.note, floors=stored_floors())
     contests = comparing.contests(selection, base, new)
-    stopped: str | int | None = None
+    stopped: BaseException | None = None
     try:
         comparing.run(contests)
         if explain:
             explaining.explain(contests, settings, bar.note, spent=comparing.spent)
-    except KeyboardInterrupt:
-        stopped = 130
-    except SystemExit as stop:
-        stopped = stop.code
+    except InputError:
+        raise
+    except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
+        stopped = way_out(stop)
     return report(contests, comparing, labels=labels, command=("opperf", *sys.argv[1:])), stopped

@@ -1,4 +1,4 @@
-"""The command `opperf`: its verbs put together, its errors told, its exit codes kept.
+"""The command `opperf`: its verbs put together.
 
 0 every trial has a record; 2 bad usage or input; 3 the harness failed, or nothing was measured and something failed;
 130 on Ctrl-C. `opperf gate` alone adds 1, a regression, and 4, inconclusive; it leaves with 3 when a side could not be
@@ -7,16 +7,11 @@ measured. `opperf profile` leaves with the exit code of the script.
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Callable
-from types import FrameType
-
 import typer
 
 from opperf.cli import capture, compare, config, doctor, env, gate, noise, operators, profile, replay, run, show
+from opperf.cli.exit import Debug, debuggable, obeyed, show_tracebacks
 from opperf.cli.script_command import ScriptCommand
-from opperf.errors import OpperfError
 
 app = typer.Typer(
     name="opperf",
@@ -38,11 +33,16 @@ app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")
 app.add_typer(env.app, name="env")
+debuggable(app, but=("profile",))
 
 
 @app.callback(invoke_without_command=True)
-def version(*, version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+def version(
+    *, version: bool = typer.Option(False, "--version", help="Print the version and exit."), debug: Debug = False
+) -> None:
     """Measure deep-learning operators on any framework, with numbers that can be believed."""
+    if debug:
+        show_tracebacks()
     if version:
         from opperf import __version__
 
@@ -53,23 +53,3 @@ def version(*, version: bool = typer.Option(False, "--version", help="Print the 
 def main() -> None:
     """Run the command line and exit with its code."""
     obeyed(app)
-
-
-def obeyed(command: Callable[[], object]) -> None:
-    """Run a command line, tell its errors, and exit with its code."""
-    signal.signal(signal.SIGTERM, _terminated)
-    try:
-        command()
-    except OpperfError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_code)
-    except SystemExit as leaving:
-        # `opperf operators | head`: typer leaves with 1, which is the word of `opperf gate`.
-        if isinstance(leaving.__context__, BrokenPipeError):
-            sys.exit(0)
-        raise
-
-
-def _terminated(number: int, frame: FrameType | None) -> None:
-    """Leave as Ctrl-C does, with every finished record kept."""
-    sys.exit(128 + number)

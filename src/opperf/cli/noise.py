@@ -24,13 +24,16 @@ def noise(
 ) -> None:
     """Compare operators with themselves, and keep how far they move: comparisons and gates on this machine use it."""
     from opperf.cli.output import check_format, write_report
+    from opperf.cli.places import take_output
     from opperf.cli.progress import Bar
-    from opperf.cli.selecting import labels, rule, selection, settings
-    from opperf.errors import InputError
-    from opperf.noise import Noise, store
+    from opperf.cli.selecting import inputs, labels, rule, selection, settings
+    from opperf.errors import InputError, way_out
+    from opperf.noise import Noise, prove, store
     from opperf.reports.noise import render
 
-    check_format(report.format, report.output)
+    check_format(report.format)
+    take_output(report.output, force=report.force, inputs=inputs(operators, what))
+    prove()
     for name, value, least in (("--pairs", judging.pairs, 3), ("--repeats", repeats, 1)):
         if value < least:
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
@@ -43,12 +46,16 @@ def noise(
     stopped: BaseException | None = None
     try:
         study.run(trials, repeats)
-    except (KeyboardInterrupt, SystemExit) as stop:
-        stopped = stop
+    except InputError:
+        raise
+    except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
+        stopped = way_out(stop)
     found = study.document(labels=labelled, command=("opperf", *sys.argv[1:]))
-    store(found, bar.note)
-    write_report(lambda chosen: render(found, chosen), report.format, report.output, f"{len(found.floors)} floors")
+    try:
+        store(found, bar.note)
+    finally:
+        write_report(lambda chosen: render(found, chosen), report.format, report.output, f"{len(found.floors)} floors")
     if stopped is not None:
-        raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130) from None
+        raise stopped
     if not found.floors:
         raise typer.Exit(3)

@@ -41,6 +41,9 @@ Format = Annotated[Optional[str], Option(metavar="F", help="console, json, csv o
 Output = Annotated[Optional[Path], Option(metavar="FILE", help="Write there; while running, a journal lies beside it.")]
 
 
+Force = Annotated[bool, Option("--force", help="Overwrite the file that `--output` names.")]
+
+
 @dataclass(frozen=True)
 class What:
     """Which operators, and what they are given."""
@@ -138,3 +141,4 @@ class Report:
     label: Annotated[Words, Option(metavar="K=V", help="Kept with the run.")] = None
     format: Format = None
     output: Output = None
+    force: Force = False

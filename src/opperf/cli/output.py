@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from opperf.cli.places import emit
 from opperf.destination import write_text
-from opperf.errors import InputError, unknown
+from opperf.errors import OpperfError, unknown
 from opperf.reports import FORMATS, render
 
 if TYPE_CHECKING:
@@ -23,17 +24,10 @@ if TYPE_CHECKING:
 SUFFIXES = {".json": "json", ".csv": "csv", ".md": "md"}
 
 
-def check_format(format: str | None, output: Path | None) -> None:
-    """Raise `InputError` for a format that is not known and a place that cannot be written, before anything runs."""
+def check_format(format: str | None) -> None:
+    """Raise `InputError` for a format that is not known, before anything runs."""
     if format is not None and format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    check_place(output)
-
-
-def check_place(output: Path | None) -> None:
-    """Raise `InputError` for a place that no file can be written to."""
-    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
-        raise InputError(f"cannot write `{output}`", hint="give a file in a folder that exists", slug="output")
 
 
 def suite_text(suite: Suite) -> str:
@@ -71,9 +65,16 @@ def write_report(rendered: Callable[[str], str], format: str | None, output: Pat
     A file gets the named format, or the one of its suffix, or JSON. With a file and no named format the table is
     printed too.
     """
+    trouble: OpperfError | None = None
     if output is not None:
-        write_text(output, rendered(format or SUFFIXES.get(output.suffix, "json")))
-        typer.echo(f"wrote {output}: {what}", err=True)
-        if format is not None:
-            return
-    typer.echo(rendered(format or "console"), nl=False)
+        try:
+            write_text(output, rendered(format or SUFFIXES.get(output.suffix, "json")))
+        except OpperfError as error:
+            trouble = error  # what was measured is printed all the same
+        else:
+            typer.echo(f"wrote {output}: {what}", err=True)
+            if format is not None:
+                return
+    emit(rendered(format or "console"))
+    if trouble is not None:
+        raise trouble

@@ -85,7 +85,7 @@ def profile(
 
         typer.echo(autostart_folder())
         return
-    from opperf.cli.output import check_place
+    from opperf.cli.places import check_place
     from opperf.profile.watching import Watching
     from opperf.profiled import Options
 
@@ -116,7 +116,7 @@ def _check(format: str | None, by: str, sort: str, function: str | None, skip: i
     from opperf.profile.rows import GROUPINGS
     from opperf.reports.profile import SORTS
 
-    check_format(format, None)
+    check_format(format)
     if by not in GROUPINGS:
         raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
     if sort not in SORTS:

@@ -43,15 +43,19 @@ def replay(
     report: options.Report,
 ) -> None:
     """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
-    from opperf.cli.output import check_format, check_place, write_report, write_suite
+    from opperf.cli.output import check_format, write_report, write_suite
+    from opperf.cli.places import take_output
     from opperf.cli.selecting import run_options, settings
     from opperf.planning.selection import Selection
     from opperf.reports.replay import left_out, render
     from opperf.trace import Replay
 
     wanted = run_options(keeping, report)
-    check_format(report.format, wanted.output)
-    check_place(save_suite)
+    check_format(report.format)
+    read = [*traces, kineto]
+    take_output(save_suite, force=report.force, inputs=read)
+    if not keeping.dry_run:
+        take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
     measuring = settings(how, sampling, latency=False)
     trace = _read(traces, kineto, subgraph, iterations)
     if kineto is not None and not trace.has_recorded:

@@ -8,6 +8,7 @@ import typer
 
 from opperf.cli import options
 from opperf.cli.option_groups import grouped
+from opperf.errors import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,15 +38,19 @@ def run(
 ) -> None:
     """Measure operators: time forward and backward, memory, rates; alone in their process, with honest intervals."""
     from opperf.cli.output import check_format, deliver
-    from opperf.cli.selecting import run_options, selection, settings
+    from opperf.cli.places import take_output
+    from opperf.cli.selecting import inputs, run_options, selection, settings
     from opperf.sources.param.config import notes
 
+    wanted = run_options(keeping, report)
+    check_format(report.format)
+    if not keeping.dry_run:
+        read = inputs(operators, what, config or ())
+        take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
     selected = selection(operators, what, where, config or ())
     measuring = settings(how, sampling, clock=clock, check=not no_check)
-    wanted = run_options(keeping, report)
     for note in notes(selected.configs):
         typer.echo(f"note: {note}", err=True)
-    check_format(report.format, wanted.output)
     measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output), keeping)
 
 
@@ -81,7 +86,7 @@ def measure(
             report(stopped.run)
             if wanted.output is not None:
                 bar.note(f"stopped; go on with `--resume {wanted.output}`")
-            raise SystemExit(stopped.cause.code if isinstance(stopped.cause, SystemExit) else 130) from None
+            raise way_out(stopped.cause) from None
     bar.close()
     report(measured)
     if wanted.output is not None:

@@ -95,6 +95,12 @@ def settings(how: How, sampling: Sampling | None = None, **plain: Any) -> Settin
     )
 
 
+def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] = ()) -> list[Path | None]:
+    """Return the files that a command reads, which it must not write: the user's own code among them."""
+    code = [Path(found[1]) for name in operators or () if (found := re.match(r"(?:.*?code:)?(.+\.py)(?::|$)", name))]
+    return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
+
+
 def rule(judging: Judging, settling: Settling | None = None) -> Rule:
     """Return the rule of a comparison; raises `InputError`."""
     from opperf.analysis.verdict import Rule

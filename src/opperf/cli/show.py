@@ -18,9 +18,11 @@ def show(
 ) -> None:
     """Print result files again, in any format. Several are merged; of one trial the last file's record counts."""
     from opperf.cli.output import check_format, deliver
+    from opperf.cli.places import check_place
     from opperf.reports.table import merge
     from opperf.session import read_results
 
-    check_format(format, output)
+    check_format(format)
+    check_place(output, inputs=files)
     runs = [read_results(file) for file in files]
     deliver(runs[0] if len(runs) == 1 else merge(runs), format, output)

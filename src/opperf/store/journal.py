@@ -8,14 +8,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opperf.destination import told
 from opperf.errors import InputError
 from opperf.json_text import NotJSON, value_of
 from opperf.outcome import Outcome
 from opperf.record import SCHEMA_VERSION, Record, Run
+from opperf.scratch import scratch_file
 from opperf.text_file import distinct, read_bytes
 
 
@@ -39,28 +42,25 @@ class JournalWriter:
     def __init__(self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()) -> None:
         self.path = path
         # A journal of the same name holds what this one begins with: it is replaced when this one holds that too.
-        unfinished = path.with_name(f"{path.name}.new")
-        try:
-            self._file = unfinished.open("w", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
-        try:
-            self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
-            for record in records:
-                self._write({"record": record.to_json()})
-            for outcome in outcomes:
-                self._write({"outcome": outcome.to_json()})
-            self._settle()
-            unfinished.replace(path)
-        except BaseException:
-            self._file.close()
-            unfinished.unlink(missing_ok=True)
-            raise
+        with told(path), scratch_file(path) as (descriptor, unfinished):
+            self._file = os.fdopen(os.dup(descriptor), "w", encoding="utf-8")
+            try:
+                self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
+                for record in records:
+                    self._write({"record": record.to_json()})
+                for outcome in outcomes:
+                    self._write({"outcome": outcome.to_json()})
+                self._settle()
+                unfinished.replace(path)
+            except BaseException:
+                self.close()
+                raise
 
     def add(self, outcome: Outcome) -> None:
-        """Append one outcome and wait until it is on the disk."""
-        self._write({"outcome": outcome.to_json()})
-        self._settle()
+        """Append one outcome and wait until it is on the disk; raises `HarnessError` where that is full."""
+        with told(self.path):
+            self._write({"outcome": outcome.to_json()})
+            self._settle()
 
     def _write(self, content: dict[str, Any]) -> None:
         self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
@@ -71,7 +71,8 @@ class JournalWriter:
 
     def close(self) -> None:
         """Close the file; the journal stays."""
-        self._file.close()
+        with suppress(OSError):  # what could not be written was told when it was added
+            self._file.close()
 
 
 def read_journal(path: Path) -> Journal:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from opperf.destination import write_text
+from opperf.destination import prove, told, write_text
 from opperf.errors import InputError
 from opperf.text_file import read_json
 
@@ -67,12 +67,20 @@ class MachineFile(Generic[E]):
             raise InputError(error.message, hint=hint, slug=error.slug) from error
         return {entry.key: entry for entry in known}
 
+    def prove(self, path: Path) -> None:
+        """Raise where entries could not be added: for a file that cannot be written, or read."""
+        with told(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        prove(path)
+        self.read(path)
+
     def add(self, path: Path, entries: Iterable[E]) -> None:
         """Add entries to a file; several commands may do so at once. Raises `InputError` where it cannot be written."""
         from filelock import FileLock, Timeout  # 40 ms that only commands which write pay
 
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            with told(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=PATIENCE):
                 known = {**self.read(path), **{entry.key: entry for entry in entries}}
                 document = {"schema_version": SCHEMA_VERSION, self.name: [entry.to_json() for entry in known.values()]}

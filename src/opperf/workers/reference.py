@@ -7,10 +7,8 @@ command, and sleeps while samples are taken: nothing asks it then. Without it a 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from opperf import plan
@@ -21,6 +19,7 @@ from opperf.errors import OpperfError, WorkerFailure
 from opperf.message import telling
 from opperf.operators import Operator, catalog
 from opperf.plan import Settings, Side, Trial
+from opperf.scratch import ScratchFolder
 from opperf.tensor import FLOAT8
 from opperf.workers.interpreters import imports_here
 from opperf.workers.process import OperatorFailure, Worker
@@ -47,7 +46,7 @@ class Reference:
         self._worker: Worker | None = None
         self._against = ""
         self._broken: str | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: ScratchFolder | None = None
         self._expected: dict[str, Outputs] = {}
         self._found: dict[tuple[object, ...], str | OperatorFailure] = {}
 
@@ -74,7 +73,7 @@ class Reference:
             self._worker.close()
             self._worker = None
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.close()
             self._folder = None
         self._expected.clear()
 
@@ -118,8 +117,8 @@ class Reference:
 
     def _evaluated(self, trial: Trial, name: str, ask: Ask) -> Outputs:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="opperf-check-")
-        folder = Path(self._folder.name, name)
+            self._folder = ScratchFolder("check")
+        folder = self._folder.path / name
         folder.mkdir(exist_ok=True)
         asked = {**telling(trial), "seed": self._settings.seed, "folder": str(folder)}
         outputs: Outputs = ask("evaluate", asked)["outputs"]

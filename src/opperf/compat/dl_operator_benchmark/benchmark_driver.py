@@ -9,7 +9,6 @@ import argparse
 import csv
 import io
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -58,13 +57,13 @@ def _run(given: argparse.Namespace) -> int:
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
     from opperf.compat.dl_operator_benchmark.runners import chosen, measured
+    from opperf.destination import prove, write_text
     from opperf.errors import InputError
     from opperf.registry import device_named
     from opperf.tensor import dtype_named
 
     file: Path = given.output_file
-    if file.is_dir() or not file.absolute().parent.is_dir():
-        raise InputError(f"cannot write `{file}`", hint="give a file in a folder that exists", slug="output")
+    prove(file)
     kind, _, index = device_named(given.ctx).partition(":")
     if kind != "cpu" and int(index) >= mx.context.num_gpus():
         raise InputError(f"no device `{given.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
@@ -74,7 +73,7 @@ def _run(given: argparse.Namespace) -> int:
     found: dict[str, float] = {}
     for results in measured(classes, context, inputs, warmup=given.warmup, runs=given.runs):
         found.update(results)
-        _write(file, rendered(found, given.output_format))
+        write_text(file, rendered(found, given.output_format))
     if not found:
         print(f"none of {len(classes)} operators was measured, and nothing was written", file=sys.stderr)
         return 3
@@ -96,18 +95,6 @@ def rendered(found: Mapping[str, float], format: str) -> str:
         return text.getvalue()
     lines = [COLUMNS, (":---", "---:"), *((key, f"{seconds:.9f}") for key, seconds in found.items())]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        from opperf.errors import InputError
-
-        raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and n
     raise SystemExit(2) from None
 
 from opperf.cli import options
-from opperf.cli.main import obeyed
+from opperf.cli.exit import debuggable, obeyed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +43,9 @@ def benchmark(
     ctx: Annotated[str, Option(metavar="CTX", help="cpu, gpu, gpu(0).")] = "cpu",
     dtype: Annotated[str, Option(metavar="D", help="float32, float64, int32, int64, ...")] = "float32",
     output_format: Annotated[str, Option("--output-format", "-f", metavar="F", help="json, md or csv.")] = "json",
-    output_file: Annotated[Path, Option("--output-file", "-o", metavar="FILE", help="Must not exist.")] = Path(
-        "mxnet_operator_benchmarks.json"
-    ),
+    output_file: Annotated[
+        Path, Option("--output-file", "-o", metavar="FILE", help="Must not exist, unless `--force` is given.")
+    ] = Path("mxnet_operator_benchmarks.json"),
     profiler: Annotated[
         str, Option("--profiler", "-p", metavar="native|python", help="MXNet's, directions apart; opperf's, together.")
     ] = "native",
@@ -69,6 +69,7 @@ def benchmark(
         Optional[Path], Option(metavar="FILE", help="Write opperf's own records there too, with every sample.")
     ] = None,
     resume: Annotated[bool, Option("--resume", help="Go on where the journal of the output file ends.")] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite the output file.")] = False,
 ) -> None:
     """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
@@ -82,7 +83,7 @@ def benchmark(
         raise unknown("format", output_format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     if profiler not in PROFILERS:
         raise unknown("profiler", profiler, PROFILERS, hint=f"known: {', '.join(PROFILERS)}")
-    _check_places(output_file, records, resume=resume)
+    _take_places(output_file, records, inputs, force=force, resume=resume)
     given = {} if inputs is None else read_rows(inputs)
     wanted = Wanted(
         names(operator or (), category or (), given), given, dtype, is_large(int64_tensor), profiler == "python"
@@ -112,14 +113,14 @@ def shared(runs: int, processes: int | None) -> tuple[int, int]:
     return children, math.ceil(runs / children)
 
 
-def _check_places(output: Path, records: Path | None, *, resume: bool) -> None:
-    """Raise `InputError` for a file that would be overwritten, and for one that cannot be written."""
-    from opperf.cli.output import check_place
+def _take_places(output: Path, records: Path | None, inputs: Path | None, *, force: bool, resume: bool) -> None:
+    """Hold the output; raises `InputError` for a file that would be overwritten, and for one that cannot be written."""
+    from opperf.cli.places import check_place, take_output
     from opperf.errors import InputError
     from opperf.store.journal import journal_of
 
-    check_place(output)
-    check_place(records)
+    take_output(output, force=True, inputs=[inputs])
+    check_place(records, inputs=[inputs])
     unfinished = journal_of(output).exists()
     if resume and not unfinished:
         raise InputError(
@@ -127,8 +128,8 @@ def _check_places(output: Path, records: Path | None, *, resume: bool) -> None:
             hint="leave `--resume` out to begin a run",
             slug="no_journal",
         )
-    if output.exists() and not resume:
-        hint = "`--resume` goes on with it" if unfinished else "name another `--output-file`, or remove it"
+    if output.is_file() and not resume and not force:
+        hint = "`--resume` goes on with it" if unfinished else "name another `--output-file`, or give `--force`"
         raise InputError(f"`{output}` exists already and is not overwritten", hint=hint, slug="output_exists")
 
 
@@ -172,13 +173,17 @@ def _write(
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
     """Exit as `opperf run` does; only a run that came to its end has no journal left."""
     from opperf.cli.run import leave
+    from opperf.errors import way_out
     from opperf.store.journal import journal_of
 
     if stopped is not None:
         typer.echo(f"stopped; `--resume` goes on where {output} ends", err=True)
-        raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130)
+        raise way_out(stopped)
     journal_of(output).unlink(missing_ok=True)
     leave(run, strict=False)
+
+
+debuggable(app)
 
 
 def main() -> None:

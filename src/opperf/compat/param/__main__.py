@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 
 import typer
 
-from opperf.cli.main import obeyed
+from opperf.cli.exit import obeyed
 
 
 def main() -> None:
@@ -18,13 +19,13 @@ def main() -> None:
 
 def benchmark() -> None:
     """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
-    from opperf.cli.output import check_place
+    from opperf.cli.places import take_output
     from opperf.cli.run import leave
     from opperf.compat.param.command.flags import parser, quiet
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
     from opperf.compat.param.command.tools import asked
-    from opperf.errors import InputError
+    from opperf.errors import InputError, way_out
     from opperf.sources.param.document import read_config
 
     given = parser().parse_args()
@@ -34,7 +35,7 @@ def benchmark() -> None:
     config = read_config(given.config)
     stamp = f"{os.getpid()}_{int(time.time())}"
     path = output_path(given.output_prefix, stamp, append=given.append)
-    check_place(path)
+    take_output(path, force=True, inputs=[Path(given.config)])  # PARAM writes over what is there, too
     if not quiet(given):
         for note in config.notes:
             print(f"note: {note}", file=sys.stderr)
@@ -45,7 +46,7 @@ def benchmark() -> None:
         raise SystemExit(130) from None
     print(f"wrote {path}", file=sys.stderr)
     if stopped is not None:
-        raise SystemExit(stopped.code if isinstance(stopped, SystemExit) else 130)
+        raise way_out(stopped)
     try:
         leave(run, strict=False)
     except typer.Exit as left:  # no command of typer is around this one

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from opperf.analysis.summary import record
 from opperf.compat.param.command.ids import short
 from opperf.compat.param.times import MILLI, fields
-from opperf.errors import InputError
+from opperf.destination import told
 from opperf.measurement import Samples
 from opperf.outcome import Outcome
 from opperf.plan import Settings
@@ -33,21 +34,22 @@ class Lines:
     """A file of lines, opened for the length of a run."""
 
     def __init__(self, path: Path, *, append: bool) -> None:
-        try:
+        with told(path):
             self._file = path.open("a" if append else "w", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
         self.path = path
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Write a line, and see that it is on the disk."""
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with told(self.path):
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+            if self.path.is_file():
+                os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # what could not be written was told when it was added
+            self._file.close()
 
 
 def output_path(prefix: str, stamp: str, *, append: bool) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf import __version__
+from opperf.cli.places import emit
 from opperf.cli.progress import Bar
 from opperf.compat.param.command.batches import Watch
 from opperf.compat.param.command.flags import quiet
@@ -166,7 +167,7 @@ class Running:
                     self._sampled.append((made.run_id, direction, samples))
                 why = outcome.reason.message if outcome.reason is not None else ""
                 told = format_seconds(summary.median) if summary is not None else f"{outcome.status}: {why}"
-                print(one_line(f"{made.run_id}  {direction}  {told}"), flush=True)
+                emit(f"{one_line(f'{made.run_id}  {direction}  {told}')}\n")
 
 
 def header(given: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
