@@ -100,4 +100,4 @@ def _write(document: ComparisonRun, report: options.Report) -> None:
     from opperf.reports.comparisons import render
 
     what = f"{len(document.comparisons)} comparisons"
-    write_report(lambda chosen: render(document, chosen), report.format, report.output, what)
+    write_report(lambda chosen, screen: render(document, chosen, screen.width), report.format, report.output, what)

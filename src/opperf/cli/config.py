@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from opperf.cli import options
+from opperf.cli.screen import show, tell
+from opperf.reports.layout import Note
 
 if TYPE_CHECKING:
     from opperf.sources.param.config import ConfiguredOperator, Workloads
@@ -34,15 +36,14 @@ def check(
     from opperf.workers.pool import Pool
 
     wrong = 0
-    note = partial(typer.echo, err=True)
-    own = workloads([plugin_file(path) for path in plugin or ()], installed=True, note=note)
-    with Pool(Settings(), note, own.plugins) as pool:
+    own = workloads([plugin_file(path) for path in plugin or ()], installed=True, note=tell)
+    with Pool(Settings(), tell, own.plugins) as pool:
         for file in files:
             try:
-                typer.echo(_checked(file, pool, own))
+                show([Note(_checked(file, pool, own))])
             except InputError as error:
                 wrong += 1
-                typer.echo(f"error: {error}", err=True)
+                tell(f"error: {error}")
     if wrong:
         raise typer.Exit(2)
 
@@ -58,7 +59,7 @@ def _checked(file: Path, pool: Pool, own: Workloads) -> str:
 
     config, problems = examined(file, own)
     for note in notes([config]):
-        typer.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     asked = (known.meaning.framework for known in config.operators if not known.meaning.certain)
     for framework in dict.fromkeys(name for name in asked if name is not None):
         side = settled_side(Side(framework))

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from opperf.cli import options
+from opperf.cli.screen import show
+from opperf.reports.layout import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from opperf.plan import Side
 
@@ -37,36 +39,36 @@ def doctor(
     )
     named = framework or environment or here
     chosen = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
-    _tell_machine()
-    _tell_noise()
+    show([*_machine(), *_noise()])
     if peaks:
         _measure(chosen)
-    _tell_peaks(chosen[0].device if chosen else "cpu", threads)
+    typer.echo()
+    show(_peaks(chosen[0].device if chosen else "cpu", threads))
     _tell_environments(chosen)
 
 
-def _tell_machine() -> None:
-    """Print the facts of the machine that fit on a line."""
+def _machine() -> Iterator[Note]:
+    """Yield the facts of the machine that fit on a line."""
     from opperf.workers import machine
 
-    typer.echo("machine")
+    yield Note("machine")
     for name, value in machine.facts().items():
         if value is not None and not isinstance(value, (dict, list)):
-            typer.echo(f"  {name}: {value}")
+            yield Note(f"{name}: {value}", 2)
 
 
-def _tell_noise() -> None:
-    """Print what makes the machine noisy, with remedies."""
+def _noise() -> Iterator[Note]:
+    """Yield what makes the machine noisy, with remedies."""
     from opperf.workers import machine_noise
 
-    typer.echo("\nnoise")
+    yield from (Note(), Note("noise"))
     found = machine_noise.noise()
     for doubt in found:
-        typer.echo(f"  {doubt.slug}: {doubt.message}")
+        yield Note(f"{doubt.slug}: {doubt.message}", 2)
         if doubt.hint:
-            typer.echo(f"    hint: {doubt.hint}")
+            yield Note(f"hint: {doubt.hint}", 4)
     if not found:
-        typer.echo("  nothing found")
+        yield Note("nothing found", 2)
 
 
 def _tell_environments(sides: Sequence[Side]) -> None:
@@ -79,20 +81,20 @@ def _tell_environments(sides: Sequence[Side]) -> None:
 
     typer.echo("\nenvironments")
     if not sides:
-        typer.echo("  no framework imports here; `opperf doctor --framework torch` looks at a built one")
+        show([Note("no framework imports here; `opperf doctor --framework torch` looks at a built one", 2)])
         return
     with Pool(Settings(), Bar().note) as pool:
         for side in sides:
-            typer.echo(f"  {side.framework} in `{side.environment}`")
+            show([Note(f"{side.framework} in `{side.environment}`", 2)])
             try:
                 worker = pool.worker(side)
             except (OpperfError, OperatorFailure) as error:
-                typer.echo(f"    cannot be used: {error}".replace("\n\nhint:", "\n    hint:"))
+                first, *others = (line for line in str(error).splitlines() if line)
+                show([Note(f"cannot be used: {first}", 4), *(Note(line, 4) for line in others)])
                 continue
-            typer.echo(f"    devices: {', '.join(worker.devices)}")
-            for name in TOLD:
-                if worker.facts.get(name) is not None:
-                    typer.echo(f"    {name}: {worker.facts[name]}")
+            known = (name for name in TOLD if worker.facts.get(name) is not None)
+            facts = (Note(f"{name}: {worker.facts[name]}", 4) for name in known)
+            show([Note(f"devices: {', '.join(worker.devices)}", 4), *facts])
 
 
 def _measure(sides: Sequence[Side]) -> None:
@@ -109,22 +111,22 @@ def _measure(sides: Sequence[Side]) -> None:
     bar.close()
 
 
-def _tell_peaks(device: str, threads: int) -> None:
-    """Print the limits of a device that were measured, and with what."""
+def _peaks(device: str, threads: int) -> Iterator[Note]:
+    """Yield the limits of a device that were measured, and with what."""
     from opperf.peaks import MOVE
     from opperf.session import stored_rates
     from opperf.units import format_byte_rate, format_bytes, format_flop_rate
 
     known = [rate for rate in stored_rates() if (rate.device, rate.threads) == (device, threads)]
-    typer.echo(f"\npeaks of {device}, {threads} thread(s)")
+    yield Note(f"peaks of {device}, {threads} thread(s)")
     best: dict[tuple[str, object], tuple[float, str]] = {}
     for rate in known:
         what = (rate.kind, rate.size if rate.kind == MOVE else rate.dtype)
         best[what] = max(best.get(what, (0.0, "")), (rate.rate, f"{rate.operator} of {rate.framework}"))
     for (kind, size), (fastest, source) in best.items():
         if kind == MOVE:
-            typer.echo(f"  moving {format_bytes(int(str(size)))}: {format_byte_rate(fastest)} ({source})")
+            yield Note(f"moving {format_bytes(int(str(size)))}: {format_byte_rate(fastest)} ({source})", 2)
         else:
-            typer.echo(f"  products of {size}: {format_flop_rate(fastest)} ({source})")
+            yield Note(f"products of {size}: {format_flop_rate(fastest)} ({source})", 2)
     if not known:
-        typer.echo("  not measured; `opperf doctor --peaks --framework torch` measures them")
+        yield Note("not measured; `opperf doctor --peaks --framework torch` measures them", 2)

@@ -6,16 +6,25 @@ from typing import Annotated
 
 import typer
 
+from opperf.cli.screen import show, tell
 from opperf.environment import EnvironmentSpec, preset
 from opperf.errors import InputError
 from opperf.registry import PRESETS
+from opperf.reports.layout import Grid, Heading
 from opperf.workers import environments, interpreters
 from opperf.workers.environments import Built
 
 app = typer.Typer(help="List, build and remove the environments that frameworks are measured in.", no_args_is_help=True)
 
 _NAME = typer.Argument(metavar="NAME", help="A framework (`mxnet`) or a requirement (`numpy==1.26.4`).")
-_TITLES = ("ENVIRONMENT", "FRAMEWORKS", "PYTHON", "SIZE", "AGE", "NAME")
+_HEADINGS = (
+    Heading("environment", least=16),
+    Heading("frameworks", least=10),
+    Heading("python", rank=1),
+    Heading("size", rank=0),
+    Heading("age", rank=2),
+    Heading("name", least=12),
+)
 
 
 @app.command("list")
@@ -31,9 +40,7 @@ def list_environments() -> None:
         *(_row(environment) for environment in built),
         *((name, owner, "-", "-", "not built", "-") for name, owner in presets),
     ]
-    widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
-    for row in (_TITLES, *rows):
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    show([Grid(_HEADINGS, rows, whole="a wider terminal or a pipe has every column")])
 
 
 @app.command()
@@ -94,4 +101,4 @@ def _ago(seconds: float) -> str:
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    tell(text)

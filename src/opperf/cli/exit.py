@@ -22,6 +22,7 @@ from typing import Annotated, Any
 import typer
 
 from opperf.cli import places
+from opperf.cli.screen import tell
 from opperf.errors import HarnessError, OpperfError
 
 #: The variable that shows tracebacks, as `--debug` does.
@@ -84,7 +85,7 @@ def _code(command: Callable[[], object]) -> str | int | None:
             places.release()
     except OpperfError as error:
         _show_traceback()
-        typer.echo(f"error: {error}", err=True)
+        tell(f"error: {error}")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -95,7 +96,7 @@ def _code(command: Callable[[], object]) -> str | int | None:
         return 0 if isinstance(leaving.__context__, BrokenPipeError) else leaving.code
     except Exception as error:
         _show_traceback()
-        typer.echo(f"error: {_unexpected(error)}", err=True)
+        tell(f"error: {_unexpected(error)}")
         return HarnessError.exit_code
     return 0
 

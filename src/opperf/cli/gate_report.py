@@ -54,7 +54,9 @@ def deliver(run: ComparisonRun, judgement: Judgement, places: Places) -> None:
     what = f"{len(run.comparisons)} comparisons"
 
     def report() -> None:
-        write_report(lambda chosen: gate.render(run, judgement, chosen), places.format, places.output, what)
+        write_report(
+            lambda chosen, screen: gate.render(run, judgement, chosen, screen.width), places.format, places.output, what
+        )
 
     def markdown() -> None:
         if places.markdown is not None:

@@ -51,10 +51,11 @@ def noise(
     except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
         stopped = way_out(stop)
     found = study.document(labels=labelled, command=("opperf", *sys.argv[1:]))
+    count = f"{len(found.floors)} floors"
     try:
         store(found, bar.note)
     finally:
-        write_report(lambda chosen: render(found, chosen), report.format, report.output, f"{len(found.floors)} floors")
+        write_report(lambda chosen, screen: render(found, chosen, screen.width), report.format, report.output, count)
     if stopped is not None:
         raise stopped
     if not found.floors:

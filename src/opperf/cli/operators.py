@@ -10,16 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.cli import options
+from opperf.cli.screen import show
 from opperf.errors import InputError, unknown
 from opperf.operators import catalog
 from opperf.operators.groups import GROUPS, check_categories
 from opperf.registry import split_implementation
-from opperf.reports.cells import console, markdown
+from opperf.reports.cells import markdown
+from opperf.reports.layout import Grid, Heading
 
 if TYPE_CHECKING:
     from opperf.operators import Operator
 
-FORMATS = {"console": console, "md": markdown}
+FORMATS = ("console", "md")
+#: How columns behave in a narrow terminal; those of frameworks are not among them.
+HEADINGS = {
+    "operator": Heading("operator", least=14),
+    "category": Heading("category", rank=0),
+    "directions": Heading("directions", rank=1, least=9),
+    "arguments": Heading("arguments", least=16),
+    "meaning": Heading("meaning", least=24),
+}
 
 
 def operators(
@@ -54,7 +64,11 @@ def operators(
         raise unknown("operator", pattern, catalog())
     if not rows:
         raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see what is")
-    typer.echo(FORMATS[format](titles, rows))
+    if format == "md":
+        typer.echo(markdown(titles, rows))
+        return
+    headings = [HEADINGS.get(title, Heading(title, least=14)) for title in titles]
+    show([Grid(headings, rows, whole="`--format md` has every column")])
 
 
 def _meanings(chosen: Sequence[Operator]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

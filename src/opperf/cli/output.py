@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from opperf.cli.places import emit
+from opperf.cli.screen import FILE, Screen, screen, tell
 from opperf.destination import write_text
 from opperf.errors import OpperfError, unknown
 from opperf.reports import FORMATS, render
@@ -45,22 +44,20 @@ def write_suite(suite: Suite, output: Path) -> None:
 def tell_left_out(left_out: Iterable[LeftOut]) -> None:
     """Say which operators no suite can hold."""
     for one in left_out:
-        typer.echo(f"left out: {one.name}, {one.count} calls: {one.reason}", err=True)
+        tell(f"left out: {one.name}, {one.count} calls: {one.reason}")
 
 
-def deliver(run: Run, format: str | None, output: Path | None) -> None:
-    """Print the report of a run, or write it."""
+def deliver(run: Run, format: str | None, output: Path | None, top: int | None = None) -> None:
+    """Print the report of a run, or write it; `top` bounds the rows for people."""
 
-    def rendered(chosen: str) -> str:
-        if chosen == "console" and output is None and sys.stdout.isatty():
-            return render(run, chosen, width=shutil.get_terminal_size().columns, color=True)
-        return render(run, chosen)
+    def rendered(chosen: str, screen: Screen) -> str:
+        return render(run, chosen, width=screen.width, color=screen.color, top=top)
 
     write_report(rendered, format, output, f"{len(run.records)} records")
 
 
-def write_report(rendered: Callable[[str], str], format: str | None, output: Path | None, what: str) -> None:
-    """Print a report, or write it, in the form that `rendered` makes of a format.
+def write_report(rendered: Callable[[str, Screen], str], format: str | None, output: Path | None, what: str) -> None:
+    """Print a report, or write it, in the form that `rendered` makes of a format for where it is read.
 
     A file gets the named format, or the one of its suffix, or JSON. With a file and no named format the table is
     printed too.
@@ -68,13 +65,13 @@ def write_report(rendered: Callable[[str], str], format: str | None, output: Pat
     trouble: OpperfError | None = None
     if output is not None:
         try:
-            write_text(output, rendered(format or SUFFIXES.get(output.suffix, "json")))
+            write_text(output, rendered(format or SUFFIXES.get(output.suffix, "json"), FILE))
         except OpperfError as error:
             trouble = error  # what was measured is printed all the same
         else:
             typer.echo(f"wrote {output}: {what}", err=True)
             if format is not None:
                 return
-    emit(rendered(format or "console"))
+    emit(rendered(format or "console", screen()))
     if trouble is not None:
         raise trouble

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -154,13 +152,14 @@ def _run(
     """Run the script, tell what it left, and leave with its exit code."""
     from opperf import profiled
     from opperf.cli.progress import Bar
+    from opperf.cli.screen import tell
     from opperf.errors import InputError
     from opperf.profile.watching import WATCHED
 
     python = profiled.python_for(command, environment, asked, Bar().note)
     done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
     for line in (*(f"wrote {file}" for file in done.files), *done.notes):
-        typer.echo(line, err=True)
+        tell(line)
     if suite is not None:
         _save_suite(done.recorded, suite)
     if done.profile is None and tool is None:
@@ -173,7 +172,7 @@ def _run(
         try:
             report(done.profile)
         except InputError as error:  # the script has run, and its exit code counts
-            typer.echo(f"error: {error}", err=True)
+            tell(f"error: {error}")
     if done.code:
         raise typer.Exit(done.code)
 
@@ -203,12 +202,12 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
     """Print the table, and write the page that is asked for."""
+    from opperf.cli.screen import screen
     from opperf.destination import write_text
     from opperf.reports.profile import render
 
     chosen = format or "console"
-    width = shutil.get_terminal_size().columns if chosen == "console" and sys.stdout.isatty() else None
-    typer.echo(render(profile, chosen, by=by, sort=sort, top=top, width=width), nl=False)
+    typer.echo(render(profile, chosen, by=by, sort=sort, top=top, width=screen().width), nl=False)
     if page is not None:
         from opperf.reports.profile_page import render as whole_page
 

@@ -5,14 +5,15 @@ The bar has no thread of its own. It is drawn between trials, never while a samp
 
 from __future__ import annotations
 
-import sys
 import time
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from opperf.cli.screen import tell
 from opperf.outcome import Outcome
 from opperf.plan import Trial
+from opperf.reports.escaping import one_line
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0
@@ -30,9 +31,9 @@ class Bar:
     def note(self, text: str) -> None:
         """Print a line."""
         if self._bar is not None:
-            self._bar.console.print(text, markup=False, highlight=False)
+            self._bar.console.print(one_line(text), markup=False, highlight=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            tell(text)
 
     def begin(self, total: int) -> None:
         """Show an empty bar."""
@@ -40,7 +41,7 @@ class Bar:
         self._began = self._told = time.monotonic()
         if self._console.is_terminal and total:
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
@@ -53,7 +54,7 @@ class Bar:
 
     def next(self, trial: Trial) -> None:
         """Say what is measured now."""
-        name = f"{trial.case.operator} {trial.side.framework} {trial.direction}"
+        name = one_line(f"{trial.case.operator} {trial.side.framework} {trial.direction}")
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=name)
             self._bar.refresh()

@@ -45,6 +45,7 @@ def replay(
     """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
     from opperf.cli.output import check_format, write_report, write_suite
     from opperf.cli.places import take_output
+    from opperf.cli.screen import tell
     from opperf.cli.selecting import run_options, settings
     from opperf.planning.selection import Selection
     from opperf.reports.replay import left_out, render
@@ -64,7 +65,7 @@ def replay(
         write_suite(trace.suite(), save_suite)
     if keeping.dry_run:
         for line in left_out(trace):
-            typer.echo(line, err=True)
+            tell(line)
     selected = Selection(
         suite=trace.suite(),
         frameworks=("torch",),
@@ -77,7 +78,9 @@ def replay(
     def deliver(run: Run) -> None:
         found = Replay(trace, run)
         what = f"{len(run.records)} records"
-        write_report(lambda chosen: render(found, chosen, top), report.format, wanted.output, what)
+        write_report(
+            lambda chosen, screen: render(found, chosen, top, screen.width), report.format, wanted.output, what
+        )
 
     measure(selected, measuring, wanted, deliver, keeping)
 

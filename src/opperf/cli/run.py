@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.cli import options
 from opperf.cli.option_groups import grouped
 from opperf.errors import way_out
+from opperf.reports.layout import Heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 
 #: What a trial takes beyond its samples (inputs, warm-up, latency, memory), and a child to start, in seconds.
 TRIAL_EXTRA, CHILD_START = 0.15, 4.0
+
+
+#: The columns of a plan.
+PLAN = (
+    Heading("operator", least=10),
+    Heading("direction", least=8, common=True),
+    Heading("side", least=14, common=True),
+    Heading("inputs", least=20),
+)
 
 
 @grouped
@@ -35,10 +45,14 @@ def run(
     no_check: options.NoCheck = False,
     keeping: options.Keeping,
     report: options.Report,
+    top: Annotated[
+        Optional[int], typer.Option(metavar="N", min=1, help="Print N rows; a suite begins with what takes most.")
+    ] = None,
 ) -> None:
     """Measure operators: time forward and backward, memory, rates; alone in their process, with honest intervals."""
     from opperf.cli.output import check_format, deliver
     from opperf.cli.places import take_output
+    from opperf.cli.screen import tell
     from opperf.cli.selecting import inputs, run_options, selection, settings
     from opperf.sources.param.config import notes
 
@@ -50,8 +64,8 @@ def run(
     selected = selection(operators, what, where, config or ())
     measuring = settings(how, sampling, clock=clock, check=not no_check)
     for note in notes(selected.configs):
-        typer.echo(f"note: {note}", err=True)
-    measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output), keeping)
+        tell(f"note: {note}")
+    measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output, top), keeping)
 
 
 def measure(
@@ -103,11 +117,15 @@ def _idle(selection: Selection, plan: Plan) -> list[str]:
 
 
 def _print_plan(plan: Plan) -> None:
+    from opperf.cli.screen import show
+    from opperf.reports.layout import Grid
     from opperf.reports.text import case_text
 
+    rows = []
     for trial in plan.trials:
         place = f"{trial.side.framework} ({trial.side.environment}, {trial.side.device}, {trial.side.mode})"
-        typer.echo(f"{trial.case.operator}  {trial.direction}  {place}  {case_text(trial.case)}".rstrip())
+        rows.append((trial.case.operator, trial.direction, place, case_text(trial.case)))
+    show([Grid(PLAN, rows)])
     settings = plan.settings
     starts = len({trial.side.process for trial in plan.trials}) * settings.processes
     seconds = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA) + starts * CHILD_START

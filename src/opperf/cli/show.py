@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -13,6 +13,7 @@ from opperf.cli import options
 def show(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files or journals.")],
     *,
+    top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Print N rows.")] = None,
     format: options.Format = None,
     output: options.Output = None,
 ) -> None:
@@ -25,4 +26,4 @@ def show(
     check_format(format)
     check_place(output, inputs=files)
     runs = [read_results(file) for file in files]
-    deliver(runs[0] if len(runs) == 1 else merge(runs), format, output)
+    deliver(runs[0] if len(runs) == 1 else merge(runs), format, output, top)

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 FORMATS = ("console", "json", "csv", "md")
 
 
-def render(run: Run, format: str, *, width: int | None = None, color: bool = False) -> str:
+def render(run: Run, format: str, *, width: int | None = None, color: bool = False, top: int | None = None) -> str:
     """Return a run in one of the formats, with a line break at the end.
 
     `width` and `color` are the console's: None is as wide as the table needs, which is right for a pipe or a file.
-    Raises `InputError` for a format that is not known.
+    `top` bounds the rows that people are shown. Raises `InputError` for a format that is not known.
     """
     if format == "console":
         from opperf.reports import console
 
-        return console.render(run, width=width, color=color)
+        return console.render(run, width=width, color=color, top=top)
     if format == "json":
         from opperf.reports import json_document
 
@@ -38,7 +38,7 @@ def render(run: Run, format: str, *, width: int | None = None, color: bool = Fal
     if format == "md":
         from opperf.reports import markdown
 
-        return markdown.render(run)
+        return markdown.render(run, top=top)
     if format == "html":
         from opperf.reports import html
 

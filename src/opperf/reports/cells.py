@@ -1,4 +1,4 @@
-"""A table of cells as text: padded for a console, with bars for Markdown, with commas for machines."""
+"""A table of cells as text: with bars for Markdown, with commas for machines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from opperf.reports.escaping import for_csv, for_markdown
 
 
 def filled(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
@@ -18,21 +20,6 @@ def filled(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[s
     return [titles[i] for i in shown], [[row[i] for i in shown] for row in rows]
 
 
-def console(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return padded columns under their titles; a column without any text is left out.
-
-    >>> print(console(("name", "none", "time"), [("add", "", "1 us")]))
-    name  time
-    ----------
-    add   1 us
-    """
-    titles, rows = filled(titles, rows)
-    widths = [max(map(len, column)) for column in zip(titles, *rows)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in (titles, *rows)]
-    lines.insert(1, "-" * len(lines[0]))
-    return "\n".join(lines)
-
-
 def markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     r"""Return a Markdown table.
 
@@ -41,12 +28,14 @@ def markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | --- | --- |
     | a\|b | 1 us |
     """
-    lines = [titles, ["---"] * len(titles), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in lines)
+    lines = [map(for_markdown, titles), ["---"] * len(titles), *(map(for_markdown, row) for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def comma_separated(titles: Iterable[str | None], rows: Iterable[Iterable[Any]]) -> str:
     r"""Return comma-separated values, a line for the titles and one for each row; None is an empty field.
+
+    Numbers have the precision of the machine. Text is one line, and none that a spreadsheet computes.
 
     >>> comma_separated(("name", "time_s"), [("a,b", 1e-06), ("add", None)])
     'name,time_s\n"a,b",1e-06\nadd,\n'
@@ -54,5 +43,5 @@ def comma_separated(titles: Iterable[str | None], rows: Iterable[Iterable[Any]])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
-    writer.writerows(rows)
+    writer.writerows(map(for_csv, row) for row in rows)
     return text.getvalue()

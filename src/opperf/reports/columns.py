@@ -47,7 +47,9 @@ class Column:
 
     `wanted` is `always` (if any row has a value), `varied` (only if rows differ in it) or `ambiguous` (only if rows of
     one framework and version differ in it). `rank` orders what a narrow terminal goes without, lowest first; None is
-    never left out. `least` is the width to which the column may be folded, None if it must not be.
+    never left out. `least` is the width to which the column may be folded, None if it must not be, and `lines` the most
+    that a narrow terminal shows of a cell. A `common` one is said once there, where all rows have the same; those of
+    one `group` may become one.
     """
 
     name: str | None
@@ -58,6 +60,9 @@ class Column:
     wanted: Literal["always", "varied", "ambiguous"] = "always"
     rank: int | None = None
     least: int | None = None
+    lines: int | None = None
+    common: bool = False
+    group: str | None = None
 
 
 def statistic(metric: str, part: str, title: str | None = None, *, rank: int | None = None) -> Column:
@@ -102,7 +107,7 @@ def interval_end(metric: str, end: int) -> Column:
 
 def of_side(name: str, read: Callable[[Side], Raw], *, wanted: Literal["varied", "ambiguous"] = "varied") -> Column:
     """Declare a fact of the side, which people see when sides differ in it."""
-    return Column(name, name, lambda record: read(record.trial.side), wanted=wanted)
+    return Column(name, name, lambda record: read(record.trial.side), wanted=wanted, least=6, group="side")
 
 
 def of_reason(part: str) -> Column:
@@ -237,7 +242,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("operator", "operator", lambda record: record.trial.case.operator, least=10),
     Column("implementation", None, implementation),
     Column(None, "implementation", other_name, spelling, rank=4, least=14),
-    Column(None, "framework", framework, least=7),
+    Column(None, "framework", framework, least=12, common=True),
     Column("framework", None, lambda record: record.trial.side.framework),
     Column("framework_version", None, version),
     of_side("environment", lambda side: side.environment, wanted="ambiguous"),
@@ -247,20 +252,28 @@ COLUMNS: tuple[Column, ...] = (
     of_side("engine", lambda side: side.engine),
     of_side("allocator", lambda side: side.allocator),
     of_side("settings", settings),
-    Column("direction", "direction", lambda record: record.trial.direction),
-    Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=16),
+    Column("direction", "direction", lambda record: record.trial.direction, least=8, common=True),
+    Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=14, lines=6),
     Column("origin", None, lambda record: record.trial.origin),
     Column("status", None, lambda record: record.status),
     statistic("time", "median", "time"),
-    Column(None, "spread", spread, align="right"),
+    Column(None, "spread", spread, align="right", rank=13),
     Column("noise_floor", "floor", floor, units.format_percent, "right", rank=0),
     statistic("time", "p90", "p90", rank=2),
     statistic("time", "min", "min", rank=1),
     Column(None, "samples", kept, align="right", rank=3),
-    Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied"),
+    Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied", rank=14),
     Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied"),
     Column("share", "share", of_suite("share"), units.format_percent, "right", wanted="varied"),
-    Column("cumulative_share", "cumulative", of_suite("cumulative"), units.format_percent, "right", wanted="varied"),
+    Column(
+        "cumulative_share",
+        "cumulative",
+        of_suite("cumulative"),
+        units.format_percent,
+        "right",
+        wanted="varied",
+        rank=11,
+    ),
     *_sampled("time"),
     statistic("latency", "median", "latency", rank=8),
     statistic("latency", "p90"),
@@ -277,7 +290,7 @@ COLUMNS: tuple[Column, ...] = (
     quantity("byte_rate", "byte rate", rank=7),
     Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=6),
     Column("roofline_bound", None, lambda record: (record.facts.get("roofline") or {}).get("bound")),
-    Column(None, "notes", notes, least=16),
+    Column(None, "notes", notes, rank=12, least=14),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),
 )

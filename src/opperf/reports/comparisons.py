@@ -9,35 +9,42 @@ from typing import TYPE_CHECKING
 from opperf.comparison import VERDICTS, Comparison, ComparisonRun, wholes
 from opperf.errors import unknown
 from opperf.plan import HOW
-from opperf.reports import FORMATS, explanations
-from opperf.reports.cells import comma_separated, console, markdown
-from opperf.reports.text import case_text, one_line
+from opperf.reports import FORMATS, explanations, layout
+from opperf.reports.cells import comma_separated, markdown
+from opperf.reports.escaping import for_markdown
+from opperf.reports.layout import Grid, Heading, Note
+from opperf.reports.text import case_text
 from opperf.units import format_bound, format_ratios, format_seconds
 
 if TYPE_CHECKING:
     from opperf.plan import Side
+    from opperf.reports.layout import Block
 
-TITLES = (
-    "operator",
-    "direction",
-    "inputs",
-    "base",
-    "new",
-    "base time",
-    "new time",
-    "ratio",
-    "interval",
-    "bound",
-    "pairs",
-    "verdict",
-    "why",
+HEADINGS = (
+    Heading("operator", least=10),
+    Heading("direction", least=8, common=True),
+    Heading("inputs", least=14, lines=6),
+    Heading("base", least=10, common=True),
+    Heading("new", least=10, common=True),
+    Heading("base time", rank=1),
+    Heading("new time", rank=2),
+    Heading("ratio"),
+    Heading("interval", rank=4),
+    Heading("bound", rank=3),
+    Heading("pairs", rank=0),
+    Heading("verdict"),
+    Heading("why", least=30, below=True),
 )
+TITLES = tuple(heading.title for heading in HEADINGS)
 #: A median or a 90th percentile has moved when it did by this much more than the minimum.
 TAIL_MOVED = 0.10
 
 
-def render(run: ComparisonRun, format: str) -> str:
-    """Return comparisons in one of the formats, with a line break at the end; raises `InputError` for another."""
+def render(run: ComparisonRun, format: str, width: int | None = None) -> str:
+    """Return comparisons in one of the formats, with a line break at the end; raises `InputError` for another.
+
+    `width` is the terminal's, None for a pipe or a file.
+    """
     if format == "json":
         return json.dumps(run.to_json(), indent=1, allow_nan=False) + "\n"
     if format == "csv":
@@ -45,7 +52,7 @@ def render(run: ComparisonRun, format: str) -> str:
     if format == "md":
         return _markdown(run.comparisons)
     if format == "console":
-        return _console(run.comparisons)
+        return layout.text(blocks(run.comparisons), width=width)
     raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
 
 
@@ -62,7 +69,7 @@ def side_text(side: Side, other: Side) -> str:
 def _cells(comparison: Comparison) -> tuple[str, ...]:
     verdict = comparison.verdict
     return (
-        one_line(comparison.case.operator),
+        comparison.case.operator,
         comparison.direction,
         case_text(comparison.case),
         side_text(comparison.base, comparison.new),
@@ -74,7 +81,7 @@ def _cells(comparison: Comparison) -> tuple[str, ...]:
         format_bound(verdict.bound),
         str(verdict.pairs),
         verdict.verdict,
-        one_line("; ".join(reasons(comparison))),
+        "; ".join(reasons(comparison)),
     )
 
 
@@ -94,10 +101,11 @@ def reasons(comparison: Comparison) -> list[str]:
     return found
 
 
-def _console(comparisons: Sequence[Comparison]) -> str:
-    table = console(TITLES, [*map(_cells, comparisons)])
+def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
+    """Return the table for people, what it amounts to, and what ran."""
     told = [tally(comparisons), *suites(comparisons), LEGEND]
-    return "\n".join([table, "", *told, *explanations.console(comparisons)]) + "\n"
+    grid = Grid(HEADINGS, [*map(_cells, comparisons)])
+    return [grid, *map(Note, told), *explanations.blocks(comparisons)]
 
 
 LEGEND = (
@@ -127,7 +135,7 @@ def suites(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _markdown(comparisons: Sequence[Comparison]) -> str:
     table = markdown(TITLES, [*map(_cells, comparisons)])
-    told = ". ".join([tally(comparisons), *suites(comparisons), LEGEND])
+    told = for_markdown(". ".join([tally(comparisons), *suites(comparisons), LEGEND]))
     return "\n".join([table, "", f"{told}.", *explanations.markdown(comparisons)]) + "\n"
 
 

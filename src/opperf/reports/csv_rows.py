@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING
 
 from opperf.reports.cells import comma_separated
 from opperf.reports.table import table_of
-from opperf.reports.text import one_line
 
 if TYPE_CHECKING:
     from opperf.record import Run
-    from opperf.reports.columns import Raw
 
 
 def render(run: Run) -> str:
     """Return the header line and a line for each record."""
     table = table_of(run.records).for_machines()
     names = [column.name for column in table.columns]
-    return comma_separated(names, ([_field(cell.raw) for cell in row.cells] for row in table.rows))
-
-
-def _field(raw: Raw) -> str:
-    if raw is None:
-        return ""
-    return one_line(raw) if isinstance(raw, str) else repr(raw)
+    return comma_separated(names, ([cell.raw for cell in row.cells] for row in table.rows))

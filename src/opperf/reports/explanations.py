@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opperf.comparison import Comparison
-from opperf.reports.text import case_text, one_line
+from opperf.reports.escaping import for_markdown, one_line
+from opperf.reports.layout import Note
+from opperf.reports.text import case_text
 
 #: No more differences of a comparison are shown; the JSON document has all.
 SHOWN = 12
 LEGEND = "what ran: per call, own times under a profiler in a process of its own; they say where, not how much"
 
 
-def console(comparisons: Sequence[Comparison]) -> list[str]:
+def blocks(comparisons: Sequence[Comparison]) -> list[Note]:
     """Return the blocks as indented lines; none where nothing was explained."""
-    lines = []
+    notes = []
     for one in comparisons:
         if one.explanation:
-            lines += ["", f"{_title(one)}", *(f"  {line}" for line in block(one))]
-    return [*lines, "", LEGEND] if lines else []
+            notes += [Note(), Note(_title(one)), *(Note(line, 2) for line in block(one))]
+    return [*notes, Note(), Note(LEGEND)] if notes else []
 
 
 def markdown(comparisons: Sequence[Comparison]) -> list[str]:
@@ -26,7 +28,7 @@ def markdown(comparisons: Sequence[Comparison]) -> list[str]:
     lines = []
     for one in comparisons:
         if one.explanation:
-            lines += ["", f"**{_escaped(_title(one))}**", "", *(f"- {_escaped(line)}" for line in block(one))]
+            lines += ["", f"**{for_markdown(_title(one))}**", "", *(f"- {for_markdown(line)}" for line in block(one))]
     return [*lines, "", f"{LEGEND[0].upper()}{LEGEND[1:]}."] if lines else []
 
 
@@ -50,8 +52,3 @@ def block(comparison: Comparison) -> list[str]:
 def _title(comparison: Comparison) -> str:
     words = ("what ran:", comparison.case.operator, comparison.direction, case_text(comparison.case))
     return one_line(f"{' '.join(word for word in words if word)}, {comparison.verdict.verdict}")
-
-
-def _escaped(text: str) -> str:
-    """Keep what Markdown would read as emphasis, a link or a tag."""
-    return "".join(f"\\{char}" if char in "\\`*_[]<>|" else char for char in text)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from opperf.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.reports.comparisons import side_text
-from opperf.reports.text import case_text, one_line
+from opperf.reports.escaping import one_line
+from opperf.reports.text import case_text
 
 #: How each kind is told; the kinds themselves are words of documents.
 TITLES = {

@@ -6,27 +6,28 @@ import json
 
 from opperf.comparison import ComparisonRun
 from opperf.judgement import Judgement
-from opperf.reports import comparisons, pull_request
+from opperf.reports import comparisons, layout, pull_request
 from opperf.reports.findings import headline, sentence, sides, subject
+from opperf.reports.layout import Note
 
 #: The findings that the console lists below the table.
 LISTED = ("slower", "memory", "failed", "inconclusive", "skipped")
 
 
-def render(run: ComparisonRun, judgement: Judgement, format: str) -> str:
-    """Return a gate's report in one of the formats, with a line break at the end."""
+def render(run: ComparisonRun, judgement: Judgement, format: str, width: int | None = None) -> str:
+    """Return a gate's report in one of the formats, with a line break at the end; `width` is the terminal's."""
     if format == "json":
         return json.dumps({**run.to_json(), "gate": judgement.to_json()}, indent=1, allow_nan=False) + "\n"
     if format == "md":
         return pull_request.render(run, judgement)
     if format == "console":
-        return comparisons.render(run, format) + "\n" + _console(judgement)
+        return layout.text([*comparisons.blocks(run.comparisons), Note(), *_blocks(judgement)], width=width)
     return comparisons.render(run, format)
 
 
-def _console(judgement: Judgement) -> str:
+def _blocks(judgement: Judgement) -> list[Note]:
     listed = [
-        f"- {subject(finding)} ({sides(finding, judgement)}): {sentence(finding)}"
+        Note(f"- {subject(finding)} ({sides(finding, judgement)}): {sentence(finding)}")
         for finding in judgement.of_kind(*LISTED)
     ]
-    return "\n".join([*listed, *([""] if listed else []), f"gate: {headline(judgement)}"]) + "\n"
+    return [*listed, *([Note()] if listed else []), Note(f"gate: {headline(judgement)}")]

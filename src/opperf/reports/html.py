@@ -54,10 +54,13 @@ TEMPLATE = """\
 <ul>
 {% for remark in section.remarks %}
 <li><code>{{ remark.slug }}</code> ({{ remark.count }}): {{ remark.wordings | join("; ") }}
-{%- for hint in remark.hints %}<br>hint: {{ hint }}{% endfor %}
+{%- for hint in remark.remedies %}<br>hint: {{ hint }}{% endfor %}
 {%- for trial in remark.named %}<br>{{ trial }}{% endfor %}</li>
 {% endfor %}
 </ul>
+{% if section.more %}
+<p>{{ section.more }}</p>
+{% endif %}
 {% endfor %}
 {% if more %}
 <p>{{ more }}</p>

@@ -7,43 +7,57 @@ import math
 from typing import TYPE_CHECKING
 
 from opperf.errors import unknown
-from opperf.reports import FORMATS
-from opperf.reports.cells import comma_separated, console, markdown
-from opperf.reports.text import case_text, one_line
+from opperf.reports import FORMATS, layout
+from opperf.reports.cells import comma_separated, markdown
+from opperf.reports.escaping import for_markdown
+from opperf.reports.layout import Grid, Heading, Note
+from opperf.reports.text import case_text
 from opperf.stats.significance import wilson
 from opperf.units import format_seconds
 
 if TYPE_CHECKING:
     from opperf.floor import Floor, NoiseRun
 
-TITLES = (
-    "operator", "direction", "inputs", "side", "time", "pairs", "spread of pairs", "live floor", "between processes",
-    "false alarms",
-)  # fmt: skip
+HEADINGS = (
+    Heading("operator", least=10),
+    Heading("direction", least=8, common=True),
+    Heading("inputs", least=14, lines=6),
+    Heading("side", least=12, common=True),
+    Heading("time", rank=4),
+    Heading("pairs", rank=0),
+    Heading("spread of pairs", rank=1),
+    Heading("live floor"),
+    Heading("between processes", rank=3),
+    Heading("false alarms", rank=2),
+)
+TITLES = tuple(heading.title for heading in HEADINGS)
 LEGEND = (
     "live floor: what `opperf compare` of two sides must exceed here; between processes: the slowest over the fastest, "
     "what two recorded runs must exceed"
 )
 
 
-def render(found: NoiseRun, format: str) -> str:
-    """Return noise floors in one of the formats, with a line break at the end; raises `InputError` for another."""
+def render(found: NoiseRun, format: str, width: int | None = None) -> str:
+    """Return noise floors in one of the formats, with a line break at the end; raises `InputError` for another.
+
+    `width` is the terminal's, None for a pipe or a file.
+    """
     if format == "json":
         return json.dumps(found.to_json(), indent=1, allow_nan=False) + "\n"
     rows = [_cells(floor) for floor in found.floors]
     if format == "csv":
         return _csv(found)
     if format == "md":
-        return "\n".join([markdown(TITLES, rows), "", f"{summary(found)} {LEGEND}."]) + "\n"
+        return "\n".join([markdown(TITLES, rows), "", for_markdown(f"{summary(found)} {LEGEND}.")]) + "\n"
     if format == "console":
-        return "\n".join([console(TITLES, rows), "", summary(found), LEGEND]) + "\n"
+        return layout.text([Grid(HEADINGS, rows), Note(summary(found)), Note(LEGEND)], width=width)
     raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
 
 
 def summary(found: NoiseRun) -> str:
     """Say how often identical code was called changed, and what could not be measured."""
     lost = [
-        one_line(f"no floor for {trial.case.operator} {trial.direction}: {why or 'too few pairs'}.")
+        f"no floor for {trial.case.operator} {trial.direction}: {why or 'too few pairs'}."
         for trial, why in found.unknown
     ]
     return " ".join([_alarms(found), *lost])
@@ -62,7 +76,7 @@ def _alarms(found: NoiseRun) -> str:
 def _cells(floor: Floor) -> tuple[str, ...]:
     side = floor.trial.side
     return (
-        one_line(floor.trial.case.operator),
+        floor.trial.case.operator,
         floor.trial.direction,
         case_text(floor.trial.case),
         f"{side.framework} ({side.environment}, {side.device}, {side.mode})",

@@ -8,11 +8,12 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import unknown
-from opperf.profile.columns import columns, shapes_text
+from opperf.profile.columns import Column, columns, shapes_text
 from opperf.profile.rows import Row, rows
 from opperf.profile.text import more_rows
-from opperf.reports import FORMATS, cells
-from opperf.reports.text import one_line
+from opperf.reports import FORMATS, cells, layout
+from opperf.reports.escaping import for_markdown
+from opperf.reports.layout import Grid, Heading, Legend, Note
 from opperf.units import format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -70,35 +71,25 @@ def render(
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     known = columns(by)
-    made = [[one_line(column.cell(row)) for column in known] for row in found[:top]]
-    titles, lines = cells.filled([column.title for column in known], made)
-    titles, lines, left_out = _narrowed(titles, lines, width)
-    words = _caption(profile, known[0].title, found, len(lines))
-    words += [one_line(f"note: {note}") for note in profile.notes]
-    if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
-        words.append(legend)
-    if left_out:
-        words.append(f"left out at this width: {', '.join(left_out)} (`--format csv` has every column)")
+    made = [[column.cell(row) for column in known] for row in found[:top]]
+    words = _caption(profile, known[0].title, found, len(made))
+    words += [f"note: {note}" for note in profile.notes]
     if format == "md":
+        titles, lines = cells.filled([column.title for column in known], made)
+        if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
+            words.append(legend)
         table = [cells.markdown(titles, lines), ""] if lines else []
-        return "\n".join([*table, *(f"* {word}" for word in words)]) + "\n"
-    table = [cells.console(titles, lines), ""] if lines else []
-    return "\n".join([*table, *words]) + "\n"
+        return "\n".join([*table, *(f"* {for_markdown(word)}" for word in words)]) + "\n"
+    grid = [Grid([_heading(column, i) for i, column in enumerate(known)], made)] if made else []
+    return layout.text([*grid, *map(Note, words), Legend(LEGEND)], width=width)
 
 
-def _narrowed(
-    titles: list[str], lines: list[list[str]], width: int | None
-) -> tuple[list[str], list[list[str]], list[str]]:
-    """Leave out columns, the least telling first, until the table fits; return what is left, and what is left out."""
-    left_out = []
-    for least in RANKED:
-        if width is None or max(map(len, cells.console(titles, lines).splitlines())) <= width:
-            break
-        if least in titles[1:]:
-            kept = [place for place, title in enumerate(titles) if not place or title != least]
-            titles, lines = [titles[place] for place in kept], [[line[place] for place in kept] for line in lines]
-            left_out.append(least)
-    return titles, lines, left_out
+def _heading(column: Column, place: int) -> Heading:
+    """Return how a column behaves where it is narrow: what a row stands for is never left out."""
+    if place == 0:
+        return Heading(column.title, least=20)
+    rank = RANKED.index(column.title) if column.title in RANKED else None
+    return Heading(column.title, rank=rank, least=12 if column.text is None else None)
 
 
 def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -> list[str]:
@@ -121,7 +112,7 @@ def _process(number: int, facts: Any) -> str:
     words = command if isinstance(command, str) else shlex.join(map(str, command))
     framework = f"{facts.get('framework') or ''} {facts.get('version') or ''}".strip()
     process = f"process {number}" if name in words else f"process {number} ({name})"
-    return one_line(": ".join(text for text in (process, framework, words) if text))
+    return ": ".join(text for text in (process, framework, words) if text)
 
 
 def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]:
@@ -140,5 +131,6 @@ def _csv(found: Sequence[Row]) -> str:
 
 
 def _fields(row: Row) -> list[Any]:
-    values = {**{name: getattr(row, field) for name, field in NAMES.items()}, "shapes": shapes_text(row.shapes)}
-    return [one_line(value) if isinstance(value, str) else value for value in values.values()]
+    return [
+        *({name: getattr(row, field) for name, field in NAMES.items()} | {"shapes": shapes_text(row.shapes)}).values()
+    ]

@@ -18,8 +18,8 @@ from opperf.profile.columns import Column, columns, shapes_text
 from opperf.profile.event import KINDS, Event, Profile
 from opperf.profile.nesting import in_time, lanes, track
 from opperf.profile.rows import GROUPINGS, Row, rows
+from opperf.reports.escaping import one_line
 from opperf.reports.html import engine
-from opperf.reports.text import one_line
 from opperf.units import format_bytes, format_percent, format_seconds
 
 #: Spans that are drawn of one step, the longest. With more, a browser takes seconds to answer.

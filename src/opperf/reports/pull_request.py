@@ -5,7 +5,6 @@ Names come from other people's files, and a pull request renders HTML, mentions 
 
 from __future__ import annotations
 
-import html
 import re
 import shlex
 from collections.abc import Sequence
@@ -14,9 +13,10 @@ from itertools import accumulate
 from opperf.comparison import ComparisonRun
 from opperf.judgement import Finding, Judgement
 from opperf.reports.comparisons import LEGEND, reasons
+from opperf.reports.escaping import for_markdown, one_line
 from opperf.reports.findings import TITLES, headline, sides
 from opperf.reports.rerun import compare_command, run_command
-from opperf.reports.text import case_text, one_line
+from opperf.reports.text import case_text
 from opperf.units import format_bound, format_percent, format_ratios, format_seconds
 
 COLUMNS = ("operator", "direction", "inputs", "sides", "before", "now", "ratio", "bound", "finding", "why")
@@ -28,7 +28,7 @@ MOST_OF_TABLE = 18_000
 
 def render(run: ComparisonRun, judgement: Judgement) -> str:
     """Return the Markdown."""
-    parts = [f"### opperf gate: {escaped(headline(judgement))}"]
+    parts = [f"### opperf gate: {for_markdown(headline(judgement))}"]
     wrong = judgement.of_kind("slower", "memory", "failed")
     if wrong:
         parts.append(_table(wrong, judgement))
@@ -41,21 +41,11 @@ def render(run: ComparisonRun, judgement: Judgement) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def escaped(text: str) -> str:
-    r"""Return text that Markdown shows as it is, in a cell of a table too.
-
-    >>> escaped("a|b <i> @you")
-    'a\\|b &lt;i&gt; &#64;you'
-    """
-    plain = html.escape(one_line(text), quote=False).replace("@", "&#64;")
-    return re.sub(r"([\\|*_~`\[\]])", r"\\\1", plain)
-
-
 def _table(findings: Sequence[Finding], judgement: Judgement) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cells) + " |"
 
-    rows = [line([escaped(cell) for cell in _cells(finding, judgement)]) for finding in findings]
+    rows = [line([for_markdown(cell) for cell in _cells(finding, judgement)]) for finding in findings]
     ends = list(accumulate(len(row) + 1 for row in rows))
     shown = sum(end <= MOST_OF_TABLE for end in ends)
     more = [] if shown == len(rows) else ["", f"{len(rows) - shown} more are in the report of `--output`."]
@@ -98,7 +88,7 @@ def _measured(run: ComparisonRun, judgement: Judgement) -> str:
         lines.append(f"interleaved pairs of fresh processes on the same CPUs, tolerance {share}")
         lines.append(LEGEND)
     lines.append(f"begun {run.run.started}, seed {settings.seed}, run {run.run.id}")
-    return "\n".join(f"* {escaped(line)}" for line in lines)
+    return "\n".join(f"* {for_markdown(line)}" for line in lines)
 
 
 def _repeated(run: ComparisonRun, judgement: Judgement) -> str:

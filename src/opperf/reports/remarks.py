@@ -6,12 +6,13 @@ keeps its count, its remedy and the trials it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from opperf.plan import NATIVE
 from opperf.reports.columns import ABOUT_THE_UNSEEN
-from opperf.reports.text import first_line, one_line, trial_text
+from opperf.reports.escaping import one_line
+from opperf.reports.text import first_line, trial_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 #: So many trials, and so many wordings of one warning, are named; the others are counted.
 NAMED = 5
 WORDINGS = 3
+#: More records than this are summed up: of a cause one trial is named, of a warning one wording, and so many of both.
+MANY = 20
+CAUSES = 8
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Remark:
     messages: tuple[str, ...]
     hints: tuple[str, ...]
     trials: tuple[str, ...]
+    most_named: int = NAMED
+    most_wordings: int = WORDINGS
 
     @property
     def count(self) -> int:
@@ -41,12 +47,17 @@ class Remark:
     @property
     def wordings(self) -> tuple[str, ...]:
         """The first few messages, and how many others there are."""
-        return _few(self.messages, WORDINGS)
+        return _few(self.messages, self.most_wordings)
 
     @property
     def named(self) -> tuple[str, ...]:
         """The first few trials, and how many others there are."""
-        return _few(self.trials, NAMED)
+        return _few(self.trials, self.most_named) if self.most_named else ()
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """The first few hints."""
+        return self.hints[: self.most_wordings]
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,7 @@ class Section:
 
     title: str
     remarks: tuple[Remark, ...]
+    more: str = ""
 
 
 def caption(table: Table) -> str:
@@ -77,37 +89,48 @@ def tally(records: Sequence[Record]) -> str:
     return f"{len(records)} {noun}: " + ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
-def legend(table: Table) -> list[str]:
-    """Explain the marks that the rows and columns really use, one a line."""
+def legend(table: Table) -> dict[str, str | None]:
+    """Explain the marks that the rows and columns really use: lines, each with the column that it is about, if one."""
     titles = {column.title for column in table.columns}
     times = [row.record.time for row in table.rows if row.record.time is not None]
-    lines = []
+    lines: dict[str, str | None] = {}
     if any(time.interval is not None for time in times):
-        lines.append("[low, high]: 95 % interval of the median over processes")
+        lines["[low, high]: 95 % interval of the median over processes"] = "spread"
     within = [time for time in times if time.interval is None and time.precision is not None]
     if within:
         reasons = dict.fromkeys(first_line(time.interval_reason) for time in within if time.interval_reason)
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        lines.append(f"±: precision of the median within its process, no interval over processes{why}")
+        lines[f"±: precision of the median within its process, no interval over processes{why}"] = "spread"
     if "samples" in titles and any(time.discarded for time in times):
-        lines.append("samples: kept/taken; the machine disturbed the others")
+        lines["samples: kept/taken; the machine disturbed the others"] = "samples"
     if any(time.clock == "cpu" for time in times):
-        lines.append("clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained")
+        lines["clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained"] = None
     if any(time.clock == NATIVE for time in times):
-        lines.append("clock=native: what the framework's own profiler says its operators took, without their calls")
+        lines["clock=native: what the framework's own profiler says its operators took, without their calls"] = None
     if "memory" in titles:
-        lines.extend(_memory(row.record for row in table.rows))
+        lines |= dict.fromkeys(_memory(row.record for row in table.rows), "memory")
     return lines
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
     """Return what went wrong, then what is to be doubted; a kind with nothing to say is left out."""
-    found = [
-        Section("failed", _unmeasured(records, "failed")),
-        Section("skipped", _unmeasured(records, "skipped")),
-        Section("warnings", _doubts(records)),
-    ]
-    return [section for section in found if section.remarks]
+    found = {
+        "failed": _unmeasured(records, "failed"),
+        "skipped": _unmeasured(records, "skipped"),
+        "warnings": _doubts(records),
+    }
+    whole = len(records) <= MANY
+    return [Section(title, said) if whole else _summed_up(title, said) for title, said in found.items() if said]
+
+
+def _summed_up(title: str, remarks: tuple[Remark, ...]) -> Section:
+    """Return the section in a few lines, and where all of it is."""
+    named = 0 if title == "warnings" else 1
+    ranked = sorted(remarks, key=lambda remark: -remark.count)
+    shown = tuple(replace(remark, most_named=named, most_wordings=1) for remark in ranked[:CAUSES])
+    others = ranked[CAUSES:]
+    counted = f"and {len(others)} more kinds, of {sum(remark.count for remark in others)} trials; " if others else ""
+    return Section(title, shown, f"{counted}each stands at its row in `--format csv`, whole in `--format json`")
 
 
 def more(records: Iterable[Record]) -> str:

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from opperf.errors import unknown
-from opperf.reports import FORMATS, cells
+from opperf.reports import FORMATS, cells, layout
 from opperf.reports.columns import spelling, spread
-from opperf.reports.text import case_text, first_line, one_line
+from opperf.reports.escaping import for_markdown
+from opperf.reports.layout import NAMED, Grid, Heading, Note
+from opperf.reports.text import case_text, first_line
 from opperf.units import format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from opperf.trace import Replay, Replayed, Trace
 
-TITLES = (
-    "operator", "calls", "time", "spread", "total", "share", "cumulative", "recorded ({clock})", "alone/recorded",
-    "notes", "inputs",
-)  # fmt: skip
+HEADINGS = (
+    Heading("operator", least=14),
+    Heading("calls"),
+    Heading("time", rank=4),
+    Heading("spread", rank=1),
+    Heading("total"),
+    Heading("share"),
+    Heading("cumulative", rank=0),
+    Heading("recorded ({clock})", rank=3),
+    Heading("alone/recorded", rank=2),
+    Heading("notes", least=20, below=True),
+    Heading("inputs", least=14, lines=6),
+)
+#: So many reasons of rows that `--top` hides are told.
+REASONS = 8
 LEGEND = "time: one call by itself, hot; total: calls times time; share: of the sum of totals"
 #: What a recorded time is, by the clock that it was taken with.
 RECORDED = {
@@ -28,10 +42,10 @@ RECORDED = {
 }
 
 
-def render(replay: Replay, format: str, top: int | None = None) -> str:
+def render(replay: Replay, format: str, top: int | None = None, width: int | None = None) -> str:
     """Return a replay in one of the formats, with a line break at the end; `top` bounds the rows for people.
 
-    Raises `InputError` for a format that is not known.
+    `width` is the terminal's, None for a pipe or a file. Raises `InputError` for a format that is not known.
     """
     if format == "json":
         return json.dumps(replay.to_json(), indent=1, allow_nan=False) + "\n"
@@ -42,13 +56,32 @@ def render(replay: Replay, format: str, top: int | None = None) -> str:
     rows = [_cells(entry, row) for entry, row in zip(replay.calls, replay.rows())]
     shown = rows[:top]
     more = [f"{len(rows) - len(shown)} more rows: `--top` shows them."] if len(shown) < len(rows) else []
+    more += _reasons(replay.calls[len(shown) :])
     clock = replay.trace.clock
     words = [*more, *summary(replay), LEGEND + (RECORDED[clock] if replay.trace.has_recorded else "")]
-    titles = tuple(title.format(clock=clock) for title in TITLES)
+    headings = [replace(heading, title=heading.title.format(clock=clock)) for heading in HEADINGS]
     if format == "md":
-        table = cells.markdown(*cells.filled(titles, shown))
-        return table + "\n\n" + "\n".join(f"* {word}" for word in words) + "\n"
-    return cells.console(titles, shown) + "\n\n" + "\n".join(words) + "\n"
+        table = cells.markdown(*cells.filled([heading.title for heading in headings], shown))
+        return table + "\n\n" + "\n".join(f"* {for_markdown(word)}" for word in words) + "\n"
+    return layout.text([Grid(headings, shown), *map(Note, words)], width=width)
+
+
+def _reasons(hidden: Sequence[Replayed]) -> list[str]:
+    """Say why rows that are not shown were not measured: what failed stands at the end, behind what is expensive."""
+    groups: dict[str, list[str]] = {}
+    for entry in hidden:
+        if entry.total is None:
+            groups.setdefault(_note(entry), []).append(_name(entry))
+    told = []
+    for note, names in groups.items():
+        several = dict.fromkeys(names)
+        told.append(f"{note} ({len(names)}): {', '.join([*several][:NAMED])}{', ...' if len(several) > NAMED else ''}")
+    more = [f"{len(told) - REASONS} more reasons are in `--format csv`"] if len(told) > REASONS else []
+    return told[:REASONS] + more
+
+
+def _name(entry: Replayed) -> str:
+    return spelling(entry.traced.case.operator).removesuffix(".default")
 
 
 def summary(replay: Replay) -> list[str]:
@@ -65,14 +98,14 @@ def summary(replay: Replay) -> list[str]:
 
 def left_out(trace: Trace) -> list[str]:
     """Say which operators of a trace are not run again, and why."""
-    return [one_line(f"left out: {entry.count} x {entry.name}: {entry.reason}") for entry in trace.left_out]
+    return [f"left out: {entry.count} x {entry.name}: {entry.reason}" for entry in trace.left_out]
 
 
 def _cells(entry: Replayed, row: Mapping[str, Any]) -> tuple[str, ...]:
     record = entry.record
     ratio = row["ratio"]
     return (
-        one_line(spelling(entry.traced.case.operator).removesuffix(".default")),
+        _name(entry),
         str(entry.traced.count),
         format_seconds(row["time"]),
         "" if record is None else spread(record),
@@ -108,6 +141,7 @@ def _csv(replay: Replay) -> str:
         case = entry.traced.case
         status = "not measured" if entry.record is None else entry.record.status
         clock = "" if row["recorded"] is None else replay.trace.clock
-        told = (case.id, one_line(case.operator), case_text(case))
-        rows.append((*told, *(row[name] for name in names), clock, status))
-    return cells.comma_separated(("case_id", "operator", "inputs", *titles, "clock", "status"), rows)
+        told = (case.id, case.operator, case_text(case))
+        reason = None if entry.record is None or entry.record.reason is None else entry.record.reason.message
+        rows.append((*told, *(row[name] for name in names), clock, status, reason))
+    return cells.comma_separated(("case_id", "operator", "inputs", *titles, "clock", "status", "reason"), rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from opperf.reports.columns import framework
-from opperf.reports.text import one_line
+from opperf.reports.escaping import one_line
 from opperf.units import format_seconds
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.registry import DIRECTIONS
 from opperf.reports.columns import COLUMNS, Column, Raw, framework
-from opperf.reports.text import one_line
+from opperf.reports.escaping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -98,6 +98,12 @@ class Table:
 def table_of(records: Iterable[Record]) -> Table:
     """Build the table of some records, every column in it."""
     return Table(COLUMNS, tuple(_row(record) for record in in_order(records)))
+
+
+def more_rows(table: Table, top: int | None) -> list[str]:
+    """Say how many rows are not shown where only the first are."""
+    left = 0 if top is None else len(table.rows) - top
+    return [f"{left} more row{'s' if left > 1 else ''}: without `--top` all are shown"] if left > 0 else []
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:

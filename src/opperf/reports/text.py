@@ -1,7 +1,7 @@
 """Names, arguments and messages as text that fits in one cell.
 
-Names come from files and from other people's frameworks. So whatever is printed has no control characters (a line break
-splits no row, an escape sequence reaches no terminal), and two cases that differ are written differently.
+Names come from files and from other people's frameworks, so each is one line without control characters, and two cases
+that differ are written differently.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from opperf.case import Device, DType, Graph, ListOf
 from opperf.registry import MADE_OF
+from opperf.reports.escaping import one_line
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -19,17 +20,6 @@ if TYPE_CHECKING:
 
 #: From so many times on, what a list repeats is written once: `[32x32]*200`, `[32x32,32]*21`.
 REPEATED = 4
-
-
-def one_line(text: str) -> str:
-    r"""Return the text with everything that does not print as itself escaped.
-
-    >>> one_line("add\n\x1b[31m")
-    'add\\n\\x1b[31m'
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def first_line(text: str) -> str:

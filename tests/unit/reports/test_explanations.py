@@ -9,7 +9,8 @@ import pytest
 from opperf.case import Case
 from opperf.comparison import Comparison, Verdict
 from opperf.plan import Side
-from opperf.reports.explanations import SHOWN, console, markdown
+from opperf.reports import layout
+from opperf.reports.explanations import SHOWN, blocks, markdown
 
 
 def comparison(**told: Any) -> Comparison:
@@ -19,6 +20,11 @@ def comparison(**told: Any) -> Comparison:
     return Comparison(Case("conv2d"), "forward", Side("torch"), Side("torch"), verdict, explanation=whole)
 
 
+def console(comparisons: list[Comparison]) -> list[str]:
+    """Return the lines that a console shows."""
+    return layout.text(blocks(comparisons)).strip("\n").splitlines()
+
+
 @pytest.mark.parametrize("form", [console, markdown])
 def test_without_an_explanation_there_is_no_block(form: Any) -> None:
     assert form([comparison()]) == []
@@ -26,8 +32,7 @@ def test_without_an_explanation_there_is_no_block(form: Any) -> None:
 
 def test_the_console_indents_differences_under_their_comparison() -> None:
     found = console([comparison(), comparison(difference=["a: base ran b, new ran c"], alike=3)])
-    assert found[:4] == [
-        "",
+    assert found[:3] == [
         "what ran: conv2d forward, slower",
         "  a: base ran b, new ran c",
         "  3 more ran alike on both sides",
@@ -35,7 +40,7 @@ def test_the_console_indents_differences_under_their_comparison() -> None:
 
 
 def test_markdown_escapes_what_it_would_read_as_its_own() -> None:
-    assert "- only new ran dot by \\_\\_ynn\\_fusion \\<x\\>" in markdown(
+    assert "- only new ran dot by \\_\\_ynn_fusion \\<x>" in markdown(
         [comparison(difference=["only new ran dot by __ynn_fusion <x>"])]
     )
 

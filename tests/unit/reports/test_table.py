@@ -14,8 +14,9 @@ from opperf.reason import Reason, Warning
 from opperf.record import Quantity, Record, Run
 from opperf.reports import remarks
 from opperf.reports.columns import COLUMNS
+from opperf.reports.escaping import one_line
 from opperf.reports.table import Table, in_order, merge, table_of
-from opperf.reports.text import argument_text, case_text, first_line, one_line
+from opperf.reports.text import argument_text, case_text, first_line
 from opperf.tensor import TensorSpec
 
 ADD = Case("add", {"lhs": TensorSpec((2,))})
@@ -207,7 +208,7 @@ def test_of_many_trials_the_first_are_named_and_the_others_counted() -> None:
 
 
 def test_the_legend_explains_only_marks_that_are_there(run: Run) -> None:
-    assert remarks.legend(table_of([failed()]).for_people()) == []
+    assert not remarks.legend(table_of([failed()]).for_people())
     legend = remarks.legend(table_of(run.records).for_people())
     assert [line.split(":")[0] for line in legend] == ["[low, high]", "±", "samples", "clock=cpu", "memory"]
 

@@ -11,7 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from opperf.errors import InputError
-from opperf.reports.text import case_text, one_line
+from opperf.reports.escaping import one_line
+from opperf.reports.text import case_text
 from opperf.sources.execution_trace.kineto import read_durations
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.param.cases import cases

@@ -27,7 +27,7 @@ from opperf.outcome import Outcome
 from opperf.plan import Plan, Settings, Trial
 from opperf.planning.selection import Selection
 from opperf.record import Run
-from opperf.reports.text import one_line
+from opperf.reports.escaping import one_line
 from opperf.session import Interrupted, Options, Session, Silent
 from opperf.sources.param.cases import ConfigCase, cases
 from opperf.sources.param.config import ParamConfig
