@@ -85,6 +85,16 @@ class EnvironmentSpec:
         return cls(requirement, "requirement", owner, (requirement, *beside))
 
     @property
+    def is_public(self) -> bool:
+        """Whether it is opperf's own, or a framework as its index has it: what a file of results may ask for.
+
+        An interpreter, a wheel and any other package are programs of somebody's, which the user names.
+        """
+        if self.kind == "requirement":
+            return self.framework is not None and "@" not in self.text
+        return self.kind != "python"
+
+    @property
     def newest_python(self) -> tuple[int, int] | None:
         """The newest Python that the environment can be built for; None where any will do."""
         return NEWEST_PYTHON.get(self.framework or "")

@@ -178,6 +178,44 @@ def test_a_path_leads_nowhere_outside_the_framework(path: str, any_backend: Benc
     assert any_backend.worker.ask("describe", {"name": path}, 60)["path"] is None
 
 
+@pytest.mark.parametrize("name", ["code:os:system", "os:system", "planted.py:run"])
+def test_a_name_is_never_code_to_a_child(name: str, any_backend: Bench) -> None:
+    assert any_backend.worker.ask("describe", {"name": name}, 60)["path"] is None
+    side = replace(any_backend.worker.side, implementation=name)
+    trial = Trial(Case("add", {}, {"command": "exit 1"}), side, "forward")
+    with pytest.raises(OperatorFailure):
+        any_backend.worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 60)
+
+
+@pytest.mark.parametrize(
+    ("framework", "path"),
+    [
+        ("mxnet", "nd.contrib.mx.test_utils.download"),
+        ("mxnet", "nd.contrib.mx.test_utils.setenv"),
+        ("mxnet", "nd.contrib.mx.model.load_checkpoint"),
+        ("mxnet", "nd.contrib.mx.contrib.quant.nd_save"),
+        ("mxnet", "nd.contrib.mx.profiler.dump"),
+        ("mxnet", "nd.utils.save"),
+        ("mxnet", "npx.image.recordio.MXRecordIO.open"),
+        ("torch", "aten::save"),
+        ("torch", "aten::save.default"),
+        ("torch", "torch.ops.aten.save"),
+        ("torch", "torch._meta_registrations.aten.from_file"),
+        ("torch", "torch.load"),
+        ("torch", "torch.ops.load_library"),
+        ("jax", "jnp.character.tofile"),
+        ("jax", "jnp.set_printoptions"),
+        ("jax", "jax.numpy.os.system"),
+        ("numpy", "numpy.str_.upper"),
+        ("numpy", "numpy.f2py.run_main"),
+    ],
+)
+def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(
+    framework: str, path: str, benches: dict[str, Bench]
+) -> None:
+    assert benches[framework].worker.ask("describe", {"name": path}, 60)["path"] is None
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [

@@ -158,6 +158,27 @@ def test_an_expectation_of_code_is_refused_until_its_function_is_named(name: str
     assert f"name it yourself: `{name.removeprefix('code:')}`" in done.err
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"environment": "python=./planted.py"}, "name it yourself: `--environment python=./planted.py`"),
+        ({"environment": "planted @ file:///planted.whl"}, "a file does not say which program is run"),
+        ({"environment": "torch @ file:///planted.whl"}, "a file does not say which program is run"),
+        ({"environment": "planted==1.0"}, "a file does not say which program is run"),
+        ({"settings": {"env.LD_PRELOAD": "./planted.so"}}, "variables of the environment are not set by a file"),
+    ],
+)
+def test_an_expectation_names_no_program_to_run(changed: dict[str, Any], told: str, opperf: Opperf, here: Path) -> None:
+    document = expectations("steady")
+    document["expectations"][0]["side"] |= changed
+    (here / "evil.json").write_text(json.dumps(document))
+    (here / "planted.py").write_text(f"#!/bin/sh\ntouch {here}/pwned\n")
+    (here / "planted.py").chmod(0o755)
+    done = opperf("gate", "--expected", "evil.json")
+    refused(done, here)
+    assert told in done.err
+
+
 @pytest.mark.parametrize("name", ["code:planted:run", "planted.py:run", "numpy:code:planted:run"])
 def test_a_record_of_code_is_a_label_that_is_shown_and_never_run(name: str, opperf: Opperf, here: Path) -> None:
     assert opperf("run", "null:steady", "--framework", "null", "--output", "old.json").code == 0

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from opperf.code import Code, check_name, own_name
+from opperf.environment import EnvironmentSpec
+from opperf.errors import InputError
 from opperf.plan import Trial
 from opperf.sources.param.config import ParamConfig
 from opperf.sources.shapes_file import Row
@@ -76,7 +78,19 @@ class Selection:
         return suite.cases
 
     def measurable(self, trial: Trial, where: str) -> Trial:
-        """Return a trial of a file, with code where the user names it; raises `InputError` where they do not."""
+        """Return a trial of a file, with code where the user names it; raises `InputError` where they do not.
+
+        Programs and variables of the environment are the user's to name too.
+        """
+        side, named = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
+        if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in named:
+            raise InputError(
+                f"{where}: a file does not say which program is run, and this is measured with `{side.environment}`",
+                hint=f"name it yourself: `--environment {side.environment}`",
+                slug="code_in_file",
+            )
+        if side.variables:
+            raise InputError(f"{where}: variables of the environment are not set by a file", slug="code_in_file")
         name = own_name(trial.side.implementation)
         if name is None:
             return trial

@@ -22,7 +22,9 @@ ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
 #: Where operators are; the rest of JAX sets up profilers, servers and transformations.
 SPACES = ("numpy", "nn", "lax", "random", "scipy", "image", "ops")
 #: Functions of files and of memory that is somebody else's: no operators.
-REFUSED = frozenset({"load", "save", "savez", "fromfile", "frombuffer", "from_dlpack"})
+REFUSED = frozenset(
+    {"load", "save", "savez", "fromfile", "frombuffer", "from_dlpack", "tofile", "dump", "dumps", "set_printoptions"}
+)
 #: Modules whose functions can be named, as the bindings write them; importing them lets `resolve` find them.
 MODULES = {
     name: import_module(name)

@@ -1,8 +1,10 @@
 """Looking up a function by the path that users of MXNet write: `nd.FullyConnected`, `nd.contrib.isnan`, `np.add`.
 
-What a path may reach is what MXNet itself defines. MXNet makes its operators at import and says that they are from a
-module `ndarray`, which does not exist. Names with a leading underscore are for its registered internal operators
-(`nd._internal._copyto`). What reads or writes files is no operator and is refused.
+A path may come from a file, so it reaches what MXNet itself defines, in the modules that hold its operators: these
+import MXNet as a whole, with functions that download files, load models and set variables of the environment. MXNet
+makes its operators at import and says that they are from a module `ndarray`, which does not exist. Names with a leading
+underscore are for its registered internal operators (`nd._internal._copyto`). What reads or writes files is no operator
+and is refused.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ ROOTS = {"nd": mx.nd, "np": mx.np, "npx": mx.npx}
 LISTED = ("nd", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "np", "np.random", "np.linalg", "npx")
 #: The operators below this module have names that begin with an underscore.
 INTERNAL = "nd._internal"
+#: What a path may lead through.
+HOMES = (*LISTED, INTERNAL, "nd.sparse", "nd.NDArray", "np.ndarray", "npx.random", "npx.image")
 #: Modules that operators say they are from; `ndarray` are the generated ones.
 OWN_MODULES = ("mxnet", "ndarray")
 FILE_FUNCTIONS = ("load", "load_frombuffer", "save", "savez", "genfromtxt", "imread", "_cvimread", "_npi_cvimread")
@@ -52,6 +56,8 @@ def function_at(path: str) -> Callable[..., Any]:
     found = ROOTS[first]
     parent = first
     for word in rest:
+        if parent not in HOMES:
+            raise NoSuchFunction(path)
         hidden = word.startswith("_") and parent != INTERNAL and f"{parent}.{word}" != INTERNAL
         if hidden or word.startswith("__") or word in REFUSED:
             raise NoSuchFunction(path, REFUSED.get(word))

@@ -37,9 +37,9 @@ HOMES = {
 FOREIGN = ("typing", "torch._C", "torch._jit_internal", "torch.overrides")
 GENERATED = torch._C._VariableFunctions
 REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
-#: Registered operators that open the file they are given the name of; with `shared`, the first makes it. The last two
-#: write past their arrays unless the lengths that they are given add up exactly.
-REFUSED = ("from_file", "load_tensor", "aten::segment_reduce", "aten::_segment_reduce_backward")
+#: Registered operators that open the file they are given the name of; with `shared`, the first makes it. TorchScript's
+#: `save` writes one. The last two write past their arrays unless the lengths that they are given add up exactly.
+REFUSED = ("from_file", "load_tensor", "aten::save", "aten::segment_reduce", "aten::_segment_reduce_backward")
 
 
 def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def _operator(path: str, found: Any) -> bool:
     if not callable(found) or inspect.isclass(found) or refused(path):
         return False
     if isinstance(found, REGISTERED):
-        return True
+        return not refused(str(getattr(found, "overloadpacket", found)._qualified_op_name))
     if home == "torch":
         return hasattr(GENERATED, name) or getattr(found, "__module__", None) == "torch.functional"
     return home in HOMES and getattr(found, "__module__", None) not in FOREIGN
