@@ -38,13 +38,15 @@ class LeftOut:
 class Trace:
     """The operators of one or several trace files, in the order in which each first ran.
 
-    Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it.
+    Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it. `joined`
+    says which of the calls the trace of times has.
     """
 
     source: str
     cases: tuple[TracedCase, ...]
     left_out: tuple[LeftOut, ...] = ()
     clock: str = "host"
+    joined: str | None = None
 
     @property
     def has_recorded(self) -> bool:

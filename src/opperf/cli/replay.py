@@ -59,8 +59,8 @@ def replay(
         take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
     measuring = settings(how, sampling, latency=False)
     trace = _read(traces, kineto, subgraph, iterations)
-    if kineto is not None and not trace.has_recorded:
-        typer.echo(f"note: {kineto} has a time of none of these calls; is it of the same run?", err=True)
+    if trace.joined is not None:
+        typer.echo(f"{kineto}: found {trace.joined}", err=True)
     if save_suite is not None:
         write_suite(trace.suite(), save_suite)
     if keeping.dry_run:
@@ -88,7 +88,7 @@ def replay(
 def _read(traces: list[Path], kineto: Path | None, subgraph: str | None, iterations: str | None) -> Trace:
     """Read the traces; raises `InputError`."""
     from opperf.errors import InputError
-    from opperf.sources.execution_trace.kineto import read_durations
+    from opperf.sources.execution_trace.kineto import read_kineto
     from opperf.sources.execution_trace.reading import read_traces
 
     if kineto is not None and len(traces) > 1:
@@ -97,7 +97,7 @@ def _read(traces: list[Path], kineto: Path | None, subgraph: str | None, iterati
         traces,
         subgraph=subgraph,
         steps=None if iterations is None else _steps(iterations),
-        durations=None if kineto is None else read_durations(kineto),
+        kineto=None if kineto is None else read_kineto(kineto),
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from opperf.errors import InputError
 from opperf.reports.escaping import one_line
 from opperf.reports.text import case_text
-from opperf.sources.execution_trace.kineto import read_durations
+from opperf.sources.execution_trace.kineto import read_kineto
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.param.cases import cases
 from opperf.sources.param.document import read_config
@@ -175,6 +175,8 @@ KINETO = {
     "traceEvents": [
         {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1.5, "dur": 9.25,
          "args": {"External id": 7, "Record function id": 4, "Ev Idx": 0}},
+        {"ph": "X", "cat": "cpu_op", "name": "aten::embedding", "pid": 1, "tid": 1, "ts": 11, "dur": 4.5,
+         "args": {"External id": 8, "Record function id": 5, "Ev Idx": 1}},
         {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 3,
          "args": {"External id": 7, "cbid": 211, "correlation": 70}},
         {"ph": "X", "cat": "kernel", "name": "add<float>", "pid": 0, "tid": 7, "ts": 9, "dur": 2.5,
@@ -225,7 +227,7 @@ def read_or_refuse_trace(path: Path, kineto: Path | None = None) -> bool:
     """Read a trace and make a suite of it, or find it refused; whatever is said is printable."""
     said = ""
     try:
-        found = read_traces([path], durations=None if kineto is None else read_durations(kineto))
+        found = read_traces([path], kineto=None if kineto is None else read_kineto(kineto))
     except InputError as error:
         said = str(error)
     assert is_printable(said)

@@ -15,7 +15,7 @@ import pytest
 
 from opperf.case import Device, DType, ListOf
 from opperf.errors import InputError
-from opperf.sources.execution_trace.kineto import read_durations
+from opperf.sources.execution_trace.kineto import Recording, read_kineto
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.execution_trace.schema import signature
 from opperf.tensor import MOST_LITERAL, TensorSpec
@@ -279,7 +279,7 @@ def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:
         {"cat": "user_annotation", "name": "aten::add", "dur": 8.0, "args": {"Record function id": 5}},
     ]
     kineto.write_text(json.dumps({"traceEvents": events}))
-    found = only(read(tmp_path, add(2), add(3), add(4), add(5), durations=read_durations(kineto)))
+    found = only(read(tmp_path, add(2), add(3), add(4), add(5), kineto=read_kineto(kineto)))
     assert found.count == 4
     assert found.recorded == pytest.approx(5e-6)
 
@@ -329,7 +329,7 @@ def test_a_trace_of_a_gpu_says_what_calls_made_the_device_do(tmp_path: Path) -> 
     kineto.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}
     linear = node(2, 1, "aten::linear", "aten::linear(Tensor input) -> Tensor", inputs)
-    trace = read(tmp_path, linear, add(3, 2), add(4), add(5), durations=read_durations(kineto))
+    trace = read(tmp_path, linear, add(3, 2), add(4), add(5), kineto=read_kineto(kineto))
     assert trace.clock == "device"
     whole, inside = trace.cases
     # What `linear` called launched its kernel; the third addition launched nothing.
@@ -340,7 +340,7 @@ def test_a_trace_of_a_gpu_says_what_calls_made_the_device_do(tmp_path: Path) -> 
 def test_a_trace_without_work_on_a_device_has_the_time_of_the_host(tmp_path: Path) -> None:
     kineto = tmp_path / "k.json"
     kineto.write_text(json.dumps({"traceEvents": [cpu_op(2, "aten::add", 11, 80.0), launch(11, 100)]}))
-    trace = read(tmp_path, add(2), durations=read_durations(kineto))
+    trace = read(tmp_path, add(2), kineto=read_kineto(kineto))
     assert trace.clock == "host"
     assert only(trace).recorded == pytest.approx(8e-5)
 
@@ -359,7 +359,7 @@ def test_a_damaged_kineto_trace_is_refused_in_one_message(event: Any, tmp_path: 
     kineto = tmp_path / "k.json"
     kineto.write_text(json.dumps({"traceEvents": [event]}))
     with pytest.raises(InputError, match="damaged after 1 events"):
-        read_durations(kineto)
+        read_kineto(kineto)
 
 
 @pytest.mark.parametrize(
@@ -403,12 +403,60 @@ def test_a_kineto_trace_without_numbers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "k.json"
     path.write_text('{"traceEvents": [{"name": "x"}]}')
     with pytest.raises(InputError, match="no call of an operator among 1 events"):
-        read_durations(path)
-    older = [{"cat": "cpu_op", "name": "x", "dur": 1, "args": args} for args in ({}, {"Record function id": 0})]
-    path.write_text(json.dumps({"traceEvents": older}))
-    with pytest.raises(InputError, match="none of its 2 calls has a `Record function id`") as caught:
-        read_durations(path)
-    assert caught.value.hint == "PyTorch writes it from 2.4 on; leave `--kineto` out"
+        read_kineto(path)
+
+
+def dated(name: str, start: float, thread: int = 9, **arguments: int) -> dict[str, Any]:
+    """Return an operator's event of 2 us that began at a time."""
+    return {"cat": "cpu_op", "name": name, "pid": 1, "tid": thread, "ts": start, "dur": 2.0, "args": arguments}
+
+
+def recorded(folder: Path, *events: dict[str, Any]) -> Recording:
+    """Return what a Kineto trace of some events holds."""
+    path = folder / "k.json"
+    path.write_text(json.dumps({"traceEvents": list(events)}))
+    return read_kineto(path)
+
+
+def test_recorded_times_are_joined_by_external_id_where_that_is_the_number(tmp_path: Path) -> None:
+    events = [dated("aten::add", i, **{"External id": i}) for i in (2, 3, 4)]
+    trace = read(tmp_path, add(2), add(3), add(4), kineto=recorded(tmp_path, *events))
+    assert only(trace).recorded == pytest.approx(6e-6)
+    assert trace.joined == "3 of 3 calls by `External id`"
+
+
+def named(number: int, name: str) -> dict[str, Any]:
+    """Return a node of another operator than an addition."""
+    inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}
+    return node(number, 1, f"aten::{name}", f"aten::{name}(Tensor self) -> Tensor", inputs)
+
+
+STEP = ("exp", "log", "abs", "neg", "sin", "cos", "tan", "exp")
+
+
+def test_recorded_times_are_joined_by_order_where_numbers_are_not_of_the_run(tmp_path: Path) -> None:
+    nodes = [named(2 + i, name) for i, name in enumerate(STEP)]
+    before = [dated(f"aten::{name}", i, **{"External id": 2 + i}) for i, name in enumerate(("relu", "tanh", "exp"))]
+    events = [dated(f"aten::{name}", 10 + i, **{"External id": 90 + i}) for i, name in enumerate(STEP)]
+    trace = read(tmp_path, *nodes, kineto=recorded(tmp_path, *before, *reversed(events)))
+    assert trace.joined == "8 of 8 calls by their order"
+    assert sum(case.recorded or 0.0 for case in trace.cases) == pytest.approx(16e-6)
+
+
+def test_equal_steps_of_a_program_give_the_mean_of_their_times(tmp_path: Path) -> None:
+    nodes = [named(2 + i, name) for i, name in enumerate(STEP)]
+    steps = [dated(f"aten::{name}", 10 * step + i) for step in range(3) for i, name in enumerate(STEP)]
+    for event in steps[: len(STEP)]:
+        event["dur"] = 8.0
+    trace = read(tmp_path, *nodes, kineto=recorded(tmp_path, *steps))
+    assert trace.joined == "8 of 8 calls by their order, the mean of 3 equal steps"
+    assert sum(case.recorded or 0.0 for case in trace.cases) == pytest.approx(8 * 4e-6)
+
+
+def test_a_kineto_trace_of_another_run_is_refused(tmp_path: Path) -> None:
+    events = [dated("aten::exp", 1, **{"Record function id": 2}), dated("aten::log", 2, **{"Record function id": 77})]
+    with pytest.raises(InputError, match=r"has only 1 of the 8 calls of the trace, found by `Record function id`"):
+        read(tmp_path, *[named(2 + i, name) for i, name in enumerate(STEP)], kineto=recorded(tmp_path, *events))
 
 
 def test_signatures_are_read_with_their_aliases_and_defaults() -> None:

@@ -27,6 +27,7 @@ EXPECTED = "expected a PyTorch execution trace: JSON with `schema` and `nodes`, 
 class Node:
     """One recorded call, or a label around some. `record_function` joins it to a Kineto trace; 0 is none.
 
+    `thread` is the number of the thread that made it, within the trace.
     `schema` is empty but for operators. Strides are empty in traces that have none.
     """
 
@@ -39,6 +40,7 @@ class Node:
     types: Sequence[str]
     strides: Sequence[Any]
     record_function: int = 0
+    thread: int = 0
     ranges: str = ""
     kernel_backend: str = ""
 
@@ -111,6 +113,7 @@ def _node(data: Mapping[str, Any]) -> Node:
         types=inputs["types"],
         strides=inputs.get("strides", ()),
         record_function=int(attributes.get("rf_id", 0)),
+        thread=int(attributes.get("tid", 0)),
         ranges=str(attributes.get("tensor_range", "")),
         kernel_backend=str(attributes.get("kernel_backend", "")),
     )
@@ -128,4 +131,5 @@ def _flat(data: Mapping[str, Any]) -> Node:
         types=data["input_types"],
         strides=(),
         record_function=int(data.get("rf_id", 0)),
+        thread=int(data.get("tid", 0)),
     )

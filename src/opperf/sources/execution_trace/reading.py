@@ -17,7 +17,7 @@ from opperf.errors import InputError, near
 from opperf.operators.domain_table import within
 from opperf.sources.execution_trace.argument import Unknown, arguments
 from opperf.sources.execution_trace.elements import Elements
-from opperf.sources.execution_trace.kineto import Durations
+from opperf.sources.execution_trace.kineto import Durations, Recording, join
 from opperf.sources.execution_trace.node import Node, check, nodes
 from opperf.sources.execution_trace.schema import Parameter, signature
 from opperf.sources.param.problems import LISTED, quoted
@@ -28,6 +28,8 @@ STEP = "ProfilerStep#"
 COMMUNICATION = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::", "record_param_comms", "nccl:")
 #: What PyTorch tells its own memory management; it computes nothing.
 BOOKKEEPING = ("aten::record_stream",)
+#: A Kineto trace that has the time of a smaller share of the calls is not of the same run, or of another part of it.
+LEAST_JOINED = 0.5
 
 
 @dataclass
@@ -61,9 +63,8 @@ class Tree:
                 tree.steps.append(node.id)
             if subgraph is not None and node.name == subgraph:
                 tree.inside.add(node.id)
-            launched = None if durations is None else durations.launched(node.record_function, node.name)
-            if launched is not None:
-                tree.launched[node.id] = launched
+            if durations is not None and node.id in durations.launched:
+                tree.launched[node.id] = durations.launched[node.id]
         tree.steps.sort()
         tree.operators -= tree.autocast()
         return tree
@@ -121,18 +122,47 @@ class Counted:
             self.recorded = seconds + (self.recorded or 0.0)
 
 
+@dataclass
+class Joined:
+    """How many of the calls that are wanted a Kineto trace has, and by what they were found."""
+
+    calls: int = 0
+    timed: int = 0
+    way: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.timed} of {self.calls} calls by {self.way}"
+
+    def add(self, node: Node, durations: Durations | None) -> None:
+        """Count one call."""
+        if durations is not None:
+            self.calls += 1
+            self.timed += node.id in durations.host
+            self.way = durations.way
+
+    def check(self, path: Path) -> None:
+        """Raise `InputError` for a Kineto trace that has too few of the calls to be of the same run."""
+        if self.timed < LEAST_JOINED * self.calls:
+            raise InputError(
+                f"{path}: has only {self.timed} of the {self.calls} calls of the trace, found by {self.way}",
+                hint="name the Kineto trace of the same run, choose the steps that it has with `--iterations`, or "
+                "leave `--kineto` out",
+                slug="bad_trace",
+            )
+
+
 def read_traces(
     paths: Sequence[Path],
     *,
     subgraph: str | None = None,
     steps: tuple[int, int] | None = None,
-    durations: Durations | None = None,
+    kineto: Recording | None = None,
 ) -> Trace:
     """Return the operators of trace files.
 
     `subgraph` is a label (of `record_function`, or of a step) to stay below; `steps` the first profiler step that is
-    taken, and the first that is not, counted from 0. Raises `InputError` for a file that is no trace or is damaged,
-    and for a part that none of the files has.
+    taken, and the first that is not, counted from 0; `kineto` says how long calls took. Raises `InputError` for a file
+    that is no trace or is damaged, for a part that none of the files has, and for a Kineto trace of another run.
     """
     for path in paths:
         check(path)
@@ -140,7 +170,9 @@ def read_traces(
     left_out: dict[tuple[str, str], Counted] = {}
     labels: dict[str, None] = {}
     counts = []
+    joined, clock = Joined(), "host" if kineto is None else kineto.clock
     for path in paths:
+        durations = None if kineto is None else join(kineto, nodes(path))
         tree = Tree.of(path, subgraph, durations)
         labels |= tree.labels
         counts.append(len(tree.steps))
@@ -151,24 +183,26 @@ def read_traces(
                 made = _case(node, elements)
                 kept = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
                 counted = left_out.setdefault((node.name, str(made)), Counted()) if kept is None else kept
-                counted.add(_recorded(node, durations, on_device))
+                counted.add(_recorded(node, durations, on_device, clock))
+                joined.add(node, durations)
     if not cases and not left_out:
         _refuse_nothing(subgraph, steps, labels, max(counts))
+    if kineto is not None:
+        joined.check(kineto.path)
     return Trace(
         source=", ".join(path.name for path in paths),
         cases=tuple(TracedCase(case, found.count, found.recorded) for case, found in cases.items()),
         left_out=tuple(LeftOut(name, found.count, why, found.recorded) for (name, why), found in left_out.items()),
-        clock="host" if durations is None else durations.clock,
+        clock=clock,
+        joined=None if kineto is None else str(joined),
     )
 
 
-def _recorded(node: Node, durations: Durations | None, on_device: Mapping[int, float]) -> float | None:
+def _recorded(node: Node, durations: Durations | None, on_device: Mapping[int, float], clock: str) -> float | None:
     """Return what a call took by the clock of its trace, in seconds; None where that is not known."""
     if durations is None:
         return None
-    if durations.clock == "device":
-        return on_device.get(node.id)
-    return durations.of(node.record_function, node.name)
+    return on_device.get(node.id) if clock == "device" else durations.host.get(node.id)
 
 
 def _case(node: Node, elements: Elements) -> Case | str:
