@@ -213,8 +213,11 @@ class Backend(Protocol):
     def memory(self, work: Work) -> Memory | None:
         """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
 
-    def counts(self, work: Work) -> Counts | None:
-        """Return what one call of a forward computes and moves; None where the framework does not count."""
+    def counts(self, work: Work, *, long: bool = False) -> Counts | None:
+        """Return what one call of a forward computes and moves; None where the framework does not count.
+
+        No `long` call is made for it where there is another way.
+        """
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return what runs in each of so many calls, as the framework's own profiler tells it.

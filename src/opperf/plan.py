@@ -145,6 +145,8 @@ class Settings:
     `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
     `measure/`. `precision` is the relative half-width of the interval of the median at which sampling may stop.
     `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
+    `memory_limit` bounds the bytes that a trial may need on the machine. With `by_share` a trial whose calls take
+    little of what was measured before it gets less of the budget.
     `check` compares what operators compute with what they should before they are timed. With the clock `native` the
     framework's own profiler says what its operators took.
     """
@@ -163,13 +165,15 @@ class Settings:
     memory: bool = True
     latency: bool = True
     check: bool = True
+    memory_limit: int | None = None
+    by_share: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"`--{name}` is {value}, expected a whole number >= {least}")
-        for name in ("precision", "trial_budget", "timeout", "budget"):
+        for name in ("precision", "trial_budget", "timeout", "budget", "memory_limit"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")

@@ -22,6 +22,8 @@ _PREFIXES: Scale = ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
 _SECONDS: Scale = ((0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"))
 
 _DURATIONS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SIZES: dict[str, int] = {"": 1, "b": 1, **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}}
+_SIZES |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
 _WRITTEN = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z%]*)\s*", re.IGNORECASE)
 
 
@@ -139,6 +141,22 @@ def parse_duration(text: str, *, name: str = "duration") -> float:
             slug="bad_duration",
         )
     return number * _DURATIONS[unit]
+
+
+def parse_bytes(text: str, *, name: str = "size") -> int:
+    """Read a size in bytes; `name` is what the message calls it. Raises `InputError` for anything else.
+
+    >>> parse_bytes("512"), parse_bytes("3GB"), parse_bytes("1.5 GiB")
+    (512, 3000000000, 1610612736)
+    """
+    number, unit = _read(text)
+    if number is None or unit not in _SIZES or not math.isfinite(number * _SIZES[unit]):
+        raise InputError(
+            f"{name} is `{text}`, expected a number and a unit (kB, MB, GB, TB, KiB, MiB, GiB; bytes without one)",
+            hint="write for example `500MB` or `3GB`",
+            slug="bad_size",
+        )
+    return round(number * _SIZES[unit])
 
 
 def parse_percent(text: str, *, name: str = "percentage") -> float:

@@ -126,6 +126,8 @@ CHANGED: dict[str, Any] = {
     "memory": False,
     "latency": False,
     "check": False,
+    "memory_limit": 9,
+    "by_share": True,
 }
 
 
@@ -136,7 +138,9 @@ def test_every_setting_is_tried_below() -> None:
 @pytest.mark.parametrize("name", CHANGED)
 def test_a_setting_that_changes_what_is_measured_is_a_difference(name: str) -> None:
     differing = Settings().differences(Settings(**{name: CHANGED[name]}))
-    assert differing == ([] if name in ("timeout", "budget", "memory", "latency", "check") else [name])
+    assert differing == (
+        [] if name in ("timeout", "budget", "memory", "latency", "check", "memory_limit", "by_share") else [name]
+    )
 
 
 @pytest.mark.parametrize("name", CHANGED)

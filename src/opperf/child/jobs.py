@@ -25,8 +25,10 @@ from opperf.child.room import check_room
 from opperf.child.workload import Workload
 from opperf.explanation import typical
 from opperf.measure.block import Block
+from opperf.measure.calibrate import LONG_NS
 from opperf.measure.doubts import thread_doubts
 from opperf.measure.engine import Engine
+from opperf.measure.stopping import Part
 from opperf.message import Request, code_in, named, told
 from opperf.operators import catalog
 from opperf.plan import NATIVE, Settings, Trial
@@ -84,9 +86,10 @@ class Jobs:
             case "prepare":
                 trial = told(given)
                 checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
-                return self._prepare(trial, given["seed"], given.get("offset", 0), checked)
+                return self._prepare(trial, given, checked)
             case "measure":
-                return self._measure(given["handle"], Settings.from_json(given["settings"]))
+                part = None if given.get("part") is None else Part(**given["part"])
+                return self._measure(given["handle"], Settings.from_json(given["settings"]), part)
             case "sample":
                 return self._sample(given["handle"], given["calls"])
             case "turn":
@@ -115,10 +118,11 @@ class Jobs:
                 return capture(self._backend, code, self._folder, self._counters)
         raise ValueError(f"no verb {request.verb!r}")
 
-    def _prepare(self, trial: Trial, seed: int, offset: int, checked: Mapping[str, str]) -> dict[str, Any]:
+    def _prepare(self, trial: Trial, given: Mapping[str, Any], checked: Mapping[str, str]) -> dict[str, Any]:
         # What is allocated behind this lies elsewhere in memory than before.
+        offset = given.get("offset", 0)
         ballast: list[Any] = [bytearray(offset)]
-        ready = self._ready(trial, seed)
+        ready = self._ready(trial, given["seed"], given.get("memory_limit"))
         if offset:
             # And so do the results of the calls that are timed.
             ballast.append(call_once(self._backend, ready.sound.work))
@@ -136,12 +140,13 @@ class Jobs:
             self._held_at_first = held
         return {"held": held - self._held_at_first}
 
-    def _ready(self, trial: Trial, seed: int) -> Prepared:
+    def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> Prepared:
         definition = catalog().get(trial.case.operator)
         call = self._names.call(trial)
         if trial.direction in call.unsupported:
             raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
-        check_room(self._backend, trial.case, definition, trial.direction)
+        self._look_up(call)
+        check_room(self._backend, trial.case, definition, trial.direction, memory_limit)
         try:
             sound, input_seconds = self._sound(trial.case, call, trial.direction, seed)
         except Exception as error:
@@ -151,12 +156,25 @@ class Jobs:
         if call.note is not None:
             facts["note"] = call.note
         if definition is None:
-            facts |= self._counted(trial, call, sound.work)
+            facts |= self._counted(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         return Prepared(sound, facts, input_seconds)
 
-    def _counted(self, trial: Trial, call: Call, work: Work) -> dict[str, Any]:
+    def _look_up(self, call: Call) -> None:
+        """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
+        if call.function is not None:
+            return
+        try:
+            self._backend.resolve(call.path)
+        except LookupError as error:
+            raise Unsupported(
+                f"{self._backend.name} has no `{call.path}` here",
+                slug="no_such_operator",
+                hint="load what registers it with `--plugin FILE`, or name an environment that has it",
+            ) from error
+
+    def _counted(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
         """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
         declared = None if call.function is None else flop_count(call.function, trial.case)
         if declared is not None:
@@ -164,7 +182,7 @@ class Jobs:
         counts = None
         if trial.direction == "forward":
             with suppress(Exception):  # what cannot be counted can be timed
-                counts = self._backend.counts(work)
+                counts = self._backend.counts(sound.work, long=min(sound.took, default=0) >= LONG_NS)
         if counts is None:
             return {}
         known = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
@@ -223,7 +241,7 @@ class Jobs:
             self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
         return self._backward_seconds
 
-    def _measure(self, handle: int, settings: Settings) -> dict[str, Any]:
+    def _measure(self, handle: int, settings: Settings, part: Part | None = None) -> dict[str, Any]:
         prepared = self._prepared[handle]
         sound = prepared.sound
         measured: Measurement
@@ -231,7 +249,9 @@ class Jobs:
             clock = native_clock(self._backend.name)
             measured = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
         else:
-            measured = self._engine.measure(sound.work, settings, output_bytes=sound.output_bytes, took=sound.took)
+            measured = self._engine.measure(
+                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=part
+            )
         found = measured.to_json()
         found["facts"] = {**prepared.facts, **found["facts"]}
         found["warnings"] += [doubt.to_json() for doubt in self._thread_doubts]

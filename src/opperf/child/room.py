@@ -27,22 +27,33 @@ MEMORY = Path("/proc/meminfo")
 LIMIT, USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
 
 
-def check_room(backend: Backend, case: Case, definition: Operator | None, direction: str) -> None:
-    """Raise `Unsupported` where a trial needs more memory than there is, with what it needs and what there is."""
+def check_room(
+    backend: Backend, case: Case, definition: Operator | None, direction: str, limit: int | None = None
+) -> None:
+    """Raise `Unsupported` where a trial needs more memory than there is, with what it needs and what there is.
+
+    `limit` are the bytes of the machine's memory that a trial may take where more are free.
+    """
     on_device = backend.free_memory()
     free = free_bytes() if on_device is None else on_device
     parts = needed(case, definition, direction)
     if on_device is not None:
         parts.pop("making them")  # that happens in the machine's memory
     total = sum(parts.values())
-    if free is None or total <= free:
-        return
     told = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
-    raise Unsupported(
-        f"it needs {format_bytes(total)} of memory or more ({told}), and {format_bytes(free)} are available",
-        slug="short_of_memory",
-        hint="choose a smaller size, or a narrower `--dtype`",
-    )
+    needs = f"it needs {format_bytes(total)} of memory or more ({told})"
+    if free is not None and total > free:
+        raise Unsupported(
+            f"{needs}, and {format_bytes(free)} are available",
+            slug="short_of_memory",
+            hint="choose a smaller size, or a narrower `--dtype`",
+        )
+    if limit is not None and on_device is None and total > limit:
+        raise Unsupported(
+            f"{needs}, and `--memory-limit` is {format_bytes(limit)}",
+            slug="short_of_memory",
+            hint=f"`--memory-limit {total / 1e9:.1f}GB` lets it run",
+        )
 
 
 def needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:

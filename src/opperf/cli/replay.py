@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from opperf.trace import Trace
 
 Option = typer.Option
+#: A case of a trace may need one of so many parts of the machine's memory, and so many bytes in any case.
+MEMORY_SHARE, LEAST_LIMIT = 12, 1 << 30
 
 
 @grouped
@@ -34,6 +36,9 @@ def replay(
     save_suite: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the cases as a suite, for `run` and `compare`.")
     ] = None,
+    memory_limit: Annotated[
+        Optional[str], Option(metavar="SIZE", help="Leave out cases that need more; default: a twelfth of the memory.")
+    ] = None,
     environment: options.Environment = None,
     device: options.Device = None,
     threads: options.Threads = 1,
@@ -50,6 +55,7 @@ def replay(
     from opperf.planning.selection import Selection
     from opperf.reports.replay import left_out, render
     from opperf.trace import Replay
+    from opperf.units import parse_bytes
 
     wanted = run_options(keeping, report)
     check_format(report.format)
@@ -57,7 +63,8 @@ def replay(
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
         take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
-    measuring = settings(how, sampling, latency=False)
+    limit = default_limit() if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`")
+    measuring = settings(how, sampling, latency=False, memory_limit=limit, by_share=True)
     trace = _read(traces, kineto, subgraph, iterations)
     if trace.joined is not None:
         typer.echo(f"{kineto}: found {trace.joined}", err=True)
@@ -67,7 +74,7 @@ def replay(
         for line in left_out(trace):
             tell(line)
     selected = Selection(
-        suite=trace.suite(),
+        suite=trace.suite(costly_first=True),
         frameworks=("torch",),
         environments=environment or (),
         devices=device or (),
@@ -83,6 +90,13 @@ def replay(
         )
 
     measure(selected, measuring, wanted, deliver, keeping)
+
+
+def default_limit() -> int:
+    """Return the bytes that a case may need: a share of the machine's memory, so that the machine stays usable."""
+    import psutil
+
+    return max(LEAST_LIMIT, psutil.virtual_memory().total // MEMORY_SHARE)
 
 
 def _read(traces: list[Path], kineto: Path | None, subgraph: str | None, iterations: str | None) -> Trace:

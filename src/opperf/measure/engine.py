@@ -8,16 +8,17 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
 from opperf.backend import Backend, Unsupported, Work
 from opperf.measure import host
 from opperf.measure.block import Block
 from opperf.measure.cache import Sweep
-from opperf.measure.calibrate import LONGEST_NS, calls_for, probe, settle, warm_up
+from opperf.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.measure.disturbance import Counters
 from opperf.measure.doubts import doubts
-from opperf.measure.stopping import Count, Stopping, stopping
+from opperf.measure.stopping import Count, Part, Stopping, stopping
 from opperf.measurement import Measurement, Memory, Sample, Samples
 from opperf.plan import Settings
 
@@ -36,17 +37,26 @@ class Engine:
         self._backend = backend
         self._counters = counters
 
-    def measure(self, work: Work, settings: Settings, *, output_bytes: int, took: Sequence[int] = ()) -> Measurement:
+    def measure(
+        self,
+        work: Work,
+        settings: Settings,
+        *,
+        output_bytes: int,
+        took: Sequence[int] = (),
+        part: Part | None = None,
+    ) -> Measurement:
         """Measure one piece of work.
 
         `output_bytes` is what one call returns, `took` the nanoseconds of calls made before: they count as warm-up.
+        As a `part` of a whole, work that takes little of it gets little time.
         """
         clock = self._backend.clock
         spent: dict[str, float] = {}
         sweep = self._cold() if settings.cache == "cold" else None
         block = Block(work, self._backend, self._counters, sweep=sweep)
         with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
-            calls, warmed, probed = self._warm(block, settings, output_bytes, took)
+            calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
         before = self._counters.host()
         with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
@@ -60,7 +70,7 @@ class Engine:
         if settings.memory:
             made = warmed + sum(sample.calls for sample in time.samples)
             with _stage(spent, "memory", clock.wall):
-                memory = self._memory(block, CALLS_BEFORE_MEMORY - made)
+                memory = self._memory(block, CALLS_BEFORE_MEMORY - made, time.samples[-1])
         return Measurement(
             time=time,
             latency=latency,
@@ -102,19 +112,31 @@ class Engine:
             )
         return own or _sweep()
 
-    def _warm(self, block: Block, settings: Settings, output_bytes: int, took: Sequence[int]) -> tuple[int, int, bool]:
-        """Return the calls of a block, how many calls went before the first sample, and whether any was a probe."""
+    def _warm(
+        self, block: Block, settings: Settings, output_bytes: int, took: Sequence[int], part: Part | None
+    ) -> tuple[int, int, bool, Settings]:
+        """Return the calls of a block, how many calls went before the first sample, and whether any was a probe.
+
+        The settings that come with them have the budget that the work deserves.
+        """
         made, least = len(took), min(took, default=0)
         ahead = (settings.warmup or 0) - made
         if ahead > 0:
             least = block.run(ahead) // ahead
             made += ahead
         # Where calls are counted, none is spent on what those before it have told: a call longer than a block is one.
-        probed = settings.warmup is None or least < LONGEST_NS
+        # Nor is one that takes long where few are asked for, or where it is one of many operators.
+        few = settings.warmup is not None or settings.runs is not None or part is not None
+        probed = not few or least < (LONGEST_NS if settings.warmup is not None else LONG_NS)
         calls = probe(block, output_bytes=output_bytes, held=self._backend.collects) if probed else 1
-        if settings.warmup is None:
+        if part is not None:
+            if probed:
+                least = block.run(calls) // calls
+                made += calls
+            settings = replace(settings, trial_budget=part.budget(settings.trial_budget, least / 1e9))
+        if settings.warmup is None and probed:
             made += warm_up(block, calls, settings.trial_budget)
-        return calls, made, probed
+        return calls, made, probed, settings
 
     def _time(
         self, block: Block, calls: int, settings: Settings, output_bytes: int, *, probed: bool
@@ -148,9 +170,9 @@ class Engine:
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
         return Samples(single, block.single_overhead_ns)
 
-    def _memory(self, block: Block, ahead: int) -> Memory | None:
-        """Look at what one call takes, after some that nobody looks at."""
-        if ahead > 0:
+    def _memory(self, block: Block, ahead: int, last: Sample) -> Memory | None:
+        """Look at what one call takes, after some that nobody looks at, unless they take long."""
+        if 0 < ahead * last.wall_ns / last.calls < LONG_NS:
             with block.scope():
                 block.run(ahead)
         return self._backend.memory(block.work)

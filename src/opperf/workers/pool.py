@@ -11,11 +11,13 @@ from typing import Any
 
 from opperf.code import Code
 from opperf.errors import InputError, OpperfError, WorkerFailure
+from opperf.kept import Kept
 from opperf.measurement import Measurement
 from opperf.message import naming, telling
 from opperf.outcome import Outcome
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason
+from opperf.stats.order import median
 from opperf.workers.process import OperatorFailure, Worker
 from opperf.workers.reference import Ask, Reference
 from opperf.workers.starting import start
@@ -51,6 +53,8 @@ class Pool:
         self._reference = Reference(settings, progress)
         self._broken: dict[tuple[object, ...], Reason] = {}
         self.facts: dict[tuple[object, ...], Facts] = {}
+        #: The seconds that all calls of the trials of a side take, as far as they were measured.
+        self._whole: dict[tuple[object, ...], float] = {}
 
     def __enter__(self) -> Pool:
         return self
@@ -148,14 +152,27 @@ class Pool:
         settings = self._settings
         checked = self._reference.checked(trial, self._within(worker))
         ask = self._within(worker)
-        prepared = ask("prepare", {**telling(trial), "seed": settings.seed, "check": settings.check})
+        wanted = {"seed": settings.seed, "check": settings.check, "memory_limit": settings.memory_limit}
+        prepared = ask("prepare", {**telling(trial), **wanted})
         handle = {"handle": prepared["handle"]}
         try:
-            measured = _measurement(ask("measure", {**handle, "settings": settings.to_json()}))
+            measuring = {"settings": settings.to_json(), "part": self._part(trial)}
+            measured = _measurement(ask("measure", {**handle, **measuring}))
         finally:
             if self._worker is worker and worker.alive and ask("release", handle).get("held", 0) > MOST_HELD:
                 self.close()
+        if settings.by_share:
+            time = Kept.of([measured.time], trial.side.threads)
+            self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
+                time.pooled
+            )
         return replace(measured, facts={**measured.facts, **checked})
+
+    def _part(self, trial: Trial) -> dict[str, Any] | None:
+        """Return what a trial is a part of: what was measured of its side before; None where each stands for itself."""
+        if not self._settings.by_share:
+            return None
+        return {"count": trial.count, "whole": self._whole.get(trial.side.process, 0.0)}
 
     def _within(self, worker: Worker) -> Ask:
         """Return what asks a child until the timeout of a trial, or of a capture, is over, counted from now."""

@@ -16,6 +16,7 @@ from opperf.measure.calibrate import LONGEST_NS
 from opperf.measure.disturbance import NoCounters, Reading
 from opperf.measure.engine import LATENCY_CALLS, Engine
 from opperf.measure.host import HostReading
+from opperf.measure.stopping import LEAST_OF_SLOW, Part
 from opperf.plan import Settings
 
 if TYPE_CHECKING:
@@ -86,6 +87,39 @@ def test_memory_is_looked_at_after_four_calls(took: tuple[int, ...], runs: int, 
     Engine(backend, NoCounters()).measure(backend.work(LONGEST_NS), settings, output_bytes=0, took=took)
     assert backend.events.count("call") == calls
     assert backend.events[-1] == "memory"
+
+
+@pytest.mark.parametrize("warmup", [None, 0, 1])
+def test_of_a_call_that_takes_long_no_more_are_made_than_are_asked_for_and_one_for_memory(
+    warmup: int | None, backend: Watched
+) -> None:
+    settings = Settings(warmup=warmup, runs=1)
+    found = Engine(backend, NoCounters()).measure(backend.work(10**9), settings, output_bytes=0, took=(10**9,))
+    assert backend.events.count("call") == 1
+    assert backend.events[-1] == "memory"
+    assert found.time.seconds() == [1.0]
+
+
+def test_a_part_that_takes_little_of_the_whole_has_little_of_the_budget(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    calls = []
+    for whole in (0.0, 1.0, 1e3):
+        backend.events.clear()
+        found = engine.measure(
+            backend.work(10_000_000), Settings(precision=1e-9, latency=False), output_bytes=0, part=Part(1, whole)
+        )
+        assert set(found.time.seconds()) == {0.01}
+        calls.append(backend.events.count("call"))
+    assert calls == sorted(calls, reverse=True)
+    assert calls[0] > 2 * calls[2]
+
+
+def test_a_part_whose_calls_take_long_is_neither_probed_nor_warmed_up(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    engine.measure(
+        backend.work(10**9), Settings(latency=False), output_bytes=0, took=(10**9,), part=Part(count=1, whole=1e6)
+    )
+    assert backend.events.count("call") == LEAST_OF_SLOW
 
 
 @pytest.mark.parametrize(("warmup", "calls"), [(1, 5), (2, 5), (3, 1 + 5)])

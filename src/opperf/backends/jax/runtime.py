@@ -205,7 +205,7 @@ class JaxBackend:
             return self.plans[work.function]
         return memory.of_eager_call(work)
 
-    def counts(self, work: Work) -> Counts | None:
+    def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return what XLA counts in the program of a call, before it merges anything."""
         return counts.of_call(work)
 

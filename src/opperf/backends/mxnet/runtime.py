@@ -212,7 +212,7 @@ class MxnetBackend:
         """Return what one call allocates."""
         return memory.of_call(work, self.context)
 
-    def counts(self, work: Work) -> None:
+    def counts(self, work: Work, *, long: bool = False) -> None:
         """Return None: MXNet does not count."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

@@ -190,7 +190,7 @@ class NullBackend:
         held = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(held, held, "scripted")
 
-    def counts(self, work: Work) -> None:
+    def counts(self, work: Work, *, long: bool = False) -> None:
         """Return None: a script computes nothing."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

@@ -173,7 +173,7 @@ class NumpyBackend:
         """Return what one call allocates."""
         return memory.of_call(work)
 
-    def counts(self, work: Work) -> None:
+    def counts(self, work: Work, *, long: bool = False) -> None:
         """Return None: NumPy does not count."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

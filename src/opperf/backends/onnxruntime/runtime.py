@@ -155,7 +155,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return nothing: what a run takes comes from an arena, whose content is not told by run."""
         return None
 
-    def counts(self, work: Work) -> None:
+    def counts(self, work: Work, *, long: bool = False) -> None:
         """Return None: ONNX Runtime does not count."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:

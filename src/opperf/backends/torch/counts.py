@@ -7,9 +7,11 @@ lies in the memory of an input moves nothing, unless the call writes into it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from opperf.backend import Work
@@ -22,10 +24,12 @@ GATHERING = frozenset({"embedding", "embedding_bag", "gather", "index", "index_s
 FILLING = frozenset({"fill_", "zero_"})
 
 
-def of_call(work: Work) -> Counts:
-    """Make one call and return what it computed and moved."""
+def of_call(work: Work, *, long: bool) -> Counts:
+    """Make one call and return what it computed and moved; a long one is followed by its shapes alone."""
     counter = FlopCounterMode(display=False)
-    with work.scope(), counter:
+    # The results of a call on tensors without elements have their shapes, and are made in no time.
+    shapes = FakeTensorMode(allow_non_fake_inputs=True) if long else nullcontext()
+    with work.scope(), shapes, counter:
         arguments = work.arguments if work.before is None else work.before()
         result = work.function(*arguments, **work.keywords)
     flops = int(counter.get_total_flops())
@@ -39,7 +43,9 @@ def _moved(function: Any, given: Iterable[Any], result: Any) -> int:
     there = {tensor.untyped_storage().data_ptr() for tensor in inputs}
     changes = name.endswith("_")
     written: int = sum(
-        tensor.nbytes for tensor in outputs if changes or tensor.untyped_storage().data_ptr() not in there
+        tensor.nbytes
+        for tensor in outputs
+        if changes or isinstance(tensor, FakeTensor) or tensor.untyped_storage().data_ptr() not in there
     )
     if not written or name in FILLING or name.endswith("_like") or name.startswith("new_"):
         return written

@@ -14,12 +14,14 @@ Operators of PyTorch's own list, `opinfo::linalg.svd`, are in `opinfo.py`.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from opperf.backend import Unsupported
 from opperf.backends.paths import function_at
 
 #: Each holds operators right below it, and a few imports that `_operator` leaves out.
@@ -41,6 +43,14 @@ REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 #: `save` writes one. The last two write past their arrays unless the lengths that they are given add up exactly.
 REFUSED = ("from_file", "load_tensor", "aten::save", "aten::segment_reduce", "aten::_segment_reduce_backward")
 
+#: The packages that register the operators of a namespace when they are imported, and an environment that has each.
+PACKAGES = {
+    "fbgemm": ("fbgemm_gpu", "`--environment fbgemm`"),
+    "torchvision": ("torchvision", "name an environment that has it: `--environment python=PATH`"),
+    "torchaudio": ("torchaudio", "name an environment that has it: `--environment python=PATH`"),
+    "xformers": ("xformers.ops", "name an environment that has it: `--environment python=PATH`"),
+}
+
 
 def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
     """Return where else an operator of this name is found: as a method, and as what it sends on to in ATen."""
@@ -48,9 +58,15 @@ def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
 
 
 def resolve(path: str) -> Callable[..., Any]:
-    """Return the operator at a path that users write; raises `LookupError`."""
+    """Return the operator at a path that users write; raises `LookupError`.
+
+    Raises `Unsupported` for one of a package that does not import here.
+    """
     namespace, registered, name = path.partition("::")
     found = _registered(namespace, name) if registered else function_at(path, {"torch": torch}, "torch")
+    if found is None and namespace in PACKAGES:
+        _import_package(path, *PACKAGES[namespace])
+        found = _registered(namespace, name)
     if not _operator(path, found):
         raise LookupError(path)
     function: Callable[..., Any] = found
@@ -80,6 +96,16 @@ def overload(path: str) -> Any:
 def refused(path: str) -> bool:
     """Whether a path is one that files are read or written by."""
     return any(word in path for word in REFUSED)
+
+
+def _import_package(path: str, package: str, hint: str) -> None:
+    """Import what registers an operator; raises `Unsupported` where that is not possible."""
+    try:
+        importlib.import_module(package)
+    except (ImportError, OSError) as error:
+        raise Unsupported(
+            f"`{path}` is of the package {package}, which does not import here: {error}", slug="no_package", hint=hint
+        ) from error
 
 
 def _registered(namespace: str, name: str) -> Any:

@@ -212,9 +212,9 @@ class TorchBackend:
         """Return what one call allocates."""
         return memory.of_call(work, self.device)
 
-    def counts(self, work: Work) -> Counts | None:
+    def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return operations, where PyTorch's counter knows the operator, and bytes; of what is compiled nothing."""
-        return counts.of_call(work) if self.side.mode == "eager" else None
+        return counts.of_call(work, long=long) if self.side.mode == "eager" else None
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
