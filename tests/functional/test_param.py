@@ -292,3 +292,42 @@ def test_a_command_without_a_config_says_what_is_missing(param: Any) -> None:
     code, _, err = param("-w", "1")
     assert code == 2
     assert "error: no config\n\nhint: name one: `-c FILE`" in err
+
+
+@pytest.mark.parametrize("words", [["-i", "0"], ["-w", "0", "-i", "0"]])
+def test_without_iterations_a_config_is_expanded_and_nothing_is_measured(
+    words: list[str], param: Any, config: Path, here: Path
+) -> None:
+    code, out, err = param("-c", config, "-o", "one.json", *words)
+    assert code == 0, err
+    assert out.split() == ["null:steady|0|0|0", "null:steady|0|0|1", "null:steady|0|0|2", "null:raise|0|0|0"]
+    lines = [line for line in _lines(here / "one.json") if "run_id" in line]
+    assert [(line["status"], line["metric"]) for line in lines] == [("not_run", {})] * 4
+    assert lines[1]["config"]["input"]["args"][0]["shape"] == [8]
+
+
+def test_names_that_nobody_knows_are_passed_over_as_param_does(param: Any, opperf: Opperf, here: Path) -> None:
+    document = _config(null_steady=[{"args": [TENSOR]}], null_nothing=[{"args": [TENSOR]}])
+    document["null:steady"] |= {"build_iterator": "Mine", "colour": "red"}
+    document["no such operator"] = document["null:nothing"]
+    document["null:raise"] = {"input_data_generator": "Mine", "config": [{"input": [{"args": [TENSOR]}]}]}
+    path = here / "strange.json"
+    path.write_text(json.dumps(document))
+    code, out, err = param("-c", path, "-o", "one.json")
+    assert code == 0, err
+    assert out == "null:steady|0|0|0  forward  100 us\n"
+    for told in ("no key `colour`", "no build iterator `Mine`", "no operator `no such operator`", "`null:nothing`"):
+        assert told in err
+    assert "no input data generator `Mine`" in err
+    # The strict reading stays that of opperf itself.
+    done = opperf("run", "--config", path)
+    assert done.code == 2
+    assert "4 mistakes" in done.err
+
+
+def test_an_execution_trace_is_recorded_of_one_call_of_each_case(param: Any, config: Path, here: Path) -> None:
+    code, _, err = param("-c", config, "-o", "one.json", "--et", "-s", "null:raise|0|0|0")
+    assert code == 0, err
+    (line,) = (line for line in _lines(here / "one.json") if "et_file" in line)
+    assert len(json.loads(Path(line["et_file"]).read_text())) == 2  # the third case is the first again
+    assert (line["start_run_id"], line["end_run_id"]) == ("null:steady|0|0|0", "null:steady|0|0|1")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf import backends
+from opperf.child.directions import call_once
 from opperf.child.jobs import Jobs, failure
 from opperf.measure.allocator import fix_allocator
 from opperf.measure.disturbance import NoCounters
@@ -33,7 +34,10 @@ def main(path: Path) -> int:
 
 
 def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the failure of each trial under its label, None for those that ran."""
+    """Return the failure of each trial under its label, None for those that ran.
+
+    Where an execution trace is asked for, the framework's own observer writes it, and needs no ranges.
+    """
     side = Side.from_json(batch["side"])
     labels = [one["label"] for one in batch["trials"]]
     if side.allocator == "fixed":
@@ -44,14 +48,21 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
     except Exception as error:  # whatever a broken installation raises is the answer
         return dict.fromkeys(labels, failure(error))
     jobs = Jobs(backend, NoCounters(), Path(batch["folder"]))
+    observer = marks.Observer(batch["execution_trace"]) if "execution_trace" in batch else None
     outcomes: dict[str, Any] = {}
     for label, one in zip(labels, batch["trials"], strict=True):
         try:
             work = jobs.work(told(one), batch["seed"])
-            _call(backend, work, marks, label, batch)
+            if observer is not None:
+                with observer.observed(label):
+                    call_once(backend, work)
+            else:
+                _call(backend, work, marks, label, batch)
             outcomes[label] = None
         except Exception as error:  # the next trial may run all the same
             outcomes[label] = failure(error)
+    if observer is not None:
+        observer.close()
     return outcomes
 
 

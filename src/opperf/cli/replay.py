@@ -52,8 +52,12 @@ def replay(
     from opperf.cli.places import take_output
     from opperf.cli.screen import tell
     from opperf.cli.selecting import run_options, settings
+    from opperf.errors import InputError
+    from opperf.plan import Plan
     from opperf.planning.selection import Selection
     from opperf.reports.replay import left_out, render
+    from opperf.session import Session
+    from opperf.store.journal import journal_of
     from opperf.trace import Replay
     from opperf.units import parse_bytes
 
@@ -89,6 +93,12 @@ def replay(
             lambda chosen, screen: render(found, chosen, top, screen.width), report.format, wanted.output, what
         )
 
+    if not trace.cases and not keeping.dry_run:
+        with Session(selected, measuring) as session:
+            deliver(session.run(Plan((), measuring), wanted))
+        if wanted.output is not None:
+            journal_of(wanted.output).unlink(missing_ok=True)
+        raise InputError("no operator of the trace can be run again", hint="the report has the reason of each")
     measure(selected, measuring, wanted, deliver, keeping)
 
 

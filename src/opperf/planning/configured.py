@@ -49,9 +49,13 @@ def configured(
     """
     found: dict[tuple[str, Meaning], list[ConfigCase]] = {}
     for config in configs:
-        refuse(str(config.path), unknown_operators(config, framework, known).found)
-        problems = Problems()
-        mine = [one for one in config.operators if one.meaning.framework in (None, framework)]
+        unknown = unknown_operators(config, framework, known)
+        if not config.lenient:
+            refuse(str(config.path), unknown.found)
+        problems, nowhere = Problems(), {problem.place for problem in unknown.found}
+        mine = [
+            one for one in config.operators if one.meaning.framework in (None, framework) and one.place not in nowhere
+        ]
         whole = replace(config, operators=tuple(settled(one, ask, problems) for one in mine))
         refuse(str(config.path), problems.found)
         for made in cases(whole, seed):

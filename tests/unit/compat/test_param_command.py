@@ -7,11 +7,12 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opperf.case import Case
-from opperf.compat.param.command.flags import MODES, parser, quiet
+from opperf.compat.param.command.flags import MODES, parser, quiet, warnings
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown, output_path
 from opperf.compat.param.command.trace import write_trace
@@ -69,6 +70,37 @@ def test_both_spellings_of_a_flag_are_one(name: str) -> None:
     assert parser().parse_args(words) == parser().parse_args(other) != parser().parse_args([])
 
 
+@pytest.mark.parametrize(
+    ("words", "name", "value"),
+    [
+        ("--iter 5", "iteration", 5),
+        ("--resume a", "resume_id", "a"),
+        ("--cupti_profiler_met x", "cupti_profiler_metrics", "x"),
+        ("--pt2", "pt2_model", True),
+        ("--et", "et", True),
+        ("--cuda_graph", "cuda_graph", True),
+        ("--cupti-profiler-measure", "cupti_profiler_measure_per_kernel", True),
+    ],
+)
+def test_flags_may_be_abbreviated(words: str, name: str, value: Any) -> None:
+    assert getattr(parser().parse_args(words.split()), name) == value
+
+
+def test_flags_without_effect_are_warned_of() -> None:
+    told = warnings(parser().parse_args(["--cuda-graph", "--cupti-profiler"]))
+    assert told == [
+        "`--cuda-graph` is disabled: the device is no CUDA device",
+        "`--cupti-profiler` is disabled: `--ncu` reads the same counters of a CUDA device",
+    ]
+    assert warnings(parser().parse_args([])) == []
+
+
+def test_a_flag_that_is_the_beginning_of_several_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--ncu-w", "1", "--nsys-", "x"])
+    assert "ambiguous option: --nsys-" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("spelling", ["--stop_id", "--stop-id", "-s"])
 def test_the_stop_id_has_the_spelling_that_param_mixes(spelling: str) -> None:
     assert parser().parse_args([spelling, "x"]).stop_id == "x"
@@ -79,7 +111,7 @@ def test_bare_flags_have_the_value_that_param_gives_them() -> None:
     assert (given.exec_mode, given.cuda_l2_cache) == (MODES[0], "on")
 
 
-@pytest.mark.parametrize("words", [["-w", "-1"], ["-i", "0"], ["--exec-mode", "fast"], ["-x"]])
+@pytest.mark.parametrize("words", [["-w", "-1"], ["-i", "-1"], ["--exec-mode", "fast"], ["-x"]])
 def test_a_value_that_cannot_be_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         parser().parse_args(words)
@@ -108,6 +140,12 @@ def test_nothing_is_said_below_the_level_of_an_error() -> None:
 )
 def test_a_run_goes_from_one_id_to_before_another(resume: str | None, stop: str | None, left: slice) -> None:
     assert between(IDS, resume, stop) == IDS[left]
+
+
+@pytest.mark.parametrize("given", ["torch.mm|0|0|1|0", "0|0|1|0", "torch.mm:0|0|1|0"])
+def test_the_ids_that_param_makes_of_several_builds_are_those_of_the_last_one(given: str) -> None:
+    ids = made("torch.mm|0|0|0", "torch.mm|0|1|0", "torch.mm|0|2|0")
+    assert between(ids, given, None) == ids[1:]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +232,14 @@ def test_a_trace_has_an_event_for_each_sample(tmp_path: Path) -> None:
     timed = [(one["ts"], one["dur"], one["cat"]) for one in events if one["ph"] == "X"]
     assert timed == [(0, 2e3, "forward"), (2e3, 4e3, "forward"), (6e3, 2e3, "backward"), (8e3, 4e3, "backward")]
     assert [one["args"]["name"] for one in events if one["ph"] == "M"] == ["opperf", "forward", "backward"]
+
+
+def test_a_case_whose_forward_was_measured_is_not_skipped_because_it_has_no_backward() -> None:
+    skipped = Outcome(
+        Trial(Case("add"), Side("torch"), "backward"), 0, "skipped", reason=Reason("no_gradient", "it has none")
+    )
+    shown = Shown(Settings(runs=2), discrete=True)
+    line = shown.line(IDS[0], "torch.add", {"forward": outcome(), "backward": skipped})
+    assert line["status"] == "ok"
+    assert line["reasons"]["backward"]["slug"] == "no_gradient"
+    assert shown.line(IDS[0], "torch.add", {"backward": skipped})["status"] == "skipped"

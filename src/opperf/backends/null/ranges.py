@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 def start(name: str) -> str:
@@ -15,6 +17,24 @@ def start(name: str) -> str:
 def end(begun: str) -> None:
     """End a range."""
     print(f"range end {begun}", flush=True)
+
+
+class Observer:
+    """Writes down the labels of what it observes."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._labels: list[str] = []
+
+    @contextmanager
+    def observed(self, name: str) -> Iterator[None]:
+        """Remember a label."""
+        self._labels.append(name)
+        yield
+
+    def close(self) -> None:
+        """Write the file."""
+        self._path.write_text(json.dumps(self._labels), encoding="utf-8")
 
 
 @contextmanager

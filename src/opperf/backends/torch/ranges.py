@@ -1,4 +1,4 @@
-"""Ranges of NVTX, by which NVIDIA's tools know whose a kernel is, and of ITT, Intel's.
+"""Ranges of NVTX, by which NVIDIA's tools know whose a kernel is, of ITT, Intel's, and of PyTorch's own observer.
 
 Those that are started here are of the process, not of a thread: backward launches its kernels from a thread of
 PyTorch's own. Those that operators emit are of the thread that the operator runs in.
@@ -6,7 +6,8 @@ PyTorch's own. Those that operators emit are of the thread that the operator run
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 
@@ -32,6 +33,27 @@ def start(name: str) -> int:
 def end(begun: int) -> None:
     """End a range."""
     torch.cuda.nvtx.range_end(begun)
+
+
+class Observer:
+    """PyTorch's observer of execution traces, on while a call is observed; its file is whole when it is closed."""
+
+    def __init__(self, path: str) -> None:
+        self._observer = torch.profiler.ExecutionTraceObserver().register_callback(path)
+
+    @contextmanager
+    def observed(self, name: str) -> Iterator[None]:
+        """Record what runs meanwhile, below a label."""
+        self._observer.start()
+        try:
+            with torch.profiler.record_function(name):
+                yield
+        finally:
+            self._observer.stop()
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._observer.unregister_callback()
 
 
 def emitting(kind: str) -> AbstractContextManager[object]:

@@ -21,7 +21,7 @@ def benchmark() -> None:
     """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
     from opperf.cli.places import take_output
     from opperf.cli.run import leave
-    from opperf.compat.param.command.flags import parser, quiet
+    from opperf.compat.param.command.flags import parser, quiet, warnings
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
     from opperf.compat.param.command.tools import asked
@@ -32,13 +32,15 @@ def benchmark() -> None:
     if given.config is None:
         raise InputError("no config", hint="name one: `-c FILE`", slug="input")
     tools = asked(given)
-    config = read_config(given.config)
+    config = read_config(given.config, lenient=True)
     stamp = f"{os.getpid()}_{int(time.time())}"
     path = output_path(given.output_prefix, stamp, append=given.append)
     take_output(path, force=True, inputs=[Path(given.config)])  # PARAM writes over what is there, too
     if not quiet(given):
         for note in config.notes:
             print(f"note: {note}", file=sys.stderr)
+        for warning in warnings(given):
+            print(f"warning: {warning}", file=sys.stderr)
     trace = path.with_name(f"{path.stem}_trace.json") if given.profile else None
     try:
         run, stopped = Running(given, config, tools).run(path, trace)

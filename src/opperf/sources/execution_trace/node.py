@@ -43,6 +43,7 @@ class Node:
     thread: int = 0
     ranges: str = ""
     kernel_backend: str = ""
+    kernel_file: str = ""
 
     @property
     def is_operator(self) -> bool:
@@ -116,6 +117,7 @@ def _node(data: Mapping[str, Any]) -> Node:
         thread=int(attributes.get("tid", 0)),
         ranges=str(attributes.get("tensor_range", "")),
         kernel_backend=str(attributes.get("kernel_backend", "")),
+        kernel_file=str(attributes.get("kernel_file", "")),
     )
 
 

@@ -212,7 +212,7 @@ def _case(node: Node, elements: Elements) -> Case | str:
     if node.name in BOOKKEEPING:
         return "it computes nothing"
     if node.kernel_backend or not node.schema:
-        return f"a fused kernel of {node.kernel_backend or 'a compiler'}, of which no source is in the trace"
+        return _fused(node)
     try:
         called = signature(node.schema)
         found = arguments(node, called.parameters, elements)
@@ -222,6 +222,14 @@ def _case(node: Node, elements: Elements) -> Case | str:
         return f"its record cannot be read ({error})"
     inputs, attributes = _parted(called.parameters, found)
     return within(Case(f"torch:{called.name}", inputs, attributes))
+
+
+def _fused(node: Node) -> str:
+    """Say why a kernel that a compiler made is not run; its source would be code that a file brings."""
+    kernel = f"a fused kernel of {node.kernel_backend or 'a compiler'}"
+    if not node.kernel_file:
+        return f"{kernel}, of which no source is in the trace"
+    return f"{kernel}, whose source `{Path(node.kernel_file).name}` is not run: a trace is data, and brings no code"
 
 
 def _parted(

@@ -88,11 +88,15 @@ class ConfiguredOperator:
 
 @dataclass(frozen=True)
 class ParamConfig:
-    """A config: its operators in the order of the file, and what a reader should know of how it was read."""
+    """A config: its operators in the order of the file, and what a reader should know of how it was read.
+
+    A `lenient` one may name operators that nobody has; they are passed over.
+    """
 
     path: Path
     operators: tuple[ConfiguredOperator, ...]
     notes: tuple[str, ...] = ()
+    lenient: bool = False
 
 
 def notes(configs: Sequence[ParamConfig]) -> list[str]:

@@ -17,28 +17,32 @@ from opperf.text_file import read_json
 
 #: Without plugins nothing is the user's own.
 NONE = Workloads()
+#: The keys that name who makes arguments.
+GENERATOR_KEYS = ("input_data_generator", "build_data_generator")
 
 
-def read_config(path: Path, own: Workloads = NONE) -> ParamConfig:
+def read_config(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> ParamConfig:
     """Read a config, which may name the user's own iterators and generators.
 
-    Raises `InputError` that lists everything that is wrong with it.
+    `lenient` passes over names that are not known, as PARAM does, with a note on each. Raises `InputError` that lists
+    everything that is wrong with it.
     """
-    found, problems = examined(path, own)
+    found, problems = examined(path, own, lenient=lenient)
     refuse(str(path), problems.found)
     return found
 
 
-def examined(path: Path, own: Workloads = NONE) -> tuple[ParamConfig, Problems]:
+def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
     """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
     data = read_json(path, object_pairs_hook=_object)
-    reading = _Reading(own)
+    reading = _Reading(own, lenient=lenient)
     operators = reading.document(data)
     if not reading.problems.found:
         for known in operators:
             if known.is_settled:
                 check(known, reading.problems)
-    return ParamConfig(path, operators, tuple(dict.fromkeys(reading.notes))), reading.problems
+    notes = [*reading.notes, *(f"{problem}; passed over" for problem in reading.problems.passed_over or ())]
+    return ParamConfig(path, operators, tuple(dict.fromkeys(notes)), lenient), reading.problems
 
 
 class _Object(dict[str, Any]):
@@ -58,8 +62,8 @@ def _object(pairs: list[tuple[str, Any]]) -> _Object:
 class _Reading:
     """Goes through a document from the outside in."""
 
-    def __init__(self, own: Workloads) -> None:
-        self.problems = Problems()
+    def __init__(self, own: Workloads, *, lenient: bool = False) -> None:
+        self.problems = Problems(passed_over=[] if lenient else None)
         self.notes: list[str] = []
         self._own = own
 
@@ -100,7 +104,9 @@ class _Reading:
         elif meaning is None:
             hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
             known = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
-            self.problems.add(place, f"no operator {quoted(name)}", hint or known)
+            self.problems.unknown("operator", place, f"no operator {quoted(name)}", hint or known)
+            if self.problems.passed_over is not None:
+                return None
         if not isinstance(info, dict):
             self.problems.unexpected(place, info, "an object with `config` and `input_data_generator`")
             info = None
@@ -116,6 +122,9 @@ class _Reading:
         known = (*grammar.GENERATORS, *self._own.generators)
         inputs = self._named(info, "input_data_generator", known, place, required=True)
         builds = self._named(info, "build_data_generator", known, place)
+        generators = [info.get(word) for word in GENERATOR_KEYS]
+        if self.problems.passed_over is not None and any(isinstance(n, str) and n not in known for n in generators):
+            return ()  # nobody makes its arguments
         known = (*grammar.ITERATORS, *self._own.iterators)
         iterators = [self._named(info, f"{part}_iterator", known, place) for part in grammar.CONFIG_KEYS]
         if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:

@@ -16,6 +16,12 @@ MOST = 20
 LISTED = 12
 
 
+#: What PARAM passes over where it does not know its name.
+PASSED_OVER = (
+    "key", "operator", "build iterator", "input iterator", "build data generator", "input data generator",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Problem:
     """One mistake: where it is, what is wrong, and what may help."""
@@ -30,9 +36,13 @@ class Problem:
 
 @dataclass
 class Problems:
-    """Collects mistakes, so that a file is mended in one go."""
+    """Collects mistakes, so that a file is mended in one go.
+
+    PARAM passes over names that it does not know, with a warning. Where that is wanted, they are `passed_over`.
+    """
 
     found: list[Problem] = field(default_factory=list)
+    passed_over: list[Problem] | None = None
 
     def add(self, place: str, text: str, hint: str | None = None) -> None:
         """Take a mistake."""
@@ -48,7 +58,14 @@ class Problems:
         names = list(known)
         close = self.near(name, names)
         listed = f"known: {', '.join(names[:LISTED])}{', ...' if len(names) > LISTED else ''}" if names else None
-        self.add(place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or listed)
+        self.unknown(kind, place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or listed)
+
+    def unknown(self, kind: str, place: str, text: str, hint: str | None) -> None:
+        """Take a name that is not known, as a mistake or as one to pass over."""
+        if self.passed_over is not None and kind in PASSED_OVER:
+            self.passed_over.append(Problem(place, text, hint))
+        else:
+            self.add(place, text, hint)
 
     def near(self, name: str, known: Iterable[str]) -> list[str]:
         """Return the names that resemble one; none for what nobody will read."""

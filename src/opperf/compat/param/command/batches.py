@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.compat.param.command.kernels import FILTER, Launch, label, told
-from opperf.compat.param.command.tools import Tool
+from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.destination import write_text
 from opperf.environment import EnvironmentSpec
 from opperf.errors import HarnessError, OpperfError
@@ -95,6 +95,7 @@ class Watch:
             "iterations": tool.iterations,
             "outcomes": str(_outcomes(stem)),
             "trials": [{"label": name, **telling(trial)} for name, trial in zip(labels, trials)],
+            **({"execution_trace": str(tool.report(stem))} if tool.name == OBSERVER else {}),
         }
 
     def _command(self, tool: Tool, stem: Path, first: Trial) -> tuple[list[str], dict[str, str]]:
@@ -177,6 +178,8 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
 def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failed: Mapping[str, Any] | None) -> dict[str, Any]:
     if failed is not None:
         return {"reason": Reason.from_json(failed).to_json()}
+    if tool.name == OBSERVER:
+        return {}
     if launches is None:
         reason = Reason("no_kernels", f"{tool.name} saw no kernel of these calls", "kernels run on a GPU: `-d cuda`")
         return {"reason": reason.to_json()}

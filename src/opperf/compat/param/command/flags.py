@@ -1,8 +1,9 @@
-"""The flags of PARAM's command line, every one, in both spellings where PARAM mixes them; and what they mean here."""
+"""The flags of PARAM's command line, with dashes or underscores, whole or abbreviated, and what they mean here."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,26 @@ from opperf import __version__
 MODES = ("discrete", "continuous", "continuous_events")
 
 
+class Parser(argparse.ArgumentParser):
+    """Reads flags with dashes or underscores: PARAM mixes them, and its users remember either."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the words of a command line, each flag with dashes."""
+        words = sys.argv[1:] if args is None else args
+        return super().parse_known_args([_dashed(word) for word in words], namespace)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="python -m opperf.compat.param",
         description="Run a PARAM benchmark config; the flags and the output are PARAM's, the measurement is opperf's.",
-        allow_abbrev=False,
     )
-
-    def flag(*names: str, **how: Any) -> None:
-        # `--stop_id` and `--stop-id`: PARAM has one of them, its users remember either.
-        both = [other for name in names for other in (name, name.replace("_", "-"), _underlined(name))]
-        made.add_argument(*dict.fromkeys(both), **how)
-
+    flag = made.add_argument
     flag("-c", "--config", type=Path, metavar="FILE", help="the benchmark config")
     flag("-w", "--warmup", type=_whole(0), default=1, metavar="N", help="calls before the first sample")
-    flag("-i", "--iteration", type=_whole(1), default=1, metavar="N", help="samples of each operator and direction")
+    flag("-i", "--iteration", type=_whole(0), default=1, metavar="N",
+         help="samples of each operator and direction; 0 expands the config and measures nothing")  # fmt: skip
     flag("-b", "--backward", action="store_true", help="measure backward too")
     flag("-d", "--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1")
     flag("-o", "--output-prefix", default="benchmark_result", metavar="NAME",
@@ -50,10 +55,30 @@ def parser() -> argparse.ArgumentParser:
     flag("--exec-mode", nargs="?", choices=MODES, const=MODES[0], default=MODES[0],
          help="discrete waits after each call; the others time blocks of calls with one wait")  # fmt: skip
     flag("-p", "--profile", action="store_true", help="write a Chrome trace of the samples beside the results")
+    flag("--et", action="store_true", help="record an execution trace of one call of each case, beside the results")
+    flag("--pt2-model", action="store_true", help="compile each operator with `torch.compile`")
+    flag("--cuda-graph", action="store_true", help="run from a CUDA graph; not done here, which a warning says")
+    flag("--cupti-profiler", action="store_true", help="read counters with CUPTI; here `--ncu` does, a warning says so")
+    flag("--cupti-profiler-metrics", metavar="LIST", default="kineto__cuda_core_flops", help="goes with it")
+    flag("--cupti-profiler-measure-per-kernel", action="store_true", help="goes with it")
     flag("-l", "--log-level", default="INFO", metavar="L", help="WARNING and above: no progress, no notes")
     flag("-e", "--environment", action="append", metavar="E", help="an environment of opperf, as `fbgemm`; not PARAM's")
-    made.add_argument("--version", action="version", version=f"opperf {__version__}")
+    flag("--version", action="version", version=f"opperf {__version__}")
     return made
+
+
+def warnings(given: argparse.Namespace) -> list[str]:
+    """Say which of the flags that were given are without effect, and what does what they ask for."""
+    told = []
+    if given.cuda_graph:
+        told.append(
+            "`--cuda-graph` is disabled: opperf measures each call as it is launched"
+            if "cuda" in given.device
+            else "`--cuda-graph` is disabled: the device is no CUDA device"
+        )
+    if given.cupti_profiler:
+        told.append("`--cupti-profiler` is disabled: `--ncu` reads the same counters of a CUDA device")
+    return told
 
 
 def quiet(given: argparse.Namespace) -> bool:
@@ -61,8 +86,14 @@ def quiet(given: argparse.Namespace) -> bool:
     return str(given.log_level).upper() in ("WARNING", "WARN", "ERROR", "CRITICAL", "30", "40", "50")
 
 
-def _underlined(name: str) -> str:
-    return f"--{name[2:].replace('-', '_')}" if name.startswith("--") else name
+def _dashed(word: str) -> str:
+    """Return a flag with dashes, and any other word, or what is given to the flag, as it is.
+
+    >>> _dashed("--stop_id=a_b"), _dashed("a_b")
+    ('--stop-id=a_b', 'a_b')
+    """
+    name, equals, value = word.partition("=")
+    return f"{name.replace('_', '-')}{equals}{value}" if name.startswith("--") else word
 
 
 def _whole(least: int) -> Any:

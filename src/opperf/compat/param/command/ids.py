@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from opperf.errors import InputError, near
 from opperf.sources.param.cases import ConfigCase
@@ -27,18 +28,37 @@ def short(known: ConfigCase, operator: str) -> str:
 
 
 def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
-    """Return the place of a run id: PARAM's whole one, or the short one where only one operator has it."""
+    """Return the place of a run id: PARAM's whole one, or the short one where only one operator has it.
+
+    PARAM puts the ids of all builds so far into one: `0|0|1|0` is input 0 of build 1.
+    """
     whole = [i for i, known in enumerate(made) if known.run_id == given or known.run_id == given.replace(":", "|", 1)]
     ends = [i for i, known in enumerate(made) if known.run_id.endswith(f"|{given}") and _parts(known, given)]
     found = whole or ends
     if len(found) == 1:
         return found[0]
+    if not found and (last := _of_last_build(given)) is not None:
+        with suppress(InputError):
+            return _place(made, last, flag)
     if found:
         names = ", ".join(f"`{made[i].run_id}`" for i in found[:5])
         raise InputError(f"`{flag} {given}` is the id of several cases", hint=f"write one of {names}", slug="run_id")
     close = near(given, [known.run_id for known in made])
     told = ", ".join(f"`{name}`" for name in close or [known.run_id for known in made[:5]])
     raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {told}", slug="run_id")
+
+
+def _of_last_build(given: str) -> str | None:
+    """Return the id without the builds before its last one; None where it has no more than one.
+
+    >>> _of_last_build("torch.mm|0|0_0|0_1|3"), _of_last_build("0|0|1|0"), _of_last_build("torch.mm|0|0|0")
+    ('torch.mm|0|0_1|3', '0|1|0', None)
+    """
+    parts = (given.replace(":", "|", 1) if given.count(":") == 1 else given).split("|")
+    first = 0 if parts[0][:1].isdecimal() else 1
+    if len(parts) - first < 4:
+        return None
+    return "|".join([*parts[: first + 1], *parts[-2:]])
 
 
 def _parts(known: ConfigCase, given: str) -> bool:

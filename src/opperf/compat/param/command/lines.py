@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +69,15 @@ def output_path(prefix: str, stamp: str, *, append: bool) -> Path:
     return path.with_name(f"{path.name}_{stamp}.json")
 
 
+def _status(directions: Sequence[str]) -> str:
+    """Return what became of a case: a failure counts first, then what was measured.
+
+    >>> _status(["ok", "skipped"]), _status(["ok", "failed"]), _status(["skipped"]), _status([])
+    ('ok', 'failed', 'skipped', 'not_run')
+    """
+    return next((status for status in ("failed", "ok", "skipped") if status in directions), "not_run")
+
+
 @dataclass(frozen=True)
 class Shown:
     """How outcomes become lines: with which settings they were measured, and whether each call is waited for."""
@@ -87,7 +96,6 @@ class Shown:
         """Return the line of one case, with what became of each direction, and what tools saw of it."""
         seen = seen or {}
         bad = {name: outcome for name, outcome in outcomes.items() if outcome.status != "ok"}
-        worst = "failed" if any(one.status == "failed" for one in bad.values()) else "skipped" if bad else "ok"
         return {
             "op_name": operator,
             "id": short(made, operator),
@@ -96,7 +104,7 @@ class Shown:
             "run_id": made.run_id,
             "case_id": made.case.id,
             "version": next((one.version for one in outcomes.values() if one.version is not None), None),
-            "status": worst,
+            "status": _status([outcome.status for outcome in outcomes.values()]),
             "reasons": {name: outcome.reason.to_json() for name, outcome in bad.items() if outcome.reason is not None},
         }
 

@@ -7,6 +7,7 @@ import os
 import platform
 import socket
 import sys
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -42,7 +43,7 @@ def settings_of(given: argparse.Namespace) -> Settings:
     """Return the settings that the flags mean."""
     return Settings(
         warmup=given.warmup,
-        runs=given.iteration,
+        runs=given.iteration or 1,
         timeout=TIMEOUT,
         cache="cold" if given.cuda_l2_cache == "off" else "hot",
         latency=given.exec_mode == "discrete",
@@ -55,6 +56,7 @@ def selection_of(given: argparse.Namespace, config: ParamConfig) -> Selection:
         configs=[config],
         devices=(given.device,),
         environments=tuple(given.environment or ()),
+        modes=("compiled",) if given.pt2_model else (),
         directions=("forward", "backward") if given.backward else ("forward",),
     )
 
@@ -87,6 +89,9 @@ class Running:
         made = list(cases(self._config, self._settings.seed))
         wanted = between(made, self._given.resume_id, self._given.stop_id)
         stopped: BaseException | None = None
+        if not self._given.iteration:
+            self._lines = Lines(path, append=self._given.append)
+            return self._expand(wanted, self._lines), None
         with Session(selection_of(self._given, self._config), self._settings, self) as session:
             plan = self._part(session.plan(), wanted)
             self._lines = Lines(path, append=self._given.append)
@@ -106,6 +111,16 @@ class Running:
             self._lines.close()
         return run, stopped
 
+    def _expand(self, wanted: Sequence[ConfigCase], lines: Lines) -> Run:
+        """Write a line for each case, and measure none."""
+        lines.add(header(self._given, self._config))
+        for made in wanted:
+            lines.add(self._shown.line(made, made.run_id.partition("|")[0], {}))
+            print(one_line(made.run_id), flush=True)
+        lines.add({"finish_time": _now()})
+        lines.close()
+        return Run(uuid.uuid4().hex[:12], _now(), tuple(sys.argv), self._settings)
+
     def _watch(self, path: Path, lines: Lines) -> None:
         """Have the tools look at the cases, before anything is timed; each batch is a line."""
         watch = Watch(self._given, self._settings, path, self.note)
@@ -120,6 +135,9 @@ class Running:
         trials: dict[str, list[Trial]] = {}
         for trial in plan.trials:
             trials.setdefault(trial.case.id, []).append(trial)
+        nowhere = dict.fromkeys(made.run_id.partition("|")[0] for made in wanted if made.case.id not in trials)
+        for operator in nowhere:
+            self.note(f"warning: no operator `{operator}`; passed over")
         self._waiting = {made.run_id: (made, trials.get(made.case.id, [])) for made in wanted}
         keys = {trial.key for _, several in self._waiting.values() for trial in several}
         return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))

@@ -18,6 +18,8 @@ from opperf.workers.vendor_tools import TOOLS, located
 
 #: The tools that PARAM starts.
 NAMES = ("ncu", "nsys")
+#: PyTorch's own observer is no program: the batch records itself.
+OBSERVER = "et"
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,12 @@ class Tool:
 
     def report(self, stem: Path) -> Path:
         """Return the file that is read, for a report whose name begins so."""
-        return stem.with_name(stem.name + {"ncu": ".csv", "nsys": ".sqlite"}[self.name])
+        return stem.with_name(stem.name + {"ncu": ".csv", "nsys": ".sqlite", OBSERVER: ".json"}[self.name])
 
     def command(self, stem: Path, behind: Sequence[str]) -> list[str]:
         """Return the words that start the tool on another command."""
+        if self.name == OBSERVER:
+            return list(behind)
         if self.name == "ncu":
             own = [
                 *("--csv", "--page", "raw", "--print-units", "base", "--log-file", str(self.report(stem))),
@@ -56,12 +60,15 @@ class Tool:
     @property
     def read(self) -> Callable[[Path], Launches]:
         """What reads a report."""
+        if self.name == OBSERVER:
+            return lambda report: {}
         return from_ncu if self.name == "ncu" else from_nsys
 
 
 def asked(given: argparse.Namespace) -> list[Tool]:
     """Return the tools that flags ask for; raises `InputError` for one that is not there."""
-    return [_tool(name, given) for name in NAMES if getattr(given, name)]
+    observer = [Tool(OBSERVER, "", (), given.warmup, 1)] if given.et else []
+    return [*(_tool(name, given) for name in NAMES if getattr(given, name)), *observer]
 
 
 def _tool(name: str, given: argparse.Namespace) -> Tool:

@@ -1,0 +1,57 @@
+"""`opperf replay` of traces of which nothing can be run: their reasons are the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+Opperf: TypeAlias = Callable[..., Any]
+
+NOTHING = {"values": [], "shapes": [], "types": [], "strides": []}
+
+
+def node(number: int, name: str, **attributes: str) -> dict[str, Any]:
+    """Return a node of a trace without arguments."""
+    return {
+        "id": number,
+        "name": name,
+        "ctrl_deps": 1,
+        "inputs": NOTHING,
+        "outputs": NOTHING,
+        "attrs": [{"name": key, "type": "string", "value": value} for key, value in attributes.items()],
+    }
+
+
+@pytest.fixture
+def trace(here: Path) -> Path:
+    """A trace of a collective operation, and of a kernel whose source lies beside the trace."""
+    nodes = [
+        node(2, "c10d::allreduce_", op_schema="c10d::allreduce_(Tensor[] tensors) -> ()"),
+        node(3, "triton_poi_0", kernel_backend="triton", kernel_file="/build/abc.py"),
+    ]
+    path = here / "et.json"
+    path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": nodes}))
+    return path
+
+
+def test_a_trace_of_which_all_is_left_out_has_a_report_with_the_reasons(
+    opperf: Opperf, trace: Path, here: Path
+) -> None:
+    done = opperf("replay", trace, "--output", here / "out.json")
+    assert done.code == 2
+    assert "no operator of the trace can be run again" in done.err
+    assert "left out: 1 x c10d::allreduce_: communication between processes" in done.out
+    document = json.loads((here / "out.json").read_text())
+    reasons = {entry["name"]: entry["reason"] for entry in document["left_out"]}
+    assert reasons["triton_poi_0"].startswith("a fused kernel of triton, whose source `abc.py` is not run")
+    assert list(here.glob("*.journal")) == []
+
+
+def test_a_size_that_is_none_is_refused(opperf: Opperf, trace: Path) -> None:
+    done = opperf("replay", trace, "--memory-limit", "much")
+    assert done.code == 2
+    assert "`--memory-limit` is `much`, expected a number and a unit" in done.err
