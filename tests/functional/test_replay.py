@@ -11,7 +11,7 @@ import pytest
 
 Opperf: TypeAlias = Callable[..., Any]
 
-NOTHING = {"values": [], "shapes": [], "types": [], "strides": []}
+NOTHING: dict[str, list[Any]] = {"values": [], "shapes": [], "types": [], "strides": []}
 
 
 def node(number: int, name: str, **attributes: str) -> dict[str, Any]:

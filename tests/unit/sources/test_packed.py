@@ -13,7 +13,7 @@ import pytest
 
 from opperf.errors import InputError
 from opperf.sources.execution_trace import packed
-from opperf.sources.execution_trace.kineto import read_durations
+from opperf.sources.execution_trace.kineto import read_kineto
 from opperf.sources.execution_trace.node import check, nodes
 
 TRACE = b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}'
@@ -47,7 +47,7 @@ def archive(path: Path, members: Mapping[str, bytes]) -> Path:
 def test_a_small_gzip_of_very_many_brackets_is_refused_in_little_memory(begin: bytes, tmp_path: Path) -> None:
     path = tmp_path / "t.json.gz"
     path.write_bytes(gzip.compress(begin + b"[" * 200_000))
-    for read in (lambda: list(nodes(path)), lambda: read_durations(path)):
+    for read in (lambda: list(nodes(path)), lambda: read_kineto(path)):
         with pytest.raises(InputError, match="nested over 64 deep"):
             read()
 
