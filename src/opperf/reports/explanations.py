@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opperf.comparison import Comparison
-from opperf.reports.escaping import for_markdown, one_line
+from opperf.reports.escaping import for_markdown, for_markdown_line, one_line
 from opperf.reports.layout import Note
 from opperf.reports.text import case_text
 
@@ -28,7 +28,12 @@ def markdown(comparisons: Sequence[Comparison]) -> list[str]:
     lines = []
     for one in comparisons:
         if one.explanation:
-            lines += ["", f"**{for_markdown(_title(one))}**", "", *(f"- {for_markdown(line)}" for line in block(one))]
+            lines += [
+                "",
+                f"**{for_markdown(_title(one))}**",
+                "",
+                *(f"- {for_markdown_line(line)}" for line in block(one)),
+            ]
     return [*lines, "", f"{LEGEND[0].upper()}{LEGEND[1:]}."] if lines else []
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from opperf.comparison import ComparisonRun
 from opperf.judgement import Finding, Judgement
+from opperf.reports.escaping import one_line
 from opperf.reports.findings import headline, sentence, sides, subject
 
 #: The element that each kind puts into its case.
@@ -36,7 +37,7 @@ def render(run: ComparisonRun, judgement: Judgement) -> str:
             "errors": str(kinds.count("error")),
             "skipped": str(kinds.count("skipped")),
             "time": _seconds(sum(finding.comparison.new_time or 0.0 for finding in judgement.findings)),
-            "timestamp": run.run.started,
+            "timestamp": one_line(run.run.started),
         },
     )
     for finding in judgement.findings:

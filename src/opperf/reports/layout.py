@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from opperf.reports.escaping import one_line
@@ -213,7 +213,8 @@ def _cleaned(grid: Grid) -> Grid:
     """Return the table with texts that a terminal may be given, without the columns that have none."""
     rows = [[one_line(cell) for cell in row] for row in grid.rows]
     places = [i for i, _ in enumerate(grid.headings) if any(row[i] for row in rows)]
-    return _kept(grid, places, rows)
+    headings = [replace(heading, title=one_line(heading.title)) for heading in grid.headings]
+    return _kept(replace(grid, headings=headings), places, rows)
 
 
 def _kept(grid: Grid, places: Sequence[int], rows: Sequence[Sequence[str]] | None = None) -> Grid:
@@ -311,7 +312,7 @@ def _floors(grid: Grid, word: int | None) -> list[int]:
     """Return the width to which each column may be folded so that words up to one of `word` cells stay whole."""
     floors = []
     for i, (heading, natural) in enumerate(zip(grid.headings, _naturals(grid), strict=True)):
-        title = max(_cells(part) for part in heading.title.split())
+        title = max((_cells(part) for part in heading.title.split()), default=0)
         if heading.least is None:
             floors.append(max([title, *(_cells(row[i]) for row in grid.rows)]))
             continue
@@ -325,7 +326,7 @@ def _shared(grid: Grid, width: int) -> list[int]:
     """Share out the width: the widest gives way, first where no word breaks, then where long ones do."""
     widths = _naturals(grid)
     foldable = [heading.least is not None for heading in grid.headings]
-    titles = [max(_cells(part) for part in heading.title.split()) for heading in grid.headings]
+    titles = [max((_cells(part) for part in heading.title.split()), default=0) for heading in grid.headings]
     narrowest = [
         max(title, min(w, NARROWEST)) if may else w
         for title, w, may in zip(titles, _floors(grid, 0), foldable, strict=True)

@@ -12,7 +12,7 @@ from opperf.profile.columns import Column, columns, shapes_text
 from opperf.profile.rows import Row, rows
 from opperf.profile.text import more_rows
 from opperf.reports import FORMATS, cells, layout
-from opperf.reports.escaping import for_markdown
+from opperf.reports.escaping import for_markdown_line
 from opperf.reports.layout import Grid, Heading, Legend, Note
 from opperf.units import format_count, format_seconds
 
@@ -79,7 +79,7 @@ def render(
         if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
             words.append(legend)
         table = [cells.markdown(titles, lines), ""] if lines else []
-        return "\n".join([*table, *(f"* {for_markdown(word)}" for word in words)]) + "\n"
+        return "\n".join([*table, *(f"* {for_markdown_line(word)}" for word in words)]) + "\n"
     grid = [Grid([_heading(column, i) for i, column in enumerate(known)], made)] if made else []
     return layout.text([*grid, *map(Note, words), Legend(LEGEND)], width=width)
 

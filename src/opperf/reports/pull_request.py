@@ -13,7 +13,7 @@ from itertools import accumulate
 from opperf.comparison import ComparisonRun
 from opperf.judgement import Finding, Judgement
 from opperf.reports.comparisons import LEGEND, reasons
-from opperf.reports.escaping import for_markdown, one_line
+from opperf.reports.escaping import for_markdown, for_markdown_line, one_line
 from opperf.reports.findings import TITLES, headline, sides
 from opperf.reports.rerun import compare_command, run_command
 from opperf.reports.text import case_text
@@ -88,7 +88,7 @@ def _measured(run: ComparisonRun, judgement: Judgement) -> str:
         lines.append(f"interleaved pairs of fresh processes on the same CPUs, tolerance {share}")
         lines.append(LEGEND)
     lines.append(f"begun {run.run.started}, seed {settings.seed}, run {run.run.id}")
-    return "\n".join(f"* {for_markdown(line)}" for line in lines)
+    return "\n".join(f"* {for_markdown_line(line)}" for line in lines)
 
 
 def _repeated(run: ComparisonRun, judgement: Judgement) -> str:

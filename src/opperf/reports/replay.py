@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.errors import unknown
 from opperf.reports import FORMATS, cells, layout
 from opperf.reports.columns import spelling, spread
-from opperf.reports.escaping import for_markdown
+from opperf.reports.escaping import for_markdown_line
 from opperf.reports.layout import NAMED, Grid, Heading, Note
 from opperf.reports.text import case_text, first_line
 from opperf.units import format_seconds
@@ -62,7 +62,7 @@ def render(replay: Replay, format: str, top: int | None = None, width: int | Non
     headings = [replace(heading, title=heading.title.format(clock=clock)) for heading in HEADINGS]
     if format == "md":
         table = cells.markdown(*cells.filled([heading.title for heading in headings], shown))
-        return table + "\n\n" + "\n".join(f"* {for_markdown(word)}" for word in words) + "\n"
+        return table + "\n\n" + "\n".join(f"* {for_markdown_line(word)}" for word in words) + "\n"
     return layout.text([Grid(headings, shown), *map(Note, words)], width=width)
 
 
