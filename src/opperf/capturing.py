@@ -28,15 +28,16 @@ class Capture:
     notes: tuple[str, ...] = ()
 
 
-def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None]) -> Capture:
+def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None], *, named: bool = False) -> Capture:
     """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
 
-    Raises `InputError` for code that cannot be loaded, a function that raises or calls no operator, and a framework
-    that cannot be watched; `HarnessError` for a child that does not start or is lost.
+    `named` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
+    function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
+    does not start or is lost.
     """
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(replace(settled_side(side), settings=PROGRAM), **naming("code", code))
+            found = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), **naming("code", code))
         except OperatorFailure as failed:
             raise _refused(code.name, failed) from failed
     taken = _taken(found, code.name, "user_code")
@@ -50,7 +51,13 @@ def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None])
 
 
 def capture_model(
-    path: Path, side: Side, inputs: Mapping[str, Argument], timeout: float, note: Callable[[str], None]
+    path: Path,
+    side: Side,
+    inputs: Mapping[str, Argument],
+    timeout: float,
+    note: Callable[[str], None],
+    *,
+    named: bool = False,
 ) -> Capture:
     """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
 
@@ -61,7 +68,7 @@ def capture_model(
     given = {name: argument_to_json(value) for name, value in inputs.items()}
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(settled_side(side), model=str(path.absolute()), inputs=given)
+            found = pool.capture(settled_side(side, named=named), model=str(path.absolute()), inputs=given)
         except OperatorFailure as failed:
             said = failed.failure
             raise InputError(f"`{path}`: {said['message']}", hint=said.get("hint"), slug="bad_model") from failed

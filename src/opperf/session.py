@@ -20,8 +20,8 @@ from opperf.analysis.roofline import limit_of
 from opperf.analysis.shares import with_shares
 from opperf.analysis.summary import record
 from opperf.destination import is_regular, told
-from opperf.environment import EnvironmentSpec
-from opperf.errors import InputError, OpperfError
+from opperf.environment import CURRENT, EnvironmentSpec
+from opperf.errors import EnvironmentFailure, InputError, OpperfError
 from opperf.floor import Floor, floor_key
 from opperf.outcome import Outcome
 from opperf.peaks import Peaks, Rate
@@ -140,7 +140,8 @@ class Session:
     def sides(self) -> tuple[Side, ...]:
         """Return where the selection is measured; raises `InputError` for what cannot be understood."""
         names = frameworks(self._selection, importable())
-        chosen = [settled_side(side) for side in sides(self._selection, names)]
+        named = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
+        chosen = [settled_side(side, named=named) for side in sides(self._selection, names)]
         if not self._selection.devices and has_gpu():
             chosen = [replace(side, device=self._best_device(side)) for side in chosen]
         return tuple(dict.fromkeys(chosen))
@@ -269,10 +270,21 @@ def stored_rates() -> tuple[Rate, ...]:
     return tuple(RATES.read(RATES.path(cache_folder(), machine.facts())).values())
 
 
-def settled_side(side: Side) -> Side:
-    """Return the side with the environment that is really used: a preset where the framework does not import here."""
-    spec = settled(EnvironmentSpec.parse(side.environment), side.framework)
-    return replace(side, environment=spec.text)
+def settled_side(side: Side, *, named: bool = False) -> Side:
+    """Return the side with the environment that is really used: a preset where the framework does not import here.
+
+    Where `current` was `named` by the user, no other is: raises `EnvironmentFailure`.
+    """
+    spec = EnvironmentSpec.parse(side.environment)
+    chosen = settled(spec, side.framework)
+    if named and spec == CURRENT != chosen:
+        raise EnvironmentFailure(
+            f"`--environment current` is `{sys.executable}`, and {side.framework} does not import there",
+            hint=f"leave `--environment` out, and opperf builds `{side.framework}`; or name a Python that has it: "
+            "`--environment python=PATH`",
+            slug="framework_missing",
+        )
+    return replace(side, environment=chosen.text)
 
 
 def _header(plan: Plan, options: Options, found: Found) -> Run:

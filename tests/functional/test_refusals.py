@@ -49,6 +49,7 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*ADD, "--engine", "steam"), "no engine `steam`", "known: naive, threaded"),
         ((*ADD, "--allocator", "none"), "no allocator `none`", "known: fixed, default"),
         ((*ADD, "--format", "xml"), "no format `xml`", "known: console, json, csv, md"),
+        ((*ADD, "--size", "giant"), "no size `giant`", "known: small, common, large, skewed, int64"),
         ((*ADD, "--environment", "numppy"), "no environment `numppy`", "did you mean `numpy`?"),
         ((*ADD, "--environment", "numpy=1.26"), "cannot read `numpy=1.26` as an environment", "`numpy==1.26`"),
         ((*ADD, "--input", "lhs"), "`--input lhs`: expected NAME=VALUE", "write `--input lhs=1024x1024`"),

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from opperf import session
+from opperf.peaks import Rate
 from opperf.record import Run
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -157,3 +159,22 @@ def test_the_installed_command_and_the_module_are_the_same() -> None:
     ]
     assert said[0] == said[1]
     assert said[0].startswith("opperf ")
+
+
+def test_shares_of_peak_are_offered_until_the_machines_limits_are_measured(
+    opperf: Opperf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("run", "exp", "--framework", "numpy", "--input", "data=64", "--direction", "forward", "--runs", "3")
+    offer = "note: for shares of peak, `opperf doctor --peaks --framework numpy` measures this machine's limits once\n"
+    assert offer in opperf(*words).err
+    rate = Rate("move", "copy", "float32", 1000, 1e9, "numpy", "cpu", 1, "today")
+    monkeypatch.setattr(session, "stored_rates", lambda: (rate,))
+    assert offer not in opperf(*words).err
+
+
+def test_an_environment_that_cannot_be_built_says_why_in_the_line_of_its_trial(opperf: Opperf) -> None:
+    done = opperf("run", "exp", "--framework", "numpy", "--environment", "numpy==99.9", "--format", "json")
+    (reason,) = {record["reason"]["message"].splitlines()[0] for record in done.records}
+    assert done.code == 3
+    assert reason.startswith("environment `numpy==99.9` cannot be built: ")
+    assert reason != "environment `numpy==99.9` cannot be built: uv does not say why"

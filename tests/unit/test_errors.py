@@ -54,3 +54,9 @@ def test_near_names_replace_the_hint() -> None:
 
 def test_without_near_names_the_hint_stands() -> None:
     assert unknown("size", "zzz", ["small"], hint="known: small").hint == "known: small"
+
+
+def test_a_name_that_is_like_no_other_has_the_hint_with_all_that_are_known() -> None:
+    sizes = ("small", "common", "large", "skewed", "int64")
+    assert unknown("size", "giant", sizes, hint="known: all").hint == "known: all"
+    assert unknown("size", "comon", sizes, hint="known: all").hint == "did you mean `common`?"

@@ -14,16 +14,16 @@ import pytest
 from opperf import session as module
 from opperf.case import Case
 from opperf.destination import write_text
-from opperf.errors import InputError
+from opperf.errors import EnvironmentFailure, InputError
 from opperf.measurement import Measurement, Sample, Samples
 from opperf.outcome import Outcome
 from opperf.plan import Plan, Settings, Side, Trial
 from opperf.planning.selection import Selection
 from opperf.reason import Reason
 from opperf.record import Run
-from opperf.session import Interrupted, Options, Session, read_results
+from opperf.session import Interrupted, Options, Session, read_results, settled_side
 from opperf.store.journal import journal_of, read_journal
-from opperf.workers import machine
+from opperf.workers import interpreters, machine
 
 SIDE = Side("null")
 A, B, C = (Trial(Case(name), SIDE, "forward") for name in ("a", "b", "c"))
@@ -413,3 +413,14 @@ def test_there_is_nothing_to_resume_where_no_file_lies(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="do not exist") as caught:
         run(A, resume=tmp_path / "run.json")
     assert caught.value.hint == "leave `--resume` out to begin a run"
+
+
+def test_the_current_environment_is_another_only_where_nobody_named_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreters, "imports_here", lambda name: name == "numpy")
+    assert settled_side(Side("torch")).environment == "torch"
+    assert settled_side(Side("numpy"), named=True).environment == "current"
+    with pytest.raises(EnvironmentFailure, match="torch does not import there") as caught:
+        settled_side(Side("torch"), named=True)
+    assert "leave `--environment` out" in str(caught.value.hint)
+    with pytest.raises(EnvironmentFailure, match="`--environment current`"):
+        Session(Selection(frameworks=("torch",), environments=("current",)), Settings()).sides()

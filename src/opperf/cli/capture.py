@@ -32,16 +32,20 @@ def capture(
     ] = None,
     inputs: options.Input = None,
     environment: Annotated[
-        str, Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`: where your code runs.")
-    ] = "current",
+        Optional[str],
+        Option(
+            metavar="E", help="Where your code runs: `current`, `torch==2.6.0` or `python=PATH`; default: as for run."
+        ),
+    ] = None,
     timeout: Annotated[str, Option(metavar="SECONDS", help="Time for all calls of the function.")] = "300",
     output: Annotated[Optional[Path], Option(metavar="FILE", help="Write the suite there, not to stdout.")] = None,
     force: options.Force = False,
 ) -> None:
-    """Write the operators of one call of your function as a suite, with real shapes, strides, arguments and counts.
+    """Write the operators of one call of your function as a suite.
 
-    The function is called several times: to be timed, and what the last call runs is captured. Of a model in a file,
-    the nodes are written; `--input` is for those of its inputs whose shapes are open.
+    It has their real shapes, strides, arguments and counts. The function is called several times: to be timed, and what
+    the last call runs is captured. Of a model in a file, the nodes are written; `--input` is for those of its inputs
+    whose shapes are open.
     """
     from opperf.capturing import capture, capture_model
     from opperf.cli.output import suite_text, tell_left_out, write_suite
@@ -57,17 +61,17 @@ def capture(
     take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0])])
     is_model = code.endswith(MODEL)
     owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
-    side = Side(known(owner).name, environment=environment)
+    side = Side(known(owner).name, environment=environment or "current")
     seconds = parse_duration(timeout, name="`--timeout`")
     if is_model:
         given = foreign_case(code, pairs(inputs or (), "--input"), {}).inputs
-        found = capture_model(Path(code), side, given, seconds, Bar().note)
+        found = capture_model(Path(code), side, given, seconds, Bar().note, named=environment is not None)
     elif inputs:
         raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
     elif not isinstance(function := named(code), Code):
         raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
     else:
-        found = capture(function, side, seconds, Bar().note)
+        found = capture(function, side, seconds, Bar().note, named=environment is not None)
     if output is None:
         emit(suite_text(found.suite))
     else:

@@ -35,9 +35,10 @@ def compare(
     ] = False,
     report: options.Report,
 ) -> None:
-    """Compare sides: slower, faster, same or inconclusive, from interleaved pairs of fresh processes.
+    """Compare two sides: slower, faster, same or inconclusive.
 
-    Without sides, two result files are compared: `opperf compare old.json new.json`.
+    It measures interleaved pairs of fresh processes. Without sides, two result files are compared: `opperf compare
+    old.json new.json`.
     """
     from opperf.cli.live import compare_live
     from opperf.cli.output import check_format

@@ -25,10 +25,10 @@ app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema."
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Configs.")], plugin: options.Plugin = None
 ) -> None:
-    """Check configs whole: every mistake with its place, what was found and what was expected.
+    """Check configs whole, and tell every mistake with its place.
 
-    A framework is asked for its own names, where there are others than PARAM's, and for what iterators and data
-    generators of plugins make.
+    It tells what was found there, and what was expected. A framework is asked for its own names, where there are others
+    than PARAM's, and for what iterators and data generators of plugins make.
     """
     from opperf.errors import InputError
     from opperf.plan import Settings

@@ -27,7 +27,10 @@ def doctor(
     threads: options.Threads = 1,
     peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can be.")] = False,
 ) -> None:
-    """Say what each environment is, how fast this machine can be, and what makes it noisy, with remedies."""
+    """Say what the environments are, and what makes times noisy.
+
+    `--peaks` measures how fast the machine can be.
+    """
     from opperf.planning.selection import Selection
     from opperf.planning.sides import frameworks, sides
     from opperf.session import settled_side

@@ -14,7 +14,7 @@ from opperf.reports.layout import Grid, Heading
 from opperf.workers import environments, interpreters
 from opperf.workers.environments import Built
 
-app = typer.Typer(help="List, build and remove the environments that frameworks are measured in.", no_args_is_help=True)
+app = typer.Typer(help="Manage the environments that frameworks are measured in.", no_args_is_help=True)
 
 _NAME = typer.Argument(metavar="NAME", help="A framework (`mxnet`) or a requirement (`numpy==1.26.4`).")
 _HEADINGS = (
@@ -29,7 +29,7 @@ _HEADINGS = (
 
 @app.command("list")
 def list_environments() -> None:
-    """Show the current interpreter, the environments that are built, and the presets that are not yet."""
+    """Show the environments: the current one, those built and not yet."""
     built = environments.environments()
     here = ", ".join(interpreters.importable()) or "-"
     there = {environment.requirements for environment in built}
@@ -68,7 +68,9 @@ def remove(
 
 @app.command()
 def python(name: Annotated[str, _NAME]) -> None:
-    """Print the path of an environment's Python; builds the environment where it is missing.
+    """Print the path of an environment's Python.
+
+    The environment is built where it is missing.
 
     `$(opperf env python mxnet) script.py` runs a script there.
     """

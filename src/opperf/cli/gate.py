@@ -65,7 +65,9 @@ def gate(
         Optional[bool], Option("--github/--no-github", help="Annotations and step summary; default: in its Actions.")
     ] = None,
 ) -> None:
-    """Compare for CI: exit 0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
+    """Compare for CI: the exit code says whether a change may pass.
+
+    0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 
     What is compared stands in a file; options override it.
     """

@@ -17,7 +17,7 @@ app = typer.Typer(
     name="opperf",
     help="Measure deep-learning operators on any framework, with numbers that can be believed.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

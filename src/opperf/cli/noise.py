@@ -22,7 +22,10 @@ def noise(
     how: options.How,
     report: options.Report,
 ) -> None:
-    """Compare operators with themselves, and keep how far they move: comparisons and gates on this machine use it."""
+    """Compare operators with themselves, and keep how far they move.
+
+    Comparisons and gates on this machine use it.
+    """
     from opperf.cli.output import check_format, write_report
     from opperf.cli.places import take_output
     from opperf.cli.progress import Bar

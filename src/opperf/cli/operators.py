@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from opperf.cli import options
+from opperf.cli import completion, options
 from opperf.cli.screen import show
 from opperf.errors import InputError, unknown
 from opperf.operators import catalog
@@ -33,17 +33,25 @@ HEADINGS = {
 
 
 def operators(
-    pattern: Annotated[Optional[str], typer.Argument(help="Only names that match, as in `conv*`.")] = None,
+    pattern: Annotated[
+        Optional[str], typer.Argument(help="Only names that match, as in `conv*`.", autocompletion=completion.operators)
+    ] = None,
     *,
     category: options.Category = None,
     framework: Annotated[
-        Optional[list[str]], typer.Option(metavar="F", help="Ask this framework what it has; may be repeated.")
+        Optional[list[str]],
+        typer.Option(
+            metavar="F",
+            help="Ask this framework what it has; may be repeated.",
+            autocompletion=completion.frameworks,
+        ),
     ] = None,
     format: Annotated[str, typer.Option(metavar="F", help="console or md.")] = "console",
 ) -> None:
-    """List the neutral operators: category, directions, arguments, meaning; or what frameworks make of them.
+    """List the operators: category, directions, arguments, meaning.
 
-    Those of installed plugins stand at the end. Without `--framework` no framework is imported.
+    With `--framework`, list what it makes of them; without it no framework is imported. Those of installed plugins
+    stand at the end.
     """
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")

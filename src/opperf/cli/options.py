@@ -12,24 +12,48 @@ from typing import Annotated, Optional, TypeAlias
 
 import typer
 
+from opperf.cli import completion
+
 Words: TypeAlias = Optional[list[str]]
 Option = typer.Option
 
-Operators = Annotated[Words, typer.Argument(metavar="OPERATOR", help="`add`, or `mxnet:nd.broadcast_add`.")]
+Operators = Annotated[
+    Words,
+    typer.Argument(metavar="OPERATOR", help="`add`, or `mxnet:nd.broadcast_add`.", autocompletion=completion.operators),
+]
 Plugin = Annotated[
     Optional[list[Path]],
     Option(metavar="FILE", help="A Python file or module with operators of your own; its code is run."),
 ]
-Category = Annotated[Words, Option(metavar="C", help="All operators of a category, or of a group of another tool.")]
+Category = Annotated[
+    Words,
+    Option(
+        metavar="C",
+        help="All operators of a category, or of a group of another tool.",
+        autocompletion=completion.categories,
+    ),
+]
 Config = Annotated[
     Optional[list[Path]], Option(metavar="FILE", help="The cases of a PARAM benchmark config; may be given again.")
 ]
 Input = Annotated[
     Words, Option("--input", metavar="[NAME=]SHAPE", help="Shape of an input, or of all; repeat names for more cases.")
 ]
-Framework = Annotated[Words, Option(metavar="F", help="torch, mxnet, jax, numpy; default: those that import here.")]
+Framework = Annotated[
+    Words,
+    Option(
+        metavar="F",
+        help="torch, mxnet, jax, numpy; default: those that import here.",
+        autocompletion=completion.frameworks,
+    ),
+]
 Environment = Annotated[
-    Words, Option(metavar="E", help="`torch`, `numpy==1.26.4` or `python=PATH`; binds to its framework.")
+    Words,
+    Option(
+        metavar="E",
+        help="`torch`, `numpy==1.26.4` or `python=PATH`; binds to its framework.",
+        autocompletion=completion.environments,
+    ),
 ]
 Device = Annotated[Words, Option(metavar="D", help="cpu, cuda:0, gpu(0); default: a GPU if there is one.")]
 Threads = Annotated[int, Option(metavar="N", help="Threads of the framework.")]
@@ -52,14 +76,25 @@ class What:
     every: Annotated[bool, Option("--all", help="All operators.")] = False
     skip: Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")] = None
     suite: Annotated[Optional[Path], Option(metavar="FILE", help="The cases of a suite file.")] = None
-    dtype: Annotated[Words, Option(metavar="D", help="Element type in place of float32, as in `bf16`.")] = None
+    dtype: Annotated[
+        Words,
+        Option(metavar="D", help="Element type in place of float32, as in `bf16`.", autocompletion=completion.dtypes),
+    ] = None
     values: Annotated[
         Words,
-        Option(metavar="V", help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9."),
+        Option(
+            metavar="V",
+            help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.",
+            autocompletion=completion.values,
+        ),
     ] = None
     random: Annotated[Optional[int], Option(metavar="N", help="So many random cases; see `--seed`.")] = None
-    size: Annotated[Words, Option(metavar="S", help="small, common, large, skewed, int64.")] = None
-    direction: Annotated[Words, Option(metavar="D", help="forward, backward, forward_backward.")] = None
+    size: Annotated[
+        Words, Option(metavar="S", help="small, common, large, skewed, int64.", autocompletion=completion.sizes)
+    ] = None
+    direction: Annotated[
+        Words, Option(metavar="D", help="forward, backward, forward_backward.", autocompletion=completion.directions)
+    ] = None
     inputs: Input = None
     shapes: Annotated[
         Optional[Path],
@@ -77,7 +112,12 @@ class Where:
     environment: Environment = None
     device: Device = None
     mode: Annotated[
-        Words, Option(metavar="M", help="eager or compiled; default: eager, but for jax and onnxruntime.")
+        Words,
+        Option(
+            metavar="M",
+            help="eager or compiled; default: eager, but for jax and onnxruntime.",
+            autocompletion=completion.modes,
+        ),
     ] = None
     threads: Threads = 1
     engine: Annotated[

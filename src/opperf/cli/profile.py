@@ -73,7 +73,9 @@ def profile(
         bool, Option("--print-autostart", help="Print the folder for PYTHONPATH that starts the profiler with Python.")
     ] = False,
 ) -> None:
-    """Run a script with the profiler on, and print which operators it spent its time in; its exit code is kept.
+    """Run a script, and print which operators it spends its time in.
+
+    The script is not changed, and its exit code is kept.
 
     Options stand before the script or behind it. Everything else is the script's own, and so is all that follows `--`.
     Each process leaves a file of Chrome trace events, for Perfetto.

@@ -47,7 +47,10 @@ def replay(
     keeping: options.Keeping,
     report: options.Report,
 ) -> None:
-    """Run every operator of a recorded program by itself, and say what each costs and its share of the whole."""
+    """Run every operator of a recorded program by itself.
+
+    What each costs, and its share of the whole, stands beside what was recorded.
+    """
     from opperf.cli.output import check_format, write_report, write_suite
     from opperf.cli.places import take_output
     from opperf.cli.screen import tell

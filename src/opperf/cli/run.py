@@ -49,7 +49,11 @@ def run(
         Optional[int], typer.Option(metavar="N", min=1, help="Print N rows; a suite begins with what takes most.")
     ] = None,
 ) -> None:
-    """Measure operators: time forward and backward, memory, rates; alone in their process, with honest intervals."""
+    """Measure operators: time, latency, memory and rates.
+
+    Forward and backward, each framework alone in its process, with honest intervals. The share of the machine's limits
+    that an operator reaches is shown once `opperf doctor --peaks` has measured them.
+    """
     from opperf.cli.output import check_format, deliver
     from opperf.cli.places import take_output
     from opperf.cli.screen import tell
@@ -105,6 +109,7 @@ def measure(
     report(measured)
     if wanted.output is not None:
         journal_of(wanted.output).unlink(missing_ok=True)
+    offer_peaks(measured)
     leave(measured, strict=keeping.strict)
 
 
@@ -130,6 +135,24 @@ def _print_plan(plan: Plan) -> None:
     starts = len({trial.side.process for trial in plan.trials}) * settings.processes
     seconds = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA) + starts * CHILD_START
     typer.echo(f"trials: {len(plan.trials)}, processes: {settings.processes}, about {seconds:.0f} s", err=True)
+
+
+def offer_peaks(measured: Run) -> None:
+    """Say how the limits of the machine are measured, where a side has none and something was measured there."""
+    from opperf.session import stored_rates
+
+    known = {(rate.device, rate.threads) for rate in stored_rates()}
+    timed = (record.trial.side for record in measured if record.time is not None)
+    lacking = (side for side in timed if side.framework != "null" and (side.device, side.threads) not in known)
+    side = next(lacking, None)
+    if side is not None:
+        place = f" --device {side.device}" if side.device != "cpu" else ""
+        place += f" --threads {side.threads}" if side.threads != 1 else ""
+        typer.echo(
+            f"note: for shares of peak, `opperf doctor --peaks --framework {side.framework}{place}` measures this "
+            "machine's limits once",
+            err=True,
+        )
 
 
 def leave(measured: Run, *, strict: bool) -> None:

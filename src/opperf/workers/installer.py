@@ -20,6 +20,10 @@ from opperf.registry import FRAMEWORKS
 BUILD_LIMIT = 3600.0
 #: How much of uv's complaint is shown.
 LAST_LINES = 20
+#: Letters of a line of it that stands in the message.
+LONGEST_LINE = 300
+# Before what uv says: its marks of causes, and its words for them.
+_MARGIN = re.compile(r"^[\s×╰─▶├│]*((error|cause):\s*)?")  # noqa: RUF001
 # These point uv or Python at an environment that is not the one being built.
 _MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PYTHON", "UV_SYSTEM_PYTHON")
 
@@ -36,7 +40,7 @@ def uv(spec: EnvironmentSpec, *arguments: str) -> str:
         ) from problem
     if done.returncode != 0:
         raise EnvironmentFailure(
-            f"environment `{spec.text}` cannot be built; uv says:\n\n{last_lines(done.stderr)}",
+            f"environment `{spec.text}` cannot be built: {complaint(done.stderr)}",
             hint=_remedy(spec, done.stderr),
             slug="environment_build",
         )
@@ -96,6 +100,20 @@ def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
     if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):
         return "uv needs the network; for wheels on this machine, set UV_FIND_LINKS to their folder"
     return "correct the requirement, or build the environment yourself and give it as `python=PATH`"
+
+
+def complaint(stderr: str) -> str:
+    r"""Return what went wrong in one line, the first that uv says and the last, and all of the end where there is more.
+
+    >>> complaint("error: No solution found\n  cause: Because there is no numpy==99.9")
+    'No solution found: Because there is no numpy==99.9'
+    """
+    told = [_MARGIN.sub("", line).strip() for line in stderr.splitlines() if not line.startswith("hint:")]
+    telling = [line[:LONGEST_LINE] for line in told if line]
+    if not telling:
+        return "uv does not say why"
+    headline = ": ".join(dict.fromkeys((telling[0], telling[-1])))
+    return headline if len(telling) < 3 else f"{headline}\n\nuv says:\n\n{last_lines(stderr)}"
 
 
 def last_lines(text: str) -> str:

@@ -215,9 +215,9 @@ def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
     if isinstance(error, OperatorFailure):
         said = error.failure
         return Reason(
-            "import_failed",
+            "no_device" if said.get("slug") in ("no_device", "no_such_device") else "import_failed",
             f"{place} cannot be used: {said.get('message')}",
-            f"try `--environment {side.framework}`, which opperf builds",
+            _start_hint(side, said.get("hint")),
             exception=said.get("exception"),
             traceback=said.get("traceback"),
         )
@@ -225,3 +225,13 @@ def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
         message = f"{place} did not start: {error.message}"
         return Reason(error.slug, message, error.hint, error.signal, stderr=error.stderr)
     return Reason(error.slug, error.message, error.hint)
+
+
+def _start_hint(side: Side, said: str | None) -> str:
+    """Say what may help where a framework does not start: never the environment that it did not start in."""
+    if side.device != "cpu":
+        own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
+        return f"measure on `--device cpu`, or give {own}" + ("" if said is None else f" ({said})")
+    if side.environment != side.framework:
+        return f"try `--environment {side.framework}`, which opperf builds"
+    return f"`opperf env remove {side.framework}`, and it is built anew; or name a Python that has it: `python=PATH`"
