@@ -13,8 +13,7 @@ from opperf.errors import InputError
 from opperf.message import naming
 from opperf.plan import PROGRAM, Settings, Side
 from opperf.session import settled_side
-from opperf.suite import Suite
-from opperf.trace import LeftOut
+from opperf.suite import LeftOut, Suite
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
 
@@ -24,8 +23,12 @@ class Capture:
     """The operators of a program as a suite, and those that no suite can hold."""
 
     suite: Suite
-    left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the suite does not hold."""
+        return self.suite.left_out
 
 
 def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None], *, named: bool = False) -> Capture:
@@ -79,8 +82,7 @@ def _taken(found: Mapping[str, Any], where: str, slug: str) -> Capture:
     """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
     if found.get("wrong") is not None:
         raise InputError(f"`{where}`: {found['wrong']}", hint=found.get("hint"), slug=slug)
-    left_out = tuple(LeftOut(one["name"], one["count"], one["reason"]) for one in found["left_out"])
-    return Capture(Suite.from_json(found["suite"], where), left_out, tuple(found.get("notes", ())))
+    return Capture(Suite.from_json(found["suite"], where), tuple(found.get("notes", ())))
 
 
 def _refused(code: str, failed: OperatorFailure) -> InputError:

@@ -43,6 +43,25 @@ class SuiteCase:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Calls of a program that no case holds, and why. `recorded` is what all of them took there, if that is known."""
+
+    name: str
+    count: Count
+    reason: str
+    recorded: Optional[Amount] = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "left_out") -> LeftOut:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
 class Program:
     """What the cases of a suite were called by: `time` seconds for one call of it, the median of `calls`, unwatched.
 
@@ -68,17 +87,27 @@ class Program:
 
 @dataclass(frozen=True)
 class Suite:
-    """What a suite file holds. `program` is known where the cases were captured from one that ran."""
+    """What a suite file holds.
+
+    `program` is known where the cases were captured from one that ran, and so is what was `left_out` of it.
+    """
 
     name: str
     source: str
     cases: tuple[SuiteCase, ...]
     program: Program | None = None
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """How many calls its cases are."""
+        return sum(entry.count for entry in self.cases)
 
     def header(self) -> dict[str, Any]:
         """Return everything but the cases, in JSON form."""
         program = {} if self.program is None else {"program": self.program.to_json()}
-        return {"name": self.name, "source": self.source, **program}
+        left_out = {"left_out": [one.to_json() for one in self.left_out]} if self.left_out else {}
+        return {"name": self.name, "source": self.source, **program, **left_out}
 
     def to_json(self) -> dict[str, Any]:
         """Return the document."""
@@ -103,4 +132,5 @@ class Suite:
             read_as(str, data.get("source", ""), f"{where}: source"),
             tuple(SuiteCase.from_json(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
             read_as(Optional[Program], data.get("program"), f"{where}: program"),
+            read_as(tuple[LeftOut, ...], data.get("left_out", []), f"{where}: left_out"),
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from opperf.case import Case
 from opperf.record import Record, Run
-from opperf.suite import Suite, SuiteCase
+from opperf.suite import LeftOut, Suite, SuiteCase
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,6 @@ class TracedCase:
 
     case: Case
     count: int
-    recorded: float | None = None
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Operators of a trace that are not run again, and why. `recorded` is as in `TracedCase`."""
-
-    name: str
-    count: int
-    reason: str
     recorded: float | None = None
 
 
@@ -66,7 +56,7 @@ class Trace:
         origin = f"trace:{self.source}"
         entries = sorted(self.cases, key=_cost, reverse=True) if costly_first else self.cases
         cases = (SuiteCase(entry.case, entry.count, origin, ("forward",)) for entry in entries)
-        return Suite(self.source, origin, tuple(cases))
+        return Suite(self.source, origin, tuple(cases), left_out=self.left_out)
 
 
 def _cost(entry: TracedCase) -> tuple[float, float]:
@@ -118,10 +108,13 @@ class Replay:
         again = _sum(entry.traced.recorded for entry in known)
         alone = _sum(entry.total for entry in known)
         calls = sum(entry.traced.count for entry in measured)
+        left_out = self.trace.left_out
         return {
             "calls": sum(counts),
             "measured_calls": calls,
             "share_of_calls": calls / sum(counts) if counts else None,
+            "left_out_calls": sum(entry.count for entry in left_out),
+            "left_out_recorded": _sum(entry.recorded for entry in left_out),
             "recorded": recorded,
             "measured_recorded": again,
             "share_of_time": again / recorded if again is not None and recorded else None,
@@ -137,7 +130,7 @@ class Replay:
             "source": self.trace.source,
             "coverage": self.coverage(),
             "calls": self.rows(),
-            "left_out": [vars(entry) for entry in self.trace.left_out],
+            "left_out": [entry.to_json() for entry in self.trace.left_out],
         }
 
     def rows(self) -> list[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 
 from opperf.case import Case
 from opperf.errors import InputError
-from opperf.suite import Program, Suite, SuiteCase
+from opperf.suite import LeftOut, Program, Suite, SuiteCase
 from opperf.tensor import TensorSpec
 
 SUITE = Suite("resnet", "capture", (SuiteCase(Case("abs", {"data": TensorSpec((2,))}), 7, "model.py:3"),))
@@ -22,6 +22,12 @@ def test_a_suite_is_read_back() -> None:
 def test_the_program_that_was_captured_is_read_back() -> None:
     program = Program(0.0125, calls=20, framework="torch", version="2.13.0", threads=1)
     suite = Suite("resnet", "capture", SUITE.cases, program)
+    assert Suite.from_json(json.loads(json.dumps(suite.to_json())), "f") == suite
+
+
+def test_what_was_left_out_is_read_back() -> None:
+    lacking = (LeftOut("aten::_nnz", 3, "a sparse tensor"), LeftOut("aten::add_", 1, "a sparse tensor", 0.25))
+    suite = Suite("resnet", "capture", SUITE.cases, left_out=lacking)
     assert Suite.from_json(json.loads(json.dumps(suite.to_json())), "f") == suite
 
 
@@ -45,6 +51,9 @@ def test_count_and_origin_have_defaults() -> None:
         ({"schema_version": 1, "cases": [{"case": {"operator": "abs"}, "count": True}]}, "f: cases[0].count: "),
         ({"schema_version": 1, "cases": [{"case": {"operator": "abs"}, "count": 1.5}]}, "f: cases[0].count: "),
         ({"schema_version": 1, "cases": [], "program": {"time": 1.0}}, "f: program: "),
+        ({"schema_version": 1, "cases": [], "left_out": {}}, "f: left_out"),
+        ({"schema_version": 1, "cases": [], "left_out": [{"name": "f", "count": 0}]}, "f: left_out[0]"),
+        ({"schema_version": 1, "cases": [], "left_out": [5]}, "f: left_out[0]"),
         (
             {"schema_version": 1, "cases": [{"case": {"operator": "abs", "inputs": {"data": {"shape": "2"}}}}]},
             "f: cases[0].case.inputs.data: ",

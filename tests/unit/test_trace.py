@@ -15,8 +15,9 @@ from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason
 from opperf.record import Record, Run
 from opperf.reports.replay import render
+from opperf.suite import LeftOut
 from opperf.tensor import TensorSpec
-from opperf.trace import LeftOut, Replay, Trace, TracedCase
+from opperf.trace import Replay, Trace, TracedCase
 
 CHEAP, DEAR, BAD, LATE = (
     Case(f"torch:aten::{name}.default", {"self": TensorSpec((4,))}) for name in ("cheap", "dear", "bad", "late")
@@ -87,7 +88,9 @@ def test_the_table_says_what_was_not_measured_and_why() -> None:
     assert "failed: it is bad" in lines[4]
     assert "not measured" in lines[5]
     assert "measured: 11 of 20 calls (55.0 %), 90.0 % of the recorded time" in text
-    assert "standalone: 400 us in all, 0.44 of the 900 us that were recorded" in text
+    assert "standalone: 400 us in all, with warm caches, 0.44 of the 900 us that were recorded" in text
+    assert "not measured: 3 calls" in text
+    assert "left out: 6 calls" in text
     assert "left out: 6 x c10d::allreduce_: communication between processes" in text
 
 
@@ -106,7 +109,7 @@ def test_a_recorded_time_says_whose_clock_it_is_of(clock: str, told: str) -> Non
 
 def test_top_bounds_the_rows_for_people_and_says_so() -> None:
     text = render(replay(), "md", 1)
-    assert text.count("aten::") == 1
+    assert text.count("| aten::") == 1
     assert "3 more rows: `--top` shows them." in text
     assert render(replay(), "csv", 1).count("torch:aten::") == 4
 

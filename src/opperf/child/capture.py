@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from opperf.measurement import Sample, Samples
 from opperf.operators.domain_table import within
 from opperf.registry import FRAMEWORKS
 from opperf.stats.order import median
-from opperf.suite import Program, Suite, SuiteCase
+from opperf.suite import LeftOut, Program, Suite, SuiteCase
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> di
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
     # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
     source = f"{own.name}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else own.name
-    return _answer(own.name, source, calls, program)
+    return {"suite": _suite(own.name, source, calls, program).to_json()}
 
 
 def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> dict[str, Any]:
@@ -69,19 +69,7 @@ def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counter
     except InputError as error:
         return {"wrong": error.message, "hint": error.hint}
     name = Path(path).name
-    return {**_answer(name, name, calls, program), "notes": model.notes}
-
-
-def _answer(path: str, source: str, calls: Sequence[Captured], program: Program) -> dict[str, Any]:
-    """Return the suite of what was called, and what no case of it can hold, with how often and why."""
-    left_out: Counter[tuple[str, str]] = Counter()
-    for call in calls:
-        if call.case is None:
-            left_out[call.name, call.why] += call.count
-    return {
-        "suite": _suite(path, source, calls, program).to_json(),
-        "left_out": [{"name": name, "reason": why, "count": count} for (name, why), count in left_out.items()],
-    }
+    return {"suite": _suite(name, name, calls, program).to_json(), "notes": model.notes}
 
 
 def _timed(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:
@@ -106,7 +94,11 @@ def _timed(backend: Backend, function: Callable[[], object], counters: Counters)
 
 
 def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:
-    """Return the cases in the order in which each was first called, those of each direction by themselves."""
+    """Return the cases in the order in which each was first called, those of each direction by themselves.
+
+    What no case can hold is left out, and stands in the suite with its reason.
+    """
+    left_out: Counter[tuple[str, str]] = Counter()
     counts: Counter[tuple[Case, str]] = Counter()
     origins: dict[tuple[Case, str], dict[str, None]] = {}
     function = path.rpartition(":")[2]
@@ -116,5 +108,8 @@ def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) 
             counts[key] += call.count
             place = f"{call.module or function}{' backward' if call.backward else ''}"
             origins.setdefault(key, {})[place] = None
+        else:
+            left_out[call.name, call.why] += call.count
     cases = (SuiteCase(key[0], count, ", ".join(origins[key]), (key[1],)) for key, count in counts.items())
-    return Suite(function, source, tuple(cases), program)
+    lacking = (LeftOut(name, count, why) for (name, why), count in left_out.items())
+    return Suite(function, source, tuple(cases), program, tuple(lacking))

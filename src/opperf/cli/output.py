@@ -17,8 +17,7 @@ from opperf.reports import FORMATS, render
 
 if TYPE_CHECKING:
     from opperf.record import Run
-    from opperf.suite import Suite
-    from opperf.trace import LeftOut
+    from opperf.suite import LeftOut, Suite
 
 SUFFIXES = {".json": "json", ".csv": "csv", ".md": "md"}
 
@@ -37,8 +36,7 @@ def suite_text(suite: Suite) -> str:
 def write_suite(suite: Suite, output: Path) -> None:
     """Write a suite, and say how large it is."""
     write_text(output, suite_text(suite))
-    calls = sum(entry.count for entry in suite.cases)
-    typer.echo(f"wrote {output}: {len(suite.cases)} cases of {calls} calls", err=True)
+    typer.echo(f"wrote {output}: {len(suite.cases)} cases of {suite.calls} calls", err=True)
 
 
 def tell_left_out(left_out: Iterable[LeftOut]) -> None:

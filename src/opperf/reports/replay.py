@@ -17,6 +17,7 @@ from opperf.units import format_seconds
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from opperf.suite import LeftOut
     from opperf.trace import Replay, Replayed, Trace
 
 HEADINGS = (
@@ -90,15 +91,37 @@ def summary(replay: Replay) -> list[str]:
     told = [f"measured: {found['measured_calls']} of {found['calls']} calls ({_percent(found['share_of_calls'])})"]
     if found["share_of_time"] is not None:
         told[0] += f", {_percent(found['share_of_time'])} of the recorded time"
-    told.append(f"standalone: {format_seconds(replay.total)} in all")
+    told.append(f"standalone: {format_seconds(replay.total)} in all, with warm caches")
     if found["ratio"] is not None:
         told[-1] += f", {found['ratio']:.2f} of the {format_seconds(found['measured_recorded'])} that were recorded"
+    told += [_missing(name, *seen, found["recorded"]) for name, seen in _unmeasured(replay).items() if seen[0]]
     return told + left_out(replay.trace)
+
+
+def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
+    """Return the calls that were not measured and their recorded time: those that failed, those that were left out."""
+    found = replay.coverage()
+    lacking = found["left_out_calls"], found["left_out_recorded"]
+    failed = found["calls"] - found["measured_calls"] - lacking[0]
+    known = found["recorded"] is not None
+    rest = found["recorded"] - (found["measured_recorded"] or 0.0) - (lacking[1] or 0.0) if known else None
+    return {"not measured": (failed, rest), "left out": lacking}
+
+
+def _missing(name: str, calls: int, seconds: float | None, recorded: float | None) -> str:
+    """Say how many calls are not in the sum, and what part of the recorded time they took."""
+    if seconds is None or not recorded:
+        return f"{name}: {calls} calls"
+    return f"{name}: {calls} calls, {format_seconds(seconds)} of the recorded time ({_percent(seconds / recorded)})"
 
 
 def left_out(trace: Trace) -> list[str]:
     """Say which operators of a trace are not run again, and why."""
-    return [f"left out: {entry.count} x {entry.name}: {entry.reason}" for entry in trace.left_out]
+    return [f"left out: {entry.count} x {entry.name}{_took(entry)}: {entry.reason}" for entry in trace.left_out]
+
+
+def _took(entry: LeftOut) -> str:
+    return "" if entry.recorded is None else f", {format_seconds(entry.recorded)}"
 
 
 def _cells(entry: Replayed, row: Mapping[str, Any]) -> tuple[str, ...]:

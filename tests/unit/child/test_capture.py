@@ -47,7 +47,7 @@ def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(c
     ]
     assert suite.cases[1] == SuiteCase(operator("add").case("small"), 1, "Net", ("forward",))
     assert (suite.name, suite.source) == ("step", code.name)
-    assert found["left_out"] == [{"name": "mystery", "reason": "not known here", "count": 1}]
+    assert found["suite"]["left_out"] == [{"name": "mystery", "reason": "not known here", "count": 1, "recorded": None}]
 
 
 def test_a_case_of_several_modules_names_each_once(code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_what_a_loop_calls_counts_as_often_as_it_turns(
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
     found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
     assert [entry["count"] for entry in found["suite"]["cases"]] == [6]
-    assert found["left_out"] == [{"name": "mystery", "reason": "not known", "count": 3}]
+    assert found["suite"]["left_out"] == [{"name": "mystery", "reason": "not known", "count": 3, "recorded": None}]
 
 
 def test_the_operators_of_a_framework_that_compiles_are_said_to_be_unfused(
@@ -158,7 +158,7 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
         ({"shape": (2,)}, "n2"),
         ({"shape": (3,)}, "n3"),
     ]
-    assert found["left_out"] == [{"name": "if", "reason": "a graph", "count": 1}]
+    assert found["suite"]["left_out"] == [{"name": "if", "reason": "a graph", "count": 1, "recorded": None}]
     assert found["notes"] == ["a is small"]
 
 

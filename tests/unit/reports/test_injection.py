@@ -25,8 +25,9 @@ from opperf.reason import Reason, Warning
 from opperf.record import Quantity, Record, Run, Value
 from opperf.reports import comparisons, gate, github, junit, noise, profile, profile_page, pull_request, render, replay
 from opperf.reports.layout import Grid, Heading, Note, text
+from opperf.suite import LeftOut
 from opperf.tensor import TensorSpec
-from opperf.trace import LeftOut, Replay, Trace, TracedCase
+from opperf.trace import Replay, Trace, TracedCase
 
 BODY = (
     "x\x1b[31m\n::error::pwned\r\n<script>alert(1)</script><img src=x onerror=a()> ![i](http://evil.test/i.png) "

@@ -52,14 +52,15 @@ def test_a_run_without_a_suite_has_none_of_them() -> None:
 
 
 def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
-    assert shares.lines(suite_run(None)) == ["torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves"]
+    (line,) = shares.lines(suite_run(None))
+    assert line == "torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves, with warm caches"
 
 
 @pytest.mark.parametrize(
     ("program", "told"),
     [
         (8e-3, "1.00 of it"),
-        (20e-3, "0.40 of it. The rest lies between operators, 1.00 ms a call"),
+        (20e-3, "0.40 of it. The rest, 12.0 ms, is 3 calls that were not measured, and what lies between operators"),
         (4e-3, "2.00 of it. In the program they overlap"),
     ],
 )
@@ -72,4 +73,36 @@ def test_operators_that_were_captured_unfused_are_called_so() -> None:
     run = suite_run(None)
     header = {**run.environment["suite"], "source": "code:train:step, unfused"}
     (line,) = shares.lines(replace(run, environment={**run.environment, "suite": header}))
-    assert line.endswith("12 of 15 calls, unfused, take 8.00 ms by themselves")
+    assert line.endswith("12 of 15 calls, unfused, take 8.00 ms by themselves, with warm caches")
+
+
+def test_the_rest_of_a_program_that_was_measured_whole_lies_between_its_operators() -> None:
+    run = suite_run(20e-3)
+    (line,) = shares.lines(replace(run, records=run.records[:2]))
+    assert "12 of 12 calls" in line
+    assert "0.40 of it. The rest lies between operators, 1.00 ms a call: Python" in line
+
+
+def test_what_a_suite_left_out_is_in_the_sums_with_its_reasons() -> None:
+    run = suite_run(20e-3)
+    sparse = "a tensor that is sparse"
+    several = [{"name": "aten::_nnz", "count": 4, "reason": sparse, "recorded": None}]
+    several += [{"name": "aten::add_", "count": 140, "reason": sparse, "recorded": 2e-3}]
+    header = {**run.environment["suite"], "left_out": several}
+    line, *reasons = shares.lines(replace(run, environment={**run.environment, "suite": header}))
+    assert "12 of 159 calls take 8.00 ms" in line
+    assert "; 144 are left out of the suite" in line
+    assert "The rest, 12.0 ms, is the 144 calls that are left out, 3 calls that were not measured, and what" in line
+    assert reasons == [
+        "left out: 140 x aten::add_, 2.00 ms when it was recorded: a tensor that is sparse",
+        "left out: 4 x aten::_nnz: a tensor that is sparse",
+    ]
+
+
+def test_of_many_reasons_those_of_the_most_calls_are_told() -> None:
+    run = suite_run(None)
+    several = [{"name": f"f{i}", "count": i, "reason": "why"} for i in range(1, 8)]
+    header = {**run.environment["suite"], "left_out": several}
+    told = shares.lines(replace(run, environment={**run.environment, "suite": header}))[1:]
+    assert told[0].startswith("left out: 7 x f7")
+    assert told[-1] == "left out: 3 more calls, which the suite names"

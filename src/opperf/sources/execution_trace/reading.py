@@ -21,7 +21,8 @@ from opperf.sources.execution_trace.kineto import Durations, Recording, join
 from opperf.sources.execution_trace.node import Node, check, nodes
 from opperf.sources.execution_trace.schema import Parameter, signature
 from opperf.sources.param.problems import LISTED, quoted
-from opperf.trace import LeftOut, Trace, TracedCase
+from opperf.suite import LeftOut
+from opperf.trace import Trace, TracedCase
 
 STEP = "ProfilerStep#"
 #: Operators that need other processes, by the start of their names.
