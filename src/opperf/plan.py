@@ -33,6 +33,18 @@ PROGRAM = {"role": "program"}
 VARIABLE = "env."
 
 
+#: The most that is taken at its word: more is a slip of the pen, and would fill the memory or never end.
+MOST = {"warmup": 10**9, "runs": 10**6, "processes": 1000, "pairs": 1000, "threads": 4096, "random": 10_000}
+#: The longest time that is waited for, in seconds, about 30 years: the system's clocks count little further.
+LONGEST = 1e9
+
+
+def check_most(option: str, value: int, kind: str) -> None:
+    """Raise `InputError` for a number of some `kind` beyond what `MOST` says of it."""
+    if value > MOST[kind]:
+        raise InputError(f"`{option}` is {value}, expected {MOST[kind]} at most", slug="too_many")
+
+
 @dataclass(frozen=True)
 class Side:
     """Where and how: everything that may differ between two measurements of one case.
@@ -173,10 +185,14 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"`--{name}` is {value}, expected a whole number >= {least}")
+            if value is not None:
+                check_most(f"--{name}", value, name)
         for name in ("precision", "trial_budget", "timeout", "budget", "memory_limit"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
+            if value is not None and value > LONGEST and name != "memory_limit":
+                raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
         for name, known in (("cache", CACHES), ("clock", CLOCKS)):
             if getattr(self, name) not in known:
                 raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(known)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,28 @@ def test_what_is_expected_of_mine_is_judged_where_i_name_the_function(here: Path
         judged = gate(*words)
         assert judged.returncode in (0, 4), judged.stderr
         assert "twice" in judged.stdout
+
+
+def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_it(
+    opperf: Callable[..., Any], here: Path
+) -> None:
+    (here / "traced.py").write_text(
+        "import sys, threading\n"
+        "def quiet(x): return x\n"
+        "def leaves(x):\n    sys.settrace(lambda *_: None)\n    threading.setprofile(lambda *_: None)\n    return x\n"
+        "def fails(x):\n    sys.setprofile(lambda *_: None)\n    raise ValueError('on purpose')\n"
+        "def seen(x):\n"
+        "    if sys.gettrace() or sys.getprofile() or threading.getprofile(): raise ValueError('still traced')\n"
+        "    return x\n"
+        "again = lambda x: seen(x)\n"
+    )
+    names = [f"traced.py:{name}" for name in ("quiet", "leaves", "seen", "fails", "again")]
+    asked = ("--framework", "numpy", "--input", "x=4", "--runs", "3", "--direction", "forward", "--format", "json")
+    done = opperf("run", *names, *asked)
+    records = {record["side"]["implementation"].rpartition(":")[2]: record for record in done.records}
+    warned = {name: [one["slug"] for one in record["warnings"]] for name, record in records.items()}
+    assert "traced" in warned["leaves"]
+    assert "traced" not in warned["quiet"]
+    assert records["fails"]["status"] == "failed"
+    for name in ("seen", "again"):
+        assert (records[name]["status"], "traced" in warned[name]) == ("ok", False)

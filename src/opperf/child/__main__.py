@@ -54,6 +54,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Mapping[str, Any], limit
             reply = Reply(request.id, jobs.answer(request))
         except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
             reply = Reply(request.id, failure=failure(error))
+            jobs.tracers.restore()
         _send(replies, reply)
     return 0
 

@@ -20,7 +20,7 @@ from opperf.child.code import Plugins, flop_count
 from opperf.child.correctness import WrongResult, check, leeway
 from opperf.child.directions import Ready, call_once, ready
 from opperf.child.names import Names, Peers
-from opperf.child.process import private_bytes
+from opperf.child.process import Tracers, private_bytes
 from opperf.child.room import check_room
 from opperf.child.workload import Workload
 from opperf.explanation import typical
@@ -32,6 +32,7 @@ from opperf.measure.stopping import Part
 from opperf.message import Request, code_in, named, told
 from opperf.operators import catalog
 from opperf.plan import NATIVE, Settings, Trial
+from opperf.reason import Warning
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Jobs:
         self._handles = 0
         self._backward_seconds: float | None = None
         self._held_at_first: int | None = None
+        self.tracers = Tracers()
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
 
     def work(self, trial: Trial, seed: int) -> Work:
@@ -135,6 +137,7 @@ class Jobs:
     def _release(self, handle: int) -> dict[str, Any]:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
         self._prepared.pop(handle, None)
+        self.tracers.restore()
         held = private_bytes()
         if self._held_at_first is None:
             self._held_at_first = held
@@ -254,7 +257,7 @@ class Jobs:
             )
         found = measured.to_json()
         found["facts"] = {**prepared.facts, **found["facts"]}
-        found["warnings"] += [doubt.to_json() for doubt in self._thread_doubts]
+        found["warnings"] += [doubt.to_json() for doubt in (*self._thread_doubts, *_traced(self.tracers))]
         return found
 
     def _sample(self, handle: int, calls: int) -> dict[str, Any]:
@@ -326,3 +329,17 @@ def _headline(text: str) -> str:
 def _is_out_of_memory(error: BaseException, text: str) -> bool:
     words = ("out of memory", "cannot allocate memory", "can't allocate memory", "resource_exhausted", "bad_alloc")
     return isinstance(error, MemoryError) or any(word in text.lower() for word in words)
+
+
+def _traced(tracers: Tracers) -> list[Warning]:
+    """Return the warning for an operator that has every call of Python told to somebody, and does not end it."""
+    added = tracers.added()
+    if added is None:
+        return []
+    return [
+        Warning(
+            "traced",
+            f"the operator leaves `{added}` on, which slows every call of Python; it was ended after the trial",
+            "end it in the operator",
+        )
+    ]

@@ -12,8 +12,10 @@ import os
 import resource
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 PR_SET_PDEATHSIG = 1
 
@@ -30,6 +32,38 @@ def stay_on(cpus: Sequence[int]) -> None:
     """Keep every thread of this process, now and later, on these CPUs."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, cpus)
+
+
+class Tracers:
+    """Who is told of every call of Python in this process, which slows each: as it was at first, and what came since.
+
+    An operator that begins to trace, and does not end it, would slow those that are measured after it.
+    """
+
+    def __init__(self) -> None:
+        self._first = _tracers()
+
+    def added(self) -> str | None:
+        """Return the function by which somebody is told since, None where nobody is."""
+        now = _tracers()
+        return next((name for name, tracer in now.items() if tracer is not self._first[name]), None)
+
+    def restore(self) -> None:
+        """Tell whoever was told at first, and nobody else."""
+        if self.added() is not None:
+            sys.settrace(self._first["sys.settrace"])
+            sys.setprofile(self._first["sys.setprofile"])
+            threading.settrace(self._first["threading.settrace"])
+            threading.setprofile(self._first["threading.setprofile"])
+
+
+def _tracers() -> dict[str, Any]:
+    return {
+        "sys.settrace": sys.gettrace(),
+        "sys.setprofile": sys.getprofile(),
+        "threading.settrace": threading.gettrace(),
+        "threading.setprofile": threading.getprofile(),
+    }
 
 
 def private_bytes() -> int:

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from opperf.case import Case
     from opperf.operators import Operator
 
-#: Where Linux says what memory is left, and what a container may have and has.
+#: Where Linux says what memory is left, and what a container may have and has, in control groups of version 2 and 1.
 MEMORY = Path("/proc/meminfo")
-LIMIT, USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+GROUPS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
+)
 
 
 def check_room(
@@ -88,5 +91,6 @@ def _free() -> Iterator[int]:
     with suppress(OSError, ValueError, StopIteration):
         line = next(line for line in MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
         yield 1024 * int(line.split()[1])
-    with suppress(OSError, ValueError):  # no limit is the word `max`
-        yield int(LIMIT.read_text()) - int(USED.read_text())
+    for limit, used in GROUPS:
+        with suppress(OSError, ValueError):  # no limit is the word `max`, or a number beyond all memory
+            yield int(limit.read_text()) - int(used.read_text())

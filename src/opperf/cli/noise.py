@@ -32,6 +32,7 @@ def noise(
     from opperf.cli.selecting import inputs, labels, rule, selection, settings
     from opperf.errors import InputError, way_out
     from opperf.noise import Noise, prove, store
+    from opperf.plan import check_most
     from opperf.reports.noise import render
 
     check_format(report.format)
@@ -40,6 +41,7 @@ def noise(
     for name, value, least in (("--pairs", judging.pairs, 3), ("--repeats", repeats, 1)):
         if value < least:
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
+        check_most(name, value, "pairs")
     selected = selection(operators, what, where)
     measuring = settings(how)
     bar = Bar()

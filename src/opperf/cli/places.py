@@ -47,8 +47,11 @@ def take_output(
     with told(output):
         if not is_regular(output):
             return
+    from opperf.store.journal import journal_of
     from opperf.store.output_lock import OutputLock
 
+    if resumes:
+        prove(journal_of(output))
     _held.callback(OutputLock(output, ("opperf", *sys.argv[1:])).close)
     going_on = resume is not None and _same(output, resume)
     if not force and not going_on and output.exists() and output.stat().st_size:

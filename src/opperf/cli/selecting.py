@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,10 @@ def most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
     """
     from opperf.analysis.verdict import MOST_PAIRS
     from opperf.errors import InputError
+    from opperf.plan import check_most
 
+    check_most("--pairs", pairs, "pairs")
+    check_most("--max-pairs", most or 0, "pairs")
     if not settle and most is not None:
         raise InputError("`--max-pairs` means nothing by itself", hint="add `--settle`")
     if most is not None and most < pairs:
@@ -152,16 +156,18 @@ def labels(report: Report) -> dict[str, str]:
 def usable_cpus(text: str) -> tuple[int, ...]:
     """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
     from opperf.errors import InputError
-    from opperf.workers.machine import cpu_list
+    from opperf.workers.machine import cpu_ranges
 
-    # `cpu_list` passes over what it cannot read, as a fact may; a wish may not.
-    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text.strip()) or not (chosen := cpu_list(text)):
-        raise InputError(f"`--cpus` is `{text}`, expected a list of CPUs", hint="write for example `0-3,6`")
-    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(chosen)
-    missing = sorted(set(chosen) - known)
-    if missing:
-        raise InputError(
-            f"`--cpus` names CPU {missing[0]}, which this process may not use",
-            hint=f"it may use {', '.join(str(cpu) for cpu in sorted(known))}",
-        )
+    # `cpu_ranges` passes over what it cannot read, as a fact may; a wish may not.
+    if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
+        raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write for example `0-3,6`")
+    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    chosen: dict[int, None] = {}
+    for cpu in chain.from_iterable(cpu_ranges(text)):
+        if cpu not in known:  # at the latest behind the last that is known, however far the range goes
+            raise InputError(
+                f"`--cpus` names CPU {cpu}, which this process may not use",
+                hint=f"it may use {', '.join(str(cpu) for cpu in sorted(known))}",
+            )
+        chosen[cpu] = None
     return tuple(chosen)

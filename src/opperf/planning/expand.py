@@ -19,7 +19,7 @@ from opperf.errors import InputError, OpperfError, unknown
 from opperf.operators import DIRECTIONS, INT64, SIZES, Operator, catalog, operator
 from opperf.operators.domain_table import within
 from opperf.operators.groups import GROUPS, check_categories
-from opperf.plan import Plan, Settings, Side, Trial
+from opperf.plan import Plan, Settings, Side, Trial, check_most
 from opperf.planning.configured import ORIGIN, configured
 from opperf.planning.own_code import as_implemented, own_meaning
 from opperf.planning.selection import Selection
@@ -126,6 +126,7 @@ def _check(selection: Selection) -> None:
         dtype_named(name)
     if selection.random is not None and selection.random < 1:
         raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
+    check_most("--random", selection.random or 0, "random")
     if selection.random is not None and (selection.given or selection.sizes):
         hint = "leave `--input`, `--shapes`, `--attribute` and `--size` out, or `--random`"
         raise InputError("`--random` draws the inputs", hint=hint)

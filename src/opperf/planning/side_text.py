@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from opperf.code import Code, check_name, named
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
-from opperf.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side
+from opperf.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
 from opperf.registry import FRAMEWORKS, device_named, framework, split_implementation
 from opperf.tensor import dtype_named
 
@@ -100,6 +100,7 @@ def _one_of(value: str, known: tuple[str, ...], key: str) -> str:
 
 
 def _threads(value: str) -> int:
-    if not value.isdecimal() or int(value) < 1:
+    if not value.isdecimal() or len(value) > 18 or int(value) < 1:
         raise InputError(f"`threads={value}`: expected a whole number >= 1")
+    check_most("threads", int(value), "threads")
     return int(value)

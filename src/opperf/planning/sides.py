@@ -8,7 +8,7 @@ from opperf.code import Code
 from opperf.environment import EnvironmentSpec
 from opperf.errors import InputError, unknown
 from opperf.operators.groups import GROUPS
-from opperf.plan import ALLOCATORS, ENGINES, MODES, Side
+from opperf.plan import ALLOCATORS, ENGINES, MODES, Side, check_most
 from opperf.planning.configured import configured_frameworks
 from opperf.planning.selection import Selection
 from opperf.registry import FRAMEWORKS, device_named, framework, split_implementation
@@ -58,6 +58,7 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
             raise unknown(option, value, known, hint=f"known: {', '.join(known)}")
     if selection.threads < 1:
         raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
+    check_most("--threads", selection.threads, "threads")
     places = [device_named(text) for text in selection.devices] or ["cpu"]
     return tuple(
         Side(

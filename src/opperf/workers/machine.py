@@ -29,6 +29,11 @@ INSTRUCTION_SETS = (
 
 #: Where /sys and /proc are.
 ROOT = Path("/")
+#: Where control groups of version 2 and of version 1 have the memory that they allow, and what is taken of it.
+CGROUP_MEMORY = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
 _Fact = TypeVar("_Fact")
 
 
@@ -81,6 +86,17 @@ def processor_facts(root: Path = ROOT) -> dict[str, Any]:
     }
 
 
+def available_memory(root: Path = ROOT) -> int:
+    """Return the bytes that can be taken: what the machine has free, or what the control group still allows."""
+    groups = root / "sys/fs/cgroup"
+    free = [int(psutil.virtual_memory().available)]
+    for limit, used in CGROUP_MEMORY:
+        most, taken = _number(groups / limit), _number(groups / used)
+        if most is not None and taken is not None:
+            free.append(max(0, most - taken))
+    return min(free)
+
+
 def memory_facts(root: Path = ROOT) -> dict[str, Any]:
     """Return the facts of the memory, in bytes, and of its pages."""
     return {
@@ -111,20 +127,20 @@ def _caches(folder: Path) -> list[dict[str, Any]] | None:
 
 def _shared(index: Path) -> int | None:
     listed = _text(index / "shared_cpu_list")
-    return len(cpu_list(listed)) or None if listed is not None else None
+    return sum(map(len, cpu_ranges(listed))) or None if listed is not None else None
 
 
-def cpu_list(text: str) -> list[int]:
+def cpu_ranges(text: str) -> list[range]:
     """Read a list of CPUs as the kernel writes it.
 
-    >>> cpu_list("0-2,5")
-    [0, 1, 2, 5]
+    >>> cpu_ranges("0-2,5")
+    [range(0, 3), range(5, 6)]
     """
-    found: list[int] = []
+    found = []
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
         if first.isdecimal() and (last or first).isdecimal():
-            found.extend(range(int(first), int(last or first) + 1))
+            found.append(range(int(first), int(last or first) + 1))
     return found
 
 

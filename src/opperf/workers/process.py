@@ -6,6 +6,7 @@ Whatever a child does (die, hang, flood its output, write garbage into the pipe,
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -106,8 +107,8 @@ class Worker:
     def _spawn(
         self, package: Path, limits: Mapping[str, Any], variables: Mapping[str, str]
     ) -> tuple[subprocess.Popen[bytes], int, int]:
-        child_reads, requests = os.pipe()
-        answers, child_writes = os.pipe()
+        child_reads, requests = _pipe()
+        answers, child_writes = _pipe()
         try:
             process = subprocess.Popen(
                 [
@@ -277,6 +278,18 @@ class Worker:
             if descriptor >= 0:
                 setattr(self, name, -1)
                 os.close(descriptor)
+
+
+def _pipe() -> tuple[int, int]:
+    """Return both ends of a pipe, neither of them where a child has its stdin, stdout or stderr.
+
+    Those numbers are free in a process that was started without them.
+    """
+    ends = []
+    for low in os.pipe():
+        ends.append(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
+        os.close(low)
+    return ends[0], ends[1]
 
 
 def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:

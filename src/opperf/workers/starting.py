@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
-
 from opperf.environment import EnvironmentSpec
 from opperf.plan import Side
 from opperf.workers.interpreters import interpreter
+from opperf.workers.machine import available_memory
 from opperf.workers.package import package_folder
 from opperf.workers.process import Worker
 
@@ -57,7 +56,7 @@ def launch(
         package_folder(),
         side,
         cpus=cpus,
-        memory=int(psutil.virtual_memory().available * MEMORY_SHARE / sharing),
+        memory=int(available_memory() * MEMORY_SHARE / sharing),
         own_path=spec.kind == "current",
         bytecode=spec.kind in ("preset", "requirement"),
         plugins=plugins,

@@ -68,8 +68,9 @@ class OnTheHost(NullBackend):
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the files of the system lie."""
-    for name in ("MEMORY", "LIMIT", "USED"):
-        monkeypatch.setattr(room, name, tmp_path / name)
+    monkeypatch.setattr(room, "MEMORY", tmp_path / "MEMORY")
+    groups = tuple((tmp_path / f"LIMIT{version}", tmp_path / f"USED{version}") for version in (2, 1))
+    monkeypatch.setattr(room, "GROUPS", groups)
     return tmp_path
 
 
@@ -80,11 +81,14 @@ def test_the_machines_free_memory_is_what_linux_calls_available(system: Path) ->
         room.check_room(OnTheHost(Side("null")), CASE, operator("add"), "forward")
 
 
-@pytest.mark.parametrize(("limit", "free"), [("1500\n", 500), ("max\n", 2048), ("9000\n", 2048)])
-def test_a_containers_limit_counts_where_it_is_narrower(limit: str, free: int, system: Path) -> None:
+@pytest.mark.parametrize("version", [2, 1])
+@pytest.mark.parametrize(
+    ("limit", "free"), [("1500\n", 500), ("max\n", 2048), ("9000\n", 2048), ("9223372036854771712\n", 2048)]
+)
+def test_a_containers_limit_counts_where_it_is_narrower(limit: str, free: int, version: int, system: Path) -> None:
     (system / "MEMORY").write_text("MemAvailable: 2 kB\n")
-    (system / "LIMIT").write_text(limit)
-    (system / "USED").write_text("1000\n")
+    (system / f"LIMIT{version}").write_text(limit)
+    (system / f"USED{version}").write_text("1000\n")
     assert room.free_bytes() == free
 
 

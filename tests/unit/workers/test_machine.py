@@ -9,7 +9,7 @@ import pytest
 
 from opperf.workers import machine_noise
 from opperf.workers.gpus import gpus_listed
-from opperf.workers.machine import cpu_list, facts
+from opperf.workers.machine import available_memory, cpu_ranges, facts
 from opperf.workers.machine_noise import Signs, facts_of_noise, judge
 
 _FILES = {
@@ -151,8 +151,39 @@ def test_the_noise_of_this_machine_can_be_asked_for(root: Path) -> None:
 
 
 def test_a_list_of_cpus_is_read_as_the_kernel_writes_it() -> None:
-    assert cpu_list("0-2,5\n") == [0, 1, 2, 5]
-    assert cpu_list("") == []
+    assert cpu_ranges("0-2,5\n") == [range(3), range(5, 6)]
+    assert cpu_ranges("") == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"memory.max": "3000000\n", "memory.current": "1000000\n"},
+        {"memory/memory.limit_in_bytes": "3000000\n", "memory/memory.usage_in_bytes": "1000000\n"},
+    ],
+)
+def test_memory_that_a_control_group_of_either_version_leaves_is_seen(files: dict[str, str], tmp_path: Path) -> None:
+    for name, text in files.items():
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert available_memory(tmp_path) == 2000000
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"memory.max": "max\n", "memory.current": "1\n"},
+        {"memory/memory.limit_in_bytes": "9223372036854771712\n", "memory/memory.usage_in_bytes": "1\n"},
+    ],
+)
+def test_a_control_group_without_a_limit_leaves_what_the_machine_has(files: dict[str, str], tmp_path: Path) -> None:
+    for name, text in files.items():
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert available_memory(tmp_path) > 10**7
 
 
 def test_gpus_are_read_from_nvidia_smi() -> None:

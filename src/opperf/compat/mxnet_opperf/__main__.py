@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 try:
     import typer
+
+    from opperf.cli import options
+    from opperf.cli.exit import debuggable, obeyed
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and nothing that opperf requires
     print("error: this Python has no typer, which this command line needs", file=sys.stderr)
     print("\nhint: run it with the Python that opperf is installed in; MXNet need not be there", file=sys.stderr)
     raise SystemExit(2) from None
-
-from opperf.cli import options
-from opperf.cli.exit import debuggable, obeyed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

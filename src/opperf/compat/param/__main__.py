@@ -7,9 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-import typer
+try:
+    import typer
 
-from opperf.cli.exit import obeyed
+    from opperf.cli.exit import obeyed
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 
 
 def main() -> None:
