@@ -71,6 +71,11 @@ class Contest:
         return max(0, self.planned - self.pairs)
 
     @property
+    def decided(self) -> bool:
+        """Whether no more is to be measured."""
+        return self.verdict is not None or self.failure is not None
+
+    @property
     def decisive(self) -> list[PairValue]:
         """The pairs that the verdict is of."""
         return self.stage1 if self.first_only or len(self.ratios2) < 2 else self.stage2
@@ -139,11 +144,8 @@ class Comparing:
             self._second_stage(flagged)
         finally:
             self._reference.close()
-            open_ones = [contest for contest in contests if contest.verdict is None and contest.failure is None]
-            budget = sufficient(
-                time.monotonic() - self._began,
-                [Progress(contest.seconds, contest.pairs, contest.missing) for contest in open_ones],
-            )
+            progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
+            budget = sufficient(time.monotonic() - self._began, progress)
             for contest in contests:
                 if contest.verdict is None:
                     contest.verdict = self._open(contest, budget)
@@ -263,12 +265,11 @@ class Comparing:
         # Until the second stage has as many pairs as a first look, the first says more.
         contest.first_only = len(contest.ratios2) < self._rule.pairs
         ratios = _log_ratios(contest.decisive)
-        told = f"{contest.pairs} pair{'s' if contest.pairs != 1 else ''}"
+        when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
         if not self.spent():
-            return cut_short(ratios, f"the comparison was stopped after {told}", None)
-        if budget is None:
-            return cut_short(ratios, f"the budget ended after {told}", "give more `--budget`")
-        return cut_short(ratios, f"the budget ended after {told}", f"about {budget:g} s: `--budget {budget:g}`")
+            return cut_short(ratios, f"the comparison was stopped {when}", None)
+        settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
+        return cut_short(ratios, f"the budget ended {when}", settle)
 
 
 def outcome(contest: Contest) -> Comparison:

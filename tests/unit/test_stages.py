@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from opperf import comparing
+from opperf.analysis.budget import Progress, sufficient
 from opperf.analysis.verdict import Rule
 from opperf.case import Case
 from opperf.comparing import Comparing, Contest, outcome
@@ -144,3 +145,8 @@ def test_times_are_of_the_first_stage_where_the_budget_ends_in_the_second(clock:
     assert said.verdict.reason == "the budget ended after 7 pairs"
     assert said.base_time is not None
     assert said.new_time == pytest.approx(said.base_time * math.exp(0.05))
+
+
+def test_a_comparison_that_had_no_pair_is_taken_to_need_as_long_as_the_others() -> None:
+    assert sufficient(60.0, [Progress(50.0, 5, 0), Progress(0.0, 0, 12)]) == 180.0
+    assert sufficient(60.0, [Progress(0.0, 0, 12)]) is None

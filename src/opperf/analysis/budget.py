@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one comparison came: the seconds of its pairs, how many they are, how many it lacks at most."""
+    """How far one comparison came: the seconds of its pairs, how many they are, how many it lacks at most.
+
+    One that is decided lacks none, and tells how long a pair takes.
+    """
 
     seconds: float
     pairs: int

@@ -145,7 +145,7 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
 
     Stage 1 is looked at because it stands out. Here that cannot matter: the interval at 99.9 % is beyond the tolerance,
     and beyond the floor of the operator, and so is each single pair. Of identical code, drawn from the pairs of
-    `benchmarks/false_alarms.py`, one comparison in 80,000 is so.
+    `benchmarks/false_alarms.py`, one comparison in 75,000 is so.
     """
     if len(stage1) < ENOUGH_FOR_ONE:
         return None

@@ -31,8 +31,10 @@ ROUNDS = 24
 #: What lies between one place and the next, in bytes: anything up to sixteen pages, since the low bits of an address
 #: decide what is forwarded and what conflicts.
 OFFSET_BYTES = 64 * 1024
-#: Samples of each turn: many short rounds, not few long ones.
-TURN_SAMPLES = 2
+#: Samples of each turn, at least and at most, as many as fit into so many seconds: many short rounds, not few long
+#: ones. Beside other work on the machine the minima of four left three fifths of the variance of those of two.
+TURN_SAMPLES, MOST_SAMPLES = 2, 4
+TURN_SECONDS = 0.004
 #: Rounds are fewer where they would take longer than this, in seconds, but never fewer than an estimate needs.
 PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
@@ -95,16 +97,18 @@ class Duel:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
+        samples = TURN_SAMPLES
         held: list[dict[int, int]] = []
         few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
         while len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS):
             handles = {place: self._prepare(place, (base, new)[place], elsewhere=True) for place in self._order()}
             held.append(handles)
-            turns = {place: self._turn(place, handles[place], calls[place]) for place in self._order()}
+            turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
                 calls = [turns[place].samples[0].calls for place in (0, 1)]
+                samples = samples_of_a_turn([turns[place] for place in (0, 1)])
             rounds.append((turns[0], turns[1]))
             if len(held) > few:
                 self._release(held.pop(0))
@@ -146,8 +150,8 @@ class Duel:
         }
         return int(self._ask(place, "prepare", asked)["handle"])
 
-    def _turn(self, place: int, handle: int, calls: int | None) -> Samples:
-        asked = {"handle": handle, "samples": TURN_SAMPLES, "calls": calls}
+    def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
+        asked = {"handle": handle, "samples": samples, "calls": calls}
         return Samples.from_json(self._ask(place, "turn", asked))
 
     def _ask(self, place: int, verb: str, arguments: Mapping[str, Any]) -> Any:
@@ -167,6 +171,12 @@ class Duel:
             if worker.alive:
                 worker.resume()
                 worker.close()
+
+
+def samples_of_a_turn(turns: Sequence[Samples]) -> int:
+    """Return how many samples a turn has on either side, given the first turn of each."""
+    longest = max(min(sample.wall_ns for sample in turn.samples) for turn in turns) / 1e9
+    return min(MOST_SAMPLES, max(TURN_SAMPLES, int(TURN_SECONDS / longest) if longest > 0 else MOST_SAMPLES))
 
 
 def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> PairValue:

@@ -10,7 +10,7 @@ import pytest
 from opperf.measurement import Sample, Samples
 from opperf.plan import Side
 from opperf.workers import duel
-from opperf.workers.duel import pair_value, shared_cpus, starting_cpus
+from opperf.workers.duel import pair_value, samples_of_a_turn, shared_cpus, starting_cpus
 
 
 def turn(*nanoseconds: int, disturbed: int = 0) -> Samples:
@@ -114,3 +114,8 @@ def test_the_second_child_imports_on_other_cpus_of_the_same_node(
         monkeypatch.delenv(name, raising=False)
     new = Side("torch", threads=threads, settings=variables)
     assert starting_cpus(Side("torch"), new, chosen) == apart
+
+
+@pytest.mark.parametrize(("base", "new", "samples"), [(500_000, 600_000, 4), (500_000, 1_300_000, 3), (9**9, 9, 2)])
+def test_turns_of_both_sides_have_as_many_samples_as_fit(base: int, new: int, samples: int) -> None:
+    assert samples_of_a_turn([turn(base, 2 * base), turn(new, 2 * new)]) == samples
