@@ -203,3 +203,23 @@ def test_no_command_prints_the_help(opperf: Opperf) -> None:
     done = opperf()
     assert done.code == 2
     assert "Usage: " in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "slug", "why"),
+    [
+        ("np.load", "refused_function", "`np.load` is not called: it touches files"),
+        ("np.testing.assert_equal", "refused_function", "`np.testing.assert_equal` is not called: its module"),
+        ("np.nothing", "no_such_operator", "numpy has no `np.nothing` here"),
+    ],
+)
+def test_a_name_in_a_suite_that_may_not_be_called_says_so(
+    name: str, slug: str, why: str, opperf: Opperf, here: Path
+) -> None:
+    case = {"operator": f"numpy:{name}", "inputs": {"file": {"shape": [2], "dtype": "float32"}}, "attributes": {}}
+    suite = {"schema_version": 1, "cases": [{"case": case, "directions": ["forward"]}]}
+    (here / "suite.json").write_text(json.dumps(suite))
+    done = opperf("run", "--suite", "suite.json", "--framework", "numpy", "--format", "json", "--no-check")
+    (record,) = done.records
+    assert (record["status"], record["reason"]["slug"]) == ("skipped", slug)
+    assert record["reason"]["message"].startswith(why)

@@ -12,8 +12,16 @@ from types import ModuleType
 from typing import Any
 
 
+class Refused(LookupError):
+    """There is something at a path, and no name leads to it: `why` says what keeps it back."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(path)
+        self.why = why
+
+
 def function_at(path: str, roots: Mapping[str, Any], package: str) -> Callable[..., Any]:
-    """Return the callable at `path`, whose first word is one of `roots`; raises `LookupError`.
+    """Return the callable at `path`, whose first word is one of `roots`; raises `LookupError`, or `Refused`.
 
     Words that begin with an underscore are refused, but for the framework's registered internal operators.
     """
@@ -22,13 +30,17 @@ def function_at(path: str, roots: Mapping[str, Any], package: str) -> Callable[.
         raise LookupError(path)
     found = roots[first]
     for word in rest:
-        if word.startswith("__") or not hasattr(found, word):
+        if not hasattr(found, word):
             raise LookupError(path)
+        if word.startswith("__"):
+            raise Refused(path, f"`{word}` is Python's own")
         found = getattr(found, word)
         if isinstance(found, ModuleType) and not _inside(found.__name__, package):
-            raise LookupError(path)
-    if not callable(found) or inspect.ismodule(found) or not _owned(found, package):
+            raise Refused(path, f"the module {found.__name__} is not {package}'s")
+    if not callable(found) or inspect.ismodule(found):
         raise LookupError(path)
+    if not _owned(found, package):
+        raise Refused(path, f"it is not {package}'s")
     function: Callable[..., Any] = found
     return function
 

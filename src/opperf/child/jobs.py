@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.backend import Bound, HostValue, Unsupported, Work
 from opperf.backends import native_clock
 from opperf.backends.call import Call
+from opperf.backends.paths import Refused
 from opperf.case import Case, DType
 from opperf.child import arguments
 from opperf.child.capture import capture, capture_model
@@ -170,6 +171,8 @@ class Jobs:
             return
         try:
             self._backend.resolve(call.path)
+        except Refused as refused:
+            raise Unsupported(f"`{call.path}` is not called: {refused.why}", slug="refused_function") from refused
         except LookupError as error:
             raise Unsupported(
                 f"{self._backend.name} has no `{call.path}` here",

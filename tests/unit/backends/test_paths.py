@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from opperf.backends.paths import canonical, function_at, listing
+from opperf.backends.paths import Refused, canonical, function_at, listing
 
 
 def module(name: str, **content: Any) -> ModuleType:
@@ -119,6 +119,20 @@ def test_a_registered_internal_operator_is_found(roots: dict[str, Any]) -> None:
 def test_a_path_that_leaves_the_framework_finds_nothing(path: str, roots: dict[str, Any]) -> None:
     with pytest.raises(LookupError):
         function_at(path, roots, "fake")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("fake.ops.json.loads", "the module json is not fake's"),
+        ("fake.open", "it is not fake's"),
+        ("fake.ops.Tensor.__subclasses__", "`__subclasses__` is Python's own"),
+    ],
+)
+def test_a_path_that_is_refused_says_so_and_why(path: str, why: str, roots: dict[str, Any]) -> None:
+    with pytest.raises(Refused) as caught:
+        function_at(path, roots, "fake")
+    assert caught.value.why == why
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,10 @@ class NoSuchFunction(Unsupported, LookupError):
 
     def __init__(self, path: str, why: str | None = None) -> None:
         nothing = f"MXNet {mx.__version__} has no function `{path}`"
-        super().__init__(nothing if why is None else f"`{path}` is not called: {why}", slug="no_such_function")
+        if why is None:
+            super().__init__(nothing, slug="no_such_function")
+        else:
+            super().__init__(f"`{path}` is not called: {why}", slug="refused_function")
 
 
 def function_at(path: str) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.backends.paths import canonical, function_at, listing
+from opperf.backends.paths import Refused, canonical, function_at, listing
 
 ROOTS = {"numpy": np, "np": np}
 GENERATOR = "numpy.random.Generator"
@@ -38,11 +38,13 @@ def generator() -> np.random.Generator:
 
 
 def resolve(path: str) -> Callable[..., Any]:
-    """Return the function at a path, or raise `LookupError`."""
+    """Return the function at a path, or raise `LookupError`, or `Refused` for one that does not compute."""
     path = canonical(path, ROOTS)
-    if not _computes(path):
-        raise LookupError(path)
+    if REFUSED.intersection(path.split(".")):
+        raise Refused(path, "it touches files, runs tests or changes how NumPy works")
     function = function_at(path, ROOTS, "numpy")
+    if not _computes(path):
+        raise Refused(path, "its module holds more than what computes")
     if path.startswith(f"{GENERATOR}."):
         function = getattr(generator(), path.removeprefix(f"{GENERATOR}."))
     return function

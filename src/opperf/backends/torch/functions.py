@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from opperf.backend import Unsupported
-from opperf.backends.paths import function_at
+from opperf.backends.paths import Refused, function_at
 
 #: Each holds operators right below it, and a few imports that `_operator` leaves out.
 HOMES = {
@@ -67,6 +67,8 @@ def resolve(path: str) -> Callable[..., Any]:
     if found is None and namespace in PACKAGES:
         _import_package(path, *PACKAGES[namespace])
         found = _registered(namespace, name)
+    if refused(path):
+        raise Refused(path, "it reads or writes files, or past its arrays")
     if not _operator(path, found):
         raise LookupError(path)
     function: Callable[..., Any] = found
