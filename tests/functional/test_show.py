@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +27,12 @@ def measured(opperf: Opperf, here: Path) -> Path:
     return here / "k.json"
 
 
+def rows_of(text: str) -> list[dict[str, str]]:
+    """Return the rows of CSV, without what tells one run from another."""
+    rows = csv.DictReader(io.StringIO(text))
+    return [{name: value for name, value in row.items() if name not in ("run", "date")} for row in rows]
+
+
 @pytest.mark.parametrize("format", ["console", "csv", "md", "json"])
 def test_a_file_is_printed_as_the_run_itself_printed(format: str, opperf: Opperf, measured: Path) -> None:
     run = opperf("run", "add", "null:raise", *QUICK, "--runs", "3", "--format", format)
@@ -32,6 +40,8 @@ def test_a_file_is_printed_as_the_run_itself_printed(format: str, opperf: Opperf
     assert (shown.code, shown.err) == (0, "")
     if format == "json":
         assert [record["metrics"] for record in shown.records] == [record["metrics"] for record in run.records]
+    elif format == "csv":
+        assert rows_of(shown.out) == rows_of(run.out)
     else:
         assert shown.out == run.out
 
@@ -46,14 +56,27 @@ def test_a_report_can_be_written(opperf: Opperf, measured: Path, here: Path) -> 
     assert len((here / "k.csv").read_text().splitlines()) == 3
 
 
-def test_several_files_are_merged_and_of_one_trial_the_last_counts(opperf: Opperf, measured: Path, here: Path) -> None:
-    assert opperf("run", "null:raise", "add", "subtract", *QUICK, "--runs", "5", "--output", "l.json").code == 0
-    merged = opperf("show", measured, "l.json", "--format", "json").records
-    samples = {record["case"]["operator"]: record["metrics"].get("time", {}).get("samples") for record in merged}
-    assert samples == {"add": 5, "null:raise": None, "subtract": 5}
-    assert len(merged) == 3
-    other = opperf("show", "l.json", measured, "--format", "json").records
-    assert {record["metrics"]["time"]["samples"] for record in other if record["case"]["operator"] == "add"} == {3}
+def test_equal_trials_of_several_files_are_all_kept_and_told_apart(opperf: Opperf, measured: Path, here: Path) -> None:
+    assert opperf("run", "add", *QUICK, "--runs", "5", "--label", "commit=b", "--output", "l.json").code == 0
+    merged = opperf("show", measured, "l.json", measured, "--format", "json").records
+    samples = [record["metrics"]["time"]["samples"] for record in merged if record["case"]["operator"] == "add"]
+    assert samples == [3, 5]
+    rows = list(csv.DictReader(io.StringIO(opperf("show", measured, "l.json", "--format", "csv").out)))
+    added = [row for row in rows if row["operator"] == "add"]
+    assert [row["time_samples"] for row in added] == ["3", "5"]
+    assert [row["label"] for row in added] == ["", "commit=b"]
+    assert len({row["run"] for row in added}) == 2
+    assert all(row["date"] and row["machine"] for row in added)
+    shown = opperf("show", measured, "l.json").out
+    assert "commit=b" in shown
+    assert sum(line.startswith("add ") for line in shown.splitlines()) == 2
+
+
+def test_a_merged_file_still_tells_its_runs_apart(opperf: Opperf, measured: Path, here: Path) -> None:
+    assert opperf("run", "add", *QUICK, "--label", "commit=b", "--output", "l.json").code == 0
+    assert opperf("show", measured, "l.json", "--output", "both.json").code == 0
+    rows = list(csv.DictReader(io.StringIO(opperf("show", "both.json", "--format", "csv").out)))
+    assert [row["label"] for row in rows if row["operator"] == "add"] == ["", "commit=b"]
 
 
 def test_the_headers_of_merged_files_are_kept(opperf: Opperf, measured: Path) -> None:

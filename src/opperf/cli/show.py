@@ -17,7 +17,7 @@ def show(
     format: options.Format = None,
     output: options.Output = None,
 ) -> None:
-    """Print result files again, in any format. Several are merged; of one trial the last file's record counts."""
+    """Print result files again, in any format. Those of several are told apart by run, date, machine, label."""
     from opperf.cli.output import check_format, deliver
     from opperf.cli.places import check_place
     from opperf.reports.table import merge

@@ -23,6 +23,10 @@ def render(run: Run, format: str, *, width: int | None = None, color: bool = Fal
     `width` and `color` are the console's: None is as wide as the table needs, which is right for a pipe or a file.
     `top` bounds the rows that people are shown. Raises `InputError` for a format that is not known.
     """
+    if format in ("console", "csv", "md", "html"):
+        from opperf.reports.table import with_origin
+
+        run = with_origin(run)
     if format == "console":
         from opperf.reports import console
 

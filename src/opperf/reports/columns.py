@@ -45,7 +45,8 @@ def _plain(value: Raw) -> str:
 class Column:
     """One column: `read` takes its raw value from a record, `show` prints that for people.
 
-    `wanted` is `always` (if any row has a value), `varied` (only if rows differ in it) or `ambiguous` (only if rows of
+    `wanted` is `always` (if any row has a value), `varied` (only if rows differ in it; else it is said of all of them),
+    `apart` (only if rows differ in it) or `ambiguous` (only if rows of
     one framework and version differ in it). `rank` orders what a narrow terminal goes without, lowest first; None is
     never left out. `least` is the width to which the column may be folded, None if it must not be, and `lines` the most
     that a narrow terminal shows of a cell. A `common` one is said once there, where all rows have the same; those of
@@ -57,7 +58,7 @@ class Column:
     read: Callable[[Record], Raw]
     show: Callable[[Any], str] = _plain
     align: Literal["left", "right"] = "left"
-    wanted: Literal["always", "varied", "ambiguous"] = "always"
+    wanted: Literal["always", "varied", "apart", "ambiguous"] = "always"
     rank: int | None = None
     least: int | None = None
     lines: int | None = None
@@ -169,6 +170,16 @@ def floor(record: Record) -> float | None:
     return None if found is None else math.expm1(float(found))
 
 
+def of_run(name: str, part: str, *, rank: int | None = None) -> Column:
+    """Declare what tells records of several runs apart."""
+
+    def read(record: Record) -> Raw:
+        found = (record.facts.get("run") or {}).get(part)
+        return None if found is None else str(found)
+
+    return Column(name, name, read, wanted="apart", rank=rank, least=8)
+
+
 def of_suite(part: str) -> Callable[[Record], float | None]:
     """Return what reads a number that a record has as a part of a suite."""
 
@@ -252,6 +263,10 @@ COLUMNS: tuple[Column, ...] = (
     of_side("engine", lambda side: side.engine),
     of_side("allocator", lambda side: side.allocator),
     of_side("settings", settings),
+    of_run("run", "id", rank=-1),
+    of_run("date", "started"),
+    of_run("machine", "machine"),
+    of_run("label", "label"),
     Column("direction", "direction", lambda record: record.trial.direction, least=8, common=True),
     Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=14, lines=6),
     Column("origin", None, lambda record: record.trial.origin),

@@ -30,7 +30,9 @@ def lines(run: Run) -> list[str]:
     sides: dict[str, list[Record]] = {}
     for record in run.records:
         side = record.trial.side
-        words = (framework(record), side.device, side.mode, f"threads {side.threads}")
+        words: tuple[str, ...] = (framework(record), side.device, side.mode, f"threads {side.threads}")
+        if "merged" in run.environment:
+            words += (f"run of {record.facts['run']['started']}",)
         sides.setdefault(", ".join(words), []).append(record)
     measured = [_line(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
     return [one_line(line) for line in (*measured, *_reasons(suite))] if measured else []

@@ -78,7 +78,7 @@ class Table:
         """
         found = {}
         for place, column in enumerate(self.columns):
-            values = () if column.wanted == "always" else self.values(place)
+            values = () if column.wanted in ("always", "apart") else self.values(place)
             if column.title is not None and len(values) == 1 and values[0] != UNSAID.get(column.title, ""):
                 found[column.title] = self.rows[0].cells[place].text
         return found
@@ -87,7 +87,7 @@ class Table:
         column = self.columns[place]
         if column.title is None:
             return False
-        if column.wanted == "varied":
+        if column.wanted in ("varied", "apart"):
             return len(self.values(place)) > 1
         if column.wanted == "ambiguous":
             pairs = {(framework(row.record), row.cells[place].raw) for row in self.rows}
@@ -141,7 +141,9 @@ def _costs(records: Iterable[Record]) -> dict[str, float]:
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """Join runs into one: a trial that a later run has too is the later run's; hot and cold caches are two trials.
+    """Join runs into one with all their records, each of which says which run it is of.
+
+    Equal trials of several runs are all kept; what one run has twice, in its journal and its document, counts once.
 
     The result has the header of the last run, but holds as labels and environment only what all runs agree on; the
     headers of all stand under `environment["merged"]`. A run by itself is returned unchanged.
@@ -151,7 +153,8 @@ def merge(runs: Sequence[Run]) -> Run:
     last = runs[-1]
     if len(runs) == 1:
         return last
-    latest = {(record.trial.key, run.settings.cache): record for run in runs for record in run.records}
+    told = [with_origin(run) for run in runs]
+    every = {(run.id, record.trial.key, run.settings.cache): record for run in told for record in run.records}
     return replace(
         last,
         id="+".join(run.id for run in runs),
@@ -161,8 +164,23 @@ def merge(runs: Sequence[Run]) -> Run:
             **_agreed([dict(run.environment) for run in runs]),
             "merged": [run.header() for run in runs],
         },
-        records=tuple(latest.values()),
+        records=tuple(every.values()),
     )
+
+
+def with_origin(run: Run) -> Run:
+    """Return the run with records that say which run they are of, when it began, on what machine, and its labels."""
+    machine = run.environment.get("machine") or {}
+    cores = machine.get("cores_usable")
+    words = (machine.get("cpu"), None if cores is None else f"{cores} cores")
+    origin = {
+        "id": run.id,
+        "started": run.started,
+        "machine": ", ".join(str(word) for word in words if word is not None) or None,
+        "label": " ".join(f"{name}={value}" for name, value in sorted(run.labels.items())) or None,
+    }
+    records = (replace(record, facts={"run": origin, **record.facts}) for record in run.records)
+    return replace(run, records=tuple(records))
 
 
 def _row(record: Record) -> Row:

@@ -218,13 +218,19 @@ def test_the_tally_counts_each_status(run: Run) -> None:
     assert remarks.tally([failed()]) == "1 trial: 1 failed"
 
 
-def test_merging_keeps_the_later_record_of_a_trial_in_its_first_place() -> None:
+def test_merging_keeps_equal_trials_of_several_runs_each_with_its_run() -> None:
     merged = merge([run_of(failed(ADD), failed(MUL)), run_of(failed(ADD, message="later"), id="r2")])
-    assert [(r.trial.case.operator, r.reason and r.reason.message) for r in merged] == [
-        ("add", "later"),
-        ("mul", "bad"),
+    assert [(r.trial.case.operator, r.reason and r.reason.message, r.facts["run"]["id"]) for r in merged] == [
+        ("add", "bad", "r"),
+        ("mul", "bad", "r"),
+        ("add", "later", "r2"),
     ]
     assert merged.id == "r+r2"
+
+
+def test_merging_counts_what_one_run_has_twice_once() -> None:
+    run = run_of(failed(ADD))
+    assert len(merge([run, run]).records) == 1
 
 
 def test_merging_keeps_only_the_facts_that_all_runs_agree_on_and_every_header() -> None:
