@@ -74,7 +74,7 @@ def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
 def test_an_expanded_tensor_comes_back_as_one(recorded: Path, command: Command) -> None:
     done = command("replay", recorded / "convnet_et.json", *QUICK, "--format", "csv")
     (row,) = [line for line in done.stdout.splitlines() if "strides=32,1,0,0" in line]
-    assert row.endswith(",ok")
+    assert row.endswith(",ok,")  # and no reason
 
 
 def test_a_file_that_is_no_trace_is_one_message(command: Command, tmp_path: Path) -> None:
@@ -87,15 +87,15 @@ def test_a_file_that_is_no_trace_is_one_message(command: Command, tmp_path: Path
     )
 
 
-def test_a_kineto_trace_of_another_run_is_noted_and_a_top_of_no_rows_is_refused(
+def test_a_kineto_trace_of_another_run_is_refused_and_so_is_a_top_of_no_rows(
     recorded: Path, command: Command, tmp_path: Path
 ) -> None:
     event = {"cat": "cpu_op", "name": "aten::other", "dur": 1, "args": {"Record function id": 1}}
     (tmp_path / "other.json").write_text(json.dumps({"traceEvents": [event]}))
     words = ("replay", recorded / "convnet_et.json")
     done = command(*words, "--kineto", tmp_path / "other.json", "--dry-run")
-    assert done.returncode == 0
-    assert "has a time of none of these calls; is it of the same run?" in done.stderr
+    assert done.returncode == 2
+    assert "other.json: has only 0 of the" in done.stderr
     assert command(*words, "--top", 0).returncode == 2
 
 
@@ -105,3 +105,46 @@ def test_a_dry_run_tells_what_is_left_out(recorded: Path, command: Command, tmp_
     done = command("replay", trace, "--dry-run")
     assert done.returncode == 0
     assert "c10d::allreduce_: communication between processes" in done.stderr
+
+
+OWN = """
+import torch
+
+if not hasattr(torch.ops.mine, "doubled"):
+
+    @torch.library.custom_op("mine::doubled", mutates_args=())
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x + x
+"""
+RECORD_OWN = """
+import torch
+from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
+
+import mine
+
+observer = ExecutionTraceObserver().register_callback("own_et.json")
+with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observer):
+    torch.ops.mine.doubled(torch.ones(4, 4))
+observer.unregister_callback()
+"""
+
+
+def test_an_operator_of_ones_own_library_runs_again_with_its_plugin_and_has_a_reason_without(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "record.py").write_text(RECORD_OWN)
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    subprocess.run([str(python), "record.py"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    trace, output = tmp_path / "own_et.json", tmp_path / "out.json"
+
+    def record(*words: object) -> dict[str, Any]:
+        done = command("replay", trace, *QUICK, "--output", output, "--force", *words)
+        assert output.exists(), done.stderr
+        records: list[dict[str, Any]] = json.loads(output.read_text())["records"]
+        return next(one for one in records if "mine::doubled" in one["case"]["operator"])
+
+    without = record()
+    assert (without["status"], without["reason"]["slug"]) == ("skipped", "no_such_operator")
+    assert "--plugin FILE" in without["reason"]["hint"]
+    assert record("--plugin", tmp_path / "mine.py")["status"] == "ok"

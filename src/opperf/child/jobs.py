@@ -170,7 +170,7 @@ class Jobs:
         if call.function is not None:
             return
         try:
-            self._backend.resolve(call.path)
+            self._names.resolve(call.path)
         except Refused as refused:
             raise Unsupported(f"`{call.path}` is not called: {refused.why}", slug="refused_function") from refused
         except LookupError as error:

@@ -74,7 +74,7 @@ class Names:
                 return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
             return _meaning(name, binding, binding.path)
         try:
-            function = self._resolve(name)
+            function = self.resolve(name)
         except LookupError:
             return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
         except code.CodeError as error:
@@ -88,7 +88,7 @@ class Names:
             "takes": code.argument_names(function),
         }
 
-    def _resolve(self, path: str) -> Callable[..., Any]:
+    def resolve(self, path: str) -> Callable[..., Any]:
         """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""
         try:
             return self._backend.resolve(path)
@@ -141,7 +141,7 @@ class Names:
 
     def _function(self, path: str) -> Callable[..., Any] | None:
         try:
-            return self._resolve(path)
+            return self.resolve(path)
         except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
             return None
 

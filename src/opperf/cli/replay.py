@@ -36,6 +36,7 @@ def replay(
     save_suite: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the cases as a suite, for `run` and `compare`.")
     ] = None,
+    plugin: options.Plugin = None,
     memory_limit: Annotated[
         Optional[str], Option(metavar="SIZE", help="Leave out cases that need more; default: a twelfth of the memory.")
     ] = None,
@@ -60,6 +61,7 @@ def replay(
     from opperf.planning.selection import Selection
     from opperf.reports.replay import left_out, render
     from opperf.session import Session
+    from opperf.sources.plugin_file import plugin_file, workloads
     from opperf.store.journal import journal_of
     from opperf.trace import Replay
     from opperf.units import parse_bytes
@@ -85,6 +87,7 @@ def replay(
         frameworks=("torch",),
         environments=environment or (),
         devices=device or (),
+        plugins=workloads([plugin_file(path) for path in plugin or ()]).plugins,
         directions=("forward",),
         threads=threads,
     )
