@@ -26,7 +26,8 @@ from opperf.floor import Floor, floor_key
 from opperf.outcome import Outcome
 from opperf.peaks import Peaks, Rate
 from opperf.plan import Plan, Settings, Side, Trial
-from opperf.planning.expand import Asked, expand
+from opperf.planning.cases import Asked
+from opperf.planning.expand import expand
 from opperf.planning.selection import Selection
 from opperf.planning.sides import frameworks, sides
 from opperf.planning.suites import unmeasured
@@ -49,6 +50,9 @@ class Progress(Protocol):
     def note(self, text: str) -> None:
         """Take one line of news."""
 
+    def plan(self, framework: str, count: int, total: int) -> None:
+        """Take how many of a framework's own operators were asked for their cases; none where their list is awaited."""
+
     def begin(self, total: int) -> None:
         """Take the number of measurements to come."""
 
@@ -63,6 +67,9 @@ class Silent:
     """Tells nobody."""
 
     def note(self, text: str) -> None:
+        """Drop it."""
+
+    def plan(self, framework: str, count: int, total: int) -> None:
         """Drop it."""
 
     def begin(self, total: int) -> None:
@@ -148,7 +155,7 @@ class Session:
 
     def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:
         """Return the trials of any selection on some of the session's sides; raises `InputError`."""
-        return expand(selection, self._settings, sides, self._pool)
+        return expand(selection, self._settings, sides, self._pool, progress=self._progress.plan)
 
     @property
     def asked(self) -> Asked:

@@ -18,6 +18,7 @@ import pytest
 from opperf import session
 from opperf.peaks import Rate
 from opperf.record import Run
+from opperf.workers.pool import Pool
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -178,3 +179,24 @@ def test_an_environment_that_cannot_be_built_says_why_in_the_line_of_its_trial(o
     assert done.code == 3
     assert reason.startswith("environment `numpy==99.9` cannot be built: ")
     assert reason != "environment `numpy==99.9` cannot be built: uv does not say why"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "null:steady", "--framework", "null"),
+        ("noise", "null:steady", "--framework", "null"),
+        ("compare", "null:steady", "--base", "null", "--new", "null"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_ctrl_c_while_planning_says_so_and_leaves_with_130(
+    words: tuple[str, ...], opperf: Opperf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*asked: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Pool, "describe", stop)
+    done = opperf(*words)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.endswith("stopped while planning: nothing was measured\n")

@@ -78,6 +78,9 @@ class Told:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def plan(self, framework: str, count: int, total: int) -> None:
+        pass
+
     def begin(self, total: int) -> None:
         self.total = total
 

@@ -249,7 +249,7 @@ def _against_expected(
     wanted: GateFile, selection: Selection, places: Places, labels: Mapping[str, str], *, update: bool
 ) -> None:
     """Measure as `opperf run` does; then judge by what is expected, or write down what is to be expected."""
-    from opperf.cli.progress import Bar
+    from opperf.cli.progress import Bar, planning
     from opperf.errors import InputError, way_out
     from opperf.session import Interrupted, Options, Session
     from opperf.store.expected_file import read_expected
@@ -265,7 +265,8 @@ def _against_expected(
     settings, bar = _settings(wanted, wanted.processes), Bar()
     stopped: BaseException | None = None
     with Session(selection, settings, bar) as session:
-        plan = _plan(session, wanted, selection, expectations, settings)
+        with planning(bar):
+            plan = _plan(session, wanted, selection, expectations, settings)
         try:
             run = session.run(plan, Options(labels=labels, command=("opperf", *sys.argv[1:])))
         except Interrupted as stop:

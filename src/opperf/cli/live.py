@@ -29,14 +29,15 @@ def compare_live(
     `explain` asks what ran on each side of what is slower or faster.
     """
     from opperf import explaining
-    from opperf.cli.progress import Bar
+    from opperf.cli.progress import Bar, planning
     from opperf.comparing import Comparing, report
     from opperf.errors import InputError, way_out
     from opperf.session import stored_floors
 
     bar = Bar()
     comparing = Comparing(settings, rule, bar.note, floors=stored_floors())
-    contests = comparing.contests(selection, base, new)
+    with planning(bar):
+        contests = comparing.contests(selection, base, new)
     stopped: BaseException | None = None
     try:
         comparing.run(contests)

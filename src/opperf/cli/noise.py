@@ -28,7 +28,7 @@ def noise(
     """
     from opperf.cli.output import check_format, write_report
     from opperf.cli.places import take_output
-    from opperf.cli.progress import Bar
+    from opperf.cli.progress import Bar, planning
     from opperf.cli.selecting import inputs, labels, rule, selection, settings
     from opperf.errors import InputError, way_out
     from opperf.noise import Noise, prove, store
@@ -47,7 +47,8 @@ def noise(
     bar = Bar()
     study = Noise(measuring, rule(judging), bar)
     labelled = labels(report)
-    trials = study.trials(selected)
+    with planning(bar):
+        trials = study.trials(selected)
     stopped: BaseException | None = None
     try:
         study.run(trials, repeats)

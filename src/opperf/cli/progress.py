@@ -6,17 +6,33 @@ The bar has no thread of its own. It is drawn between trials, never while a samp
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from opperf.cli.screen import tell
+from opperf.errors import way_out
 from opperf.outcome import Outcome
 from opperf.plan import Trial
 from opperf.reports.escaping import one_line
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0
+
+
+@contextmanager
+def planning(bar: Bar) -> Iterator[None]:
+    """Take the bar away when planning ends; where it is stopped, say so, and leave as whatever stopped it does."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as stop:
+        bar.close()
+        bar.note("stopped while planning: nothing was measured")
+        raise way_out(stop) from None
+    finally:
+        bar.close()
 
 
 class Bar:
@@ -35,22 +51,45 @@ class Bar:
         else:
             tell(text)
 
+    def plan(self, framework: str, count: int, total: int) -> None:
+        """Say how many of a framework's own operators were asked for their cases."""
+        if self._console.is_terminal:
+            if self._bar is None:
+                self._bar = self._shown(None)
+            task = self._bar.tasks[0]
+            name = f"planning: asking {framework}"
+            self._bar.update(task.id, description=name, completed=count, total=total or None)
+            self._bar.refresh()
+            return
+        now = time.monotonic()
+        if not total:
+            self._told = now
+            self.note(f"planning: asking {framework} for its own operators")
+        elif now - self._told >= LINE_EVERY:
+            self._told = now
+            self.note(f"planning: {count} of {total} operators of {framework}'s own asked for their cases")
+
     def begin(self, total: int) -> None:
         """Show an empty bar."""
         self._total = total
         self._began = self._told = time.monotonic()
         if self._console.is_terminal and total:
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=self._console,
-                auto_refresh=False,
-                transient=True,
-            )
-            self._bar.start()
-            self._bar.add_task("starting", total=total)
+            self._bar = self._shown(total)
+
+    def _shown(self, total: int | None) -> Progress:
+        """Return a bar that is on the terminal."""
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+        )
+        bar.start()
+        bar.add_task("starting", total=total)
+        return bar
 
     def next(self, trial: Trial) -> None:
         """Say what is measured now."""

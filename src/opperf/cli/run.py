@@ -83,13 +83,14 @@ def measure(
 
     A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
     """
-    from opperf.cli.progress import Bar
+    from opperf.cli.progress import Bar, planning
     from opperf.session import Interrupted, Session
     from opperf.store.journal import journal_of
 
     bar = Bar()
     with Session(selection, settings, bar) as session:
-        plan = session.plan()
+        with planning(bar):
+            plan = session.plan()
         for name in _idle(selection, plan):
             bar.note(f"note: nothing here is measured with `--framework {name}`: no operator is neutral or its own")
         if plan.again:

@@ -112,6 +112,12 @@ def test_everything_is_the_whole_catalog_and_what_a_framework_has_registered_bes
     assert [case.operator for case in cases(Selection(every=True))] == [*catalog(), "numpy:np.kron"]
 
 
+def test_whoever_waits_for_everything_is_told_how_many_operators_were_asked() -> None:
+    told: list[tuple[str, int, int]] = []
+    expand(Selection(every=True), Settings(), (NUMPY,), describe, progress=lambda *progress: told.append(progress))
+    assert told == [("numpy", 0, 0), ("numpy", 1, 1)]
+
+
 def test_everything_can_leave_out_what_a_framework_has_registered() -> None:
     found = expand(Selection(every=True), Settings(), (NUMPY,), describe, registered=False).trials
     assert {trial.case.operator for trial in found} == set(catalog())
@@ -521,7 +527,7 @@ def test_a_suite_says_in_which_directions_its_cases_are_measured_unless_others_a
 
 def test_a_direction_that_a_suite_cannot_mean_is_refused_with_its_place(tmp_path: Path) -> None:
     path = suite(tmp_path, SuiteCase(EXP, directions=("sideways",)))
-    with pytest.raises(InputError, match=r"suite\.json: cases\[0\]\.directions: found \['sideways'\]"):
+    with pytest.raises(InputError, match=r'suite\.json: cases\[0\]\.directions\[0\]: found "sideways"'):
         trials(Selection(suite=path))
 
 

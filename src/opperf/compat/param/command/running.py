@@ -146,6 +146,10 @@ class Running:
         """Take one line of news."""
         self._bar.note(text)
 
+    def plan(self, framework: str, count: int, total: int) -> None:
+        """Take how many of a framework's own operators were asked for their cases."""
+        self._bar.plan(framework, count, total)
+
     def begin(self, total: int) -> None:
         """Take the number of measurements to come."""
         self._bar.begin(total)
