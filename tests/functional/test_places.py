@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opperf.store.output_lock import OutputLock
+from opperf.workers.process import Worker
 
 if TYPE_CHECKING:
     from tests.functional.conftest import Done
@@ -170,3 +171,32 @@ def test_a_link_where_the_lock_comes_is_not_followed(here: Path, output: Path, o
     assert done.code == 2
     assert "cannot write" in done.err
     assert target.read_text() == "mine"
+
+
+def test_floors_and_peaks_that_could_not_be_kept_are_refused_before_they_are_measured(
+    here: Path, opperf: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(*given: object, **options: object) -> None:
+        raise AssertionError("a child was started")
+
+    monkeypatch.setattr(Worker, "__init__", start)
+    for name in ("noise", "peaks"):
+        (here / name).write_text("no folder")
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(here))
+    for words in (("noise", "null:steady", "--framework", "null"), ("doctor", "--peaks", "--framework", "null")):
+        done = opperf(*words)
+        assert done.code == 2
+        assert "error: cannot write `" in done.err
+
+
+def test_reports_of_a_gate_are_proved_writable_before_anything_is_measured(
+    here: Path, opperf: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(*given: object, **options: object) -> None:
+        raise AssertionError("a child was started")
+
+    monkeypatch.setattr(Worker, "__init__", start)
+    (here / "plain").write_text("no folder")
+    for option in ("--output", "--markdown", "--junit"):
+        done = opperf(*MEASURING[2], option, "plain/report")
+        assert (done.code, done.err.partition("\n")[0]) == (2, "error: cannot write `plain/report`: Not a directory")

@@ -204,12 +204,13 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
     """Print the table, and write the page that is asked for."""
+    from opperf.cli.places import emit
     from opperf.cli.screen import screen
     from opperf.destination import write_text
     from opperf.reports.profile import render
 
     chosen = format or "console"
-    typer.echo(render(profile, chosen, by=by, sort=sort, top=top, width=screen().width), nl=False)
+    emit(render(profile, chosen, by=by, sort=sort, top=top, width=screen().width))
     if page is not None:
         from opperf.reports.profile_page import render as whole_page
 
