@@ -13,17 +13,20 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
 from opperf.analysis.budget import Progress, sufficient
 from opperf.analysis.verdict import Rule, confirmed, cut_short, outright, settled, sort_out, spending
 from opperf.comparison import Comparison, ComparisonRun, PairValue, Verdict
-from opperf.errors import InputError, OpperfError
+from opperf.errors import OpperfError
 from opperf.floor import Floor, floor_key
 from opperf.measurement import Memory
 from opperf.plan import Settings, Side, Trial
 from opperf.planning.expand import expand
+from opperf.planning.matchup import between, on
 from opperf.planning.selection import Selection
 from opperf.planning.side_text import SideText
 from opperf.planning.suites import unmeasured
@@ -101,11 +104,13 @@ class Comparing:
         note: Callable[[str], None],
         *,
         floors: Mapping[tuple[object, ...], Floor] | None = None,
+        plugins: Sequence[Path] = (),
         duel: Callable[..., Duel] = Duel,
     ) -> None:
+        """Start nothing yet; `plugins` have the user's own operators."""
         self.settings = settings
         self._floors = floors or {}
-        self._duel = duel
+        self._duel = partial(duel, plugins=plugins) if plugins else duel
         self._rule = rule
         self._note = note
         self._reference = Reference(settings, note)
@@ -118,15 +123,14 @@ class Comparing:
         """Return what is to be compared; raises `InputError` for what cannot be understood."""
         with Pool(self.settings, self._note, selection.plugins) as pool:
             sides = [replace(text, side=settled_side(text.side)) for text in (base, *new)]
-            if not selection.operators and not (selection.categories or selection.every or selection.suite):
-                selection = replace(selection, operators=(_operator_of(sides[0], pool),))
+            selection = between(selection, sides, pool)
             plain = replace(sides[0].side, implementation=None)
             if not selection.directions:
                 selection = replace(selection, directions=("forward",))
             plan = expand(selection, self.settings, [plain], pool, registered=False)
         for note in unmeasured(selection, {plain.framework}):
             self._note(f"note: {note}")
-        pairs = [(_on(trial, sides[0]), _on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
+        pairs = [(on(trial, sides[0]), on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
         return [Contest(base, new, trial, floor=self._floor(base, new)) for base, new, trial in pairs]
 
     def _floor(self, *trials: Trial) -> Floor | None:
@@ -309,24 +313,6 @@ def _times(
     apart = math.sqrt(new / base if ratio is None else ratio)
     level = math.sqrt(base * new)
     return level / apart, level * apart
-
-
-def _operator_of(base: SideText, pool: Pool) -> str:
-    """Return the neutral operator that the base's implementation is of; raises `InputError` where it is of none."""
-    path = base.side.implementation
-    if path is None:
-        raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
-    meaning = pool.describe(replace(base.side, implementation=None), path)
-    if meaning.get("operator") is None:
-        raise InputError(f"opperf does not know which operator `{base.text}` is", hint="name it before `--base`")
-    return str(meaning["operator"])
-
-
-def _on(trial: Trial, text: SideText) -> Trial:
-    """Return a trial on a side; a dtype of the side's overrides the case's."""
-    case = trial.case if text.dtype is None else trial.case.with_dtype(text.dtype)
-    named = trial.side.implementation if text.side.framework == trial.side.framework else None
-    return replace(trial, case=case, side=replace(text.side, implementation=text.side.implementation or named))
 
 
 def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:

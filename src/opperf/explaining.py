@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from opperf.analysis.difference import difference
@@ -31,13 +32,14 @@ def explain(
     note: Callable[[str], None],
     *,
     spent: Callable[[], bool] = lambda: False,
+    plugins: Sequence[Path] = (),
     pool: Callable[..., Pool] = Pool,
 ) -> None:
     """Give contests that were called slower or faster their explanation; those after `spent` is true go without."""
     wanted = [one for one in contests if one.verdict is not None and one.verdict.verdict in EXPLAINED]
     trials = {trial.key: trial for one in wanted for trial in (one.base, one.new)}
     found: dict[tuple[object, ...], Explanation | str] = {}
-    with pool(settings, note) as children:
+    with pool(settings, note, plugins) as children:
         # One side after the other: trials of the same side share a child.
         for trial in sorted(trials.values(), key=lambda trial: repr(trial.side.process)):
             note(f"explaining {len(found) + 1} of {len(trials)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 from opperf.analysis.noise import floor_of
@@ -26,13 +27,14 @@ class Noise:
         self._settings = settings
         self._rule = rule
         self._progress = progress
+        self._plugins: Sequence[Path] = ()
         self._found: list[list[Contest]] = []
         self._facts: dict[str, Any] = {}
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
     def trials(self, selection: Selection) -> Sequence[Trial]:
         """Return what a selection means, forward where it names no direction; raises `InputError`."""
-        directions = selection.directions or ("forward",)
+        directions, self._plugins = selection.directions or ("forward",), selection.plugins
         with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
             return session.plan().trials
 
@@ -44,7 +46,7 @@ class Noise:
             self._progress.note(f"round {repeat + 1} of {repeats}")
             # Identical code is compared with itself: what it computes is no matter.
             seeded = replace(settings, seed=settings.seed + repeat, check=False)
-            comparing = Comparing(seeded, self._rule, self._progress.note)
+            comparing = Comparing(seeded, self._rule, self._progress.note, plugins=self._plugins)
             contests = [Contest(trial, trial, trial) for trial in trials]
             self._found.append(contests)
             try:

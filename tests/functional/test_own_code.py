@@ -178,3 +178,39 @@ def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_
     assert records["fails"]["status"] == "failed"
     for name in ("seen", "again"):
         assert (records[name]["status"], "traced" in warned[name]) == ("ok", False)
+
+
+def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> None:
+    (here / "mine.py").write_text(f"{MINE}\ndef again(rows):\n    return fast(fast(rows))\n")
+    for words in (
+        ["mine.py:fast", "--new", "mine.py:again"],
+        ["--base", "mine.py:fast", "--new", "mine.py:again"],
+        ["--base", "numpy:code:mine.py:fast", "--new", "numpy:code:mine.py:again"],
+        ["softmax", "--base", "mine.py:fast", "--new", "mine.py:again;framework=numpy"],
+    ):
+        command = [sys.executable, "-m", "opperf", "compare", *words, "--input", "x=64x64", "--pairs", "3"]
+        done = subprocess.run([*command, "--format", "json", "--no-check"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        (comparison,) = json.loads(done.stdout)["comparisons"]
+        assert [comparison[side]["implementation"] for side in ("base", "new")] == [
+            "code:mine.py:fast",
+            "code:mine.py:again",
+        ]
+        assert comparison["case"]["operator"] == "softmax"
+        assert comparison["base_time"] is not None
+
+
+def test_a_gate_guards_functions_of_mine_that_its_file_has_the_names_of(here: Path) -> None:
+    (here / "opperf.toml").write_text(
+        'operators = "twice"\nbase = "numpy"\nnew = "numpy;threads=1"\npairs = 3\ninputs = {x = [32, 32]}\n'
+        'inconclusive = "pass"\ntolerance = "80%"\n'
+    )
+    gate = [sys.executable, "-m", "opperf", "gate"]
+    refused = subprocess.run(gate, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "opperf.toml: `operators`: no operator `twice`" in refused.stderr
+    done = subprocess.run([*gate, "--plugin", "mine.py", "--format", "json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (comparison,) = json.loads(done.stdout)["comparisons"]
+    assert comparison["base"]["implementation"] == comparison["new"]["implementation"] == "code:mine.py:twice"
+    assert comparison["case"]["inputs"]["x"]["shape"] == [32, 32]

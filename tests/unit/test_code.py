@@ -53,10 +53,11 @@ def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_al
     }
 
 
-@pytest.mark.parametrize("label", ["code:mine.py:f", {"name": "mine.py:f"}, {"code": "mine.py:f"}, Code("mine.py:f")])
-def test_no_json_makes_code(label: object) -> None:
-    data = {"framework": "null", "implementation": str(label) if isinstance(label, Code) else label}
-    assert not isinstance(Side.from_json(json.loads(json.dumps(data))).implementation, Code)
+@pytest.mark.parametrize("value", [{"name": "mine.py:f"}, {"code": "mine.py:f"}, ["code:mine.py:f"]])
+def test_no_json_makes_code(value: object) -> None:
+    with pytest.raises(InputError, match=r"implementation: found .* expected a string"):
+        Side.from_json({"framework": "null", "implementation": value})
+    assert Side.from_json({"framework": "null", "implementation": "code:mine.py:f"}).implementation == "code:mine.py:f"
 
 
 def test_a_side_of_code_is_written_as_a_label_and_equals_the_side_that_is_read_back() -> None:

@@ -105,13 +105,14 @@ def _functions(module: Any) -> list[str]:
     return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")][:8]
 
 
-def neutral_names(function: Callable[..., Any], said: Declaration) -> dict[str, str]:
+def neutral_names(function: Callable[..., Any], said: Declaration, operator: Operator | None = None) -> dict[str, str]:
     """Return the neutral name of each parameter that an operator's case fills, in order; raises `CodeError`.
 
     Where the declaration does not say, a parameter that is called like an argument of the operator is that one, and
-    the others without a default take the operator's inputs in order.
+    the others without a default take the operator's inputs in order. `operator` is what a function computes that is
+    declared for none.
     """
-    definition = _definition(said)
+    definition = _definition(said) or operator
     if definition is None:
         return {}
     taken = (*definition.inputs, *definition.attributes)
@@ -181,9 +182,8 @@ def call(code: Code, function: Callable[..., Any], case: Case, framework: str) -
             f"`{code.name}` is declared for {', '.join(said.frameworks)}, not {framework}",
             slug="other_framework",
         )
-    own = filter(is_argument, (*case.inputs, *case.attributes))
-    names = neutral_names(function, said) or {name: name for name in own}
-    definition = _definition(said)
+    definition = _definition(said) or catalog().get(case.operator)
+    names = neutral_names(function, said, definition) or _by_place(function, case)
     if definition is not None:
         usual = definition.case("common")
         for name, value in case.attributes.items():
@@ -198,6 +198,19 @@ def call(code: Code, function: Callable[..., Any], case: Case, framework: str) -
     leading = list(takewhile(given.__contains__, order))
     rest = tuple(parameter for own, parameter in given.items() if own not in leading)
     return Call(str(code), tuple(given[own] for own in leading), rest, function=function)
+
+
+def _by_place(function: Callable[..., Any], case: Case) -> dict[str, str]:
+    """Return what a function's parameters are called in a case that was made for another function, or for it.
+
+    Inputs that it has no parameters for are taken in order by those that the case has no inputs for.
+    """
+    given = [name for name in (*case.inputs, *case.attributes) if is_argument(name)]
+    parameters = [parameter.name for parameter in positional(function)]
+    free = [name for name in parameters if name not in given]
+    other = [name for name in case.inputs if name not in parameters]
+    places = dict(zip(other, free)) if len(other) <= len(free) else {}
+    return {places.get(name, name): name for name in given}
 
 
 def examples(code: Code, function: Callable[..., Any], size: str) -> list[Case]:

@@ -40,17 +40,17 @@ def compare(
     It measures interleaved pairs of fresh processes. Without sides, two result files are compared: `opperf compare
     old.json new.json`.
     """
-    from opperf.cli.live import compare_live
+    from opperf.cli.live import base_of, compare_live, sides_named
     from opperf.cli.output import check_format
     from opperf.cli.places import take_output
     from opperf.cli.selecting import inputs, labels, rule, selection, settings
     from opperf.errors import InputError
-    from opperf.planning.side_text import side_named
 
     check_format(report.format)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_output(report.output, force=report.force, inputs=read)
     decided = rule(judging, settling)
+    operators, base = base_of(operators, base, new)
     if base is None and not new:
         if explain:
             raise InputError(
@@ -70,10 +70,11 @@ def compare(
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if judging.pairs < 3:
         raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
-    selected = selection(operators, what)
+    first, *others = sides_named([base, *new])
+    tells = any(text.side.implementation is not None for text in (first, *others))
+    selected = selection(operators, what, others=tells)
     measuring = settings(how, check=not no_check)
-    sides = side_named(base), [side_named(text) for text in new]
-    document, stopped = compare_live(selected, *sides, measuring, decided, labels(report), explain=explain)
+    document, stopped = compare_live(selected, first, others, measuring, decided, labels(report), explain=explain)
     _write(document, report)
     if stopped is not None:
         raise stopped

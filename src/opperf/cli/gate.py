@@ -72,6 +72,7 @@ def gate(
     What is compared stands in a file; options override it.
     """
     from opperf.cli.gate_report import Places
+    from opperf.cli.live import base_of
     from opperf.errors import InputError
     from opperf.sources.gate_file import overridden
 
@@ -95,8 +96,12 @@ def gate(
     wanted = overridden(_configured(config, what.plugin or ()), given)
     places = Places(report.format, report.output, markdown, junit, github, report.force)
     places.check([*inputs(operators, what), wanted.path, wanted.suite, wanted.expected])
-    selected = _selection(wanted, operators, what, others=wanted.expected is not None and not update_expected)
+    if wanted.base is None and not (wanted.operators or wanted.categories or wanted.suite):
+        operators, base = base_of(operators, base, new)
     sides = _sides(wanted, base, new)
+    tells = any(side is not None and side.side.implementation is not None for side in (sides[0], *sides[1]))
+    others = tells or (wanted.expected is not None and not update_expected)
+    selected = _selection(wanted, operators, what, others=others)
     labelled = labels(report)
     live = base is not None or bool(new)
     recorded = expected is not None or update_expected
@@ -110,7 +115,8 @@ def gate(
             "`--update-expected` judges nothing: no `--markdown` and no `--junit` come of it",
             hint="leave them out, or judge in a second command",
         )
-    recorded = recorded or (wanted.expected is not None and wanted.base is None and not wanted.new)
+    compared = live or wanted.base is not None or bool(wanted.new)
+    recorded = recorded or (wanted.expected is not None and not compared)
     typed = {**given, "base": base, "new": new}
     _refuse_idle({name for name, value in typed.items() if value not in (None, [])}, recorded=recorded)
     if recorded:
@@ -196,11 +202,14 @@ def _selection(wanted: GateFile, operators: list[str] | None, what: options.What
 
 def _sides(wanted: GateFile, base: str | None, new: list[str] | None) -> tuple[SideText | None, list[SideText]]:
     """Return base and new: those that the command line names, which may be code, else those of the file."""
-    from opperf.planning.side_text import read_side, side_named
+    from opperf.cli.live import sides_named
+    from opperf.planning.side_text import read_side
 
-    of_file = None if wanted.base is None else read_side(wanted.base)
-    news = [side_named(text) for text in new] if new else [read_side(text) for text in wanted.new]
-    return of_file if base is None else side_named(base), news
+    base_of_file = [] if base is not None or wanted.base is None else [read_side(wanted.base)]
+    new_of_file = [] if new else [read_side(text) for text in wanted.new]
+    typed = sides_named([*([] if base is None else [base]), *(new or ())], [*base_of_file, *new_of_file])
+    first = [*base_of_file, *(typed[:1] if base is not None else ())]
+    return first[0] if first else None, new_of_file or typed[len(typed) - len(new or ()) :]
 
 
 def _settings(wanted: GateFile, processes: int = 1) -> Settings:

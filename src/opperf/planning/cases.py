@@ -140,7 +140,7 @@ def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) ->
 def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:
     """Return how the user's own implementations of an operator, in the same selection, call its arguments."""
     words: dict[str, str] = {}
-    for code in (name for name in selection.operators if isinstance(name, Code)):
+    for code in (name for name in (*selection.operators, *selection.declared) if isinstance(name, Code)):
         meaning = asked.describe(side, code)
         if meaning.get("operator") == definition.name:
             words |= meaning["arguments"]

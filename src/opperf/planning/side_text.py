@@ -12,6 +12,7 @@ torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from opperf.code import Code, check_name, named
@@ -40,8 +41,19 @@ def read_side(text: str) -> SideText:
     return _read(text)
 
 
-def side_named(text: str) -> SideText:
-    """Read a side that the user names, whose implementation may be their own code; raises `InputError`."""
+def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: None) -> SideText:
+    """Read a side that the user names, whose implementation may be their own code; raises `InputError`.
+
+    `usual` says which framework code is for, where the side does not.
+    """
+    first, *rest = text.split(";")
+    own = named(first.strip())
+    if isinstance(own, Code) and own.framework is None:
+        keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
+        owner = keys.get("framework") or usual(own)
+        if owner is None:
+            raise InputError(f"`{own.name}` does not tell its framework", hint="add `;framework=torch`")
+        text = ";".join([f"{framework(owner).name}:{own}", *rest])
     found = _read(text)
     name = found.side.implementation
     code = None if name is None else named(f"{found.side.framework}:{name}")

@@ -16,6 +16,7 @@ from pathlib import Path
 from opperf.code import Code
 from opperf.errors import InputError
 from opperf.operators import is_known
+from opperf.registry import FRAMEWORKS, REAL_FRAMEWORKS
 from opperf.sources.installed_plugins import installed_plugins, module_file
 from opperf.sources.param.config import Workloads
 from opperf.sources.param.grammar import GENERATORS, ITERATORS
@@ -71,6 +72,26 @@ def _tree(path: Path) -> ast.Module:
         return ast.parse(text, str(path))
     except (SyntaxError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not Python ({error})", slug="user_code") from error
+
+
+def framework_of(code: Code) -> str | None:
+    """Return the framework that a function is declared for, else the one that its file imports; None for neither.
+
+    What imports NumPy beside another framework is of the other. Raises `InputError` for a file that is not there.
+    """
+    place, _, name = code.name.rpartition(":")
+    tree = _tree(plugin_file(Path(place)))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name == name.rpartition(".")[2]:
+            calls = [one for one in function.decorator_list if isinstance(one, ast.Call) and _declares(one)]
+            said = [word.value for call in calls for word in call.keywords if word.arg == "framework"]
+            if said and isinstance(said[0], ast.Constant) and said[0].value in FRAMEWORKS:
+                return str(said[0].value)
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+    tops = {module.partition(".")[0] for module in modules}
+    found = [name for name in REAL_FRAMEWORKS if FRAMEWORKS[name].module in tops]
+    return min(found, key=lambda name: name == "numpy", default=None)
 
 
 def _declares(decorator: ast.expr) -> bool:

@@ -54,7 +54,14 @@ class Duel:
     """
 
     def __init__(
-        self, base: Side, new: Side, settings: Settings, progress: Callable[[str], None], generator: random.Random
+        self,
+        base: Side,
+        new: Side,
+        settings: Settings,
+        progress: Callable[[str], None],
+        generator: random.Random,
+        *,
+        plugins: Sequence[Path] = (),
     ) -> None:
         self._settings = settings
         self._random = generator
@@ -69,7 +76,7 @@ class Duel:
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
             for place, where in zip(order, (cpus, apart or cpus)):
-                started[place], _ = launch(sides[place], cpus=where, progress=progress, sharing=2)
+                started[place], _ = launch(sides[place], cpus=where, progress=progress, sharing=2, plugins=plugins)
                 self._workers.append(started[place])
             for worker in self._workers:
                 worker.greet()
