@@ -14,13 +14,13 @@ ENOUGH_CLEAN = 10
 
 @dataclass(frozen=True)
 class Kept:
-    """The times that count, by process, in seconds; how many were left out; whether too few were clean."""
+    """The times that count, by process, in seconds; how many were left out; how many count although disturbed."""
 
     processes: Sequence[Sequence[float]]
     discarded: int
     calls: int
     clock: str = "wall"
-    short_of_clean: bool = False
+    disturbed: int = 0
 
     @property
     def pooled(self) -> list[float]:
@@ -38,8 +38,8 @@ class Kept:
         if all(clean) and (kept >= ENOUGH_CLEAN * len(clean) or 2 * kept >= taken):
             return cls(clean, taken - kept, calls)
         if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
-            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", True)
-        return cls(every, 0, calls, "wall", True)
+            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", taken - kept)
+        return cls(every, 0, calls, "wall", taken - kept)
 
     @classmethod
     def of_cpu(cls, measured: Sequence[Samples]) -> Kept:

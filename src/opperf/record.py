@@ -26,7 +26,8 @@ class Statistics:
 
     `interval` is the 95 % interval of the median over processes; with fewer than three it is None and
     `interval_reason` says so. `precision` is the relative half-width within one process. `samples` counts those that
-    are summarised, `discarded` those left out because the machine disturbed them. `clock` is `wall`, or `cpu` where
+    are summarised, `disturbed` those of them that the machine disturbed, which count where too few clean ones remained,
+    and `discarded` those left out because it did. `clock` is `wall`, or `cpu` where
     too few undisturbed samples remained.
     """
 
@@ -48,6 +49,7 @@ class Statistics:
     sync: str | None = None
     cache: str | None = None
     clock: str = "wall"
+    disturbed: Natural = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

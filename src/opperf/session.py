@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
-from opperf.analysis.roofline import limit_of
+from opperf.analysis.roofline import doubts, limit_of
 from opperf.analysis.shares import with_shares
 from opperf.analysis.summary import record
 from opperf.destination import is_regular, told
@@ -264,6 +264,7 @@ class Session:
         limit = limit_of(made, Peaks.of(self._rates, side.device, side.threads))
         if limit is not None:
             known["roofline"] = vars(limit)
+            made = replace(made, warnings=(*made.warnings, *doubts(made, limit)))
         return replace(made, facts={**made.facts, **known}) if known else made
 
 

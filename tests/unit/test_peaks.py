@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from opperf.analysis.roofline import limit_of
+from opperf.analysis.roofline import doubts, limit_of
 from opperf.analysis.summary import record
 from opperf.case import Case
 from opperf.limits import cases, rates_of
@@ -73,3 +73,13 @@ def test_rates_are_of_the_best_sample() -> None:
     assert (rate.kind, rate.dtype, rate.size) == ("product", "float16", 512)
     assert rate.rate == pytest.approx(2 * 512**3 / 1e-3, rel=0.01)
     assert list(rates_of(Record(Trial(copy, Side("torch"), "forward"), "skipped"), "today")) == []
+
+
+def test_more_than_the_machine_can_do_is_doubted_with_a_remedy() -> None:
+    case = Case("exp", {"data": TensorSpec((1000,))})
+    (doubt,) = doubts(measured(case, 1_000_000), Limit(1.17e-3, "memory"))
+    assert doubt.slug == "above_peak"
+    assert "117% of the machine's limit by memory" in doubt.message
+    assert doubt.hint is not None
+    assert "opperf doctor --peaks" in doubt.hint
+    assert doubts(measured(case, 1_000_000), Limit(0.9e-3, "memory")) == ()

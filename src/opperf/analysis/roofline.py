@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opperf.peaks import Limit, Peaks
+from opperf.reason import Warning
 from opperf.record import Quantity, Record
 
 
@@ -14,3 +15,15 @@ def limit_of(record: Record, peaks: Peaks) -> Limit | None:
     if moved is None or tensor is None:
         return None
     return peaks.limit(flops=flops or 0.0, moved=moved, dtype=tensor.dtype)
+
+
+def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
+    """Return what is to be doubted of a record that is faster than the limits of its machine."""
+    if record.time is None or not 0 < record.time.median < limit.seconds:
+        return ()
+    share = limit.seconds / record.time.median
+    told = (
+        f"{share:.0%} of the machine's limit by {limit.bound}, which nothing can exceed: the limit was measured on a "
+    )
+    told += "busier machine, or the operator does less than is counted, as where a nearer cache holds what it reads"
+    return (Warning("above_peak", told, "measure the limits again on an idle machine: `opperf doctor --peaks`"),)

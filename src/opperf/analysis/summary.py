@@ -86,6 +86,7 @@ def _statistics(kept: Kept, facts: Measurement | None, settings: Settings) -> St
         samples=len(times),
         calls_per_sample=kept.calls,
         discarded=kept.discarded,
+        disturbed=kept.disturbed,
         processes=len(centres),
         sync="call" if facts is None else facts.facts.get("sync", "block"),
         cache=settings.cache,
@@ -150,11 +151,11 @@ def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Va
 
 def _warnings(measured: Sequence[Measurement], time: Kept) -> tuple[Warning, ...]:
     found = {warning.slug: warning for process in measured for warning in process.warnings}
-    if time.short_of_clean:
+    if time.disturbed:
         stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"
         found["few_clean_samples"] = Warning(
             "few_clean_samples",
-            f"the machine disturbed most of the {len(time.pooled)} samples; {stand_in}",
+            f"the machine disturbed {time.disturbed} of the {len(time.pooled)} samples; {stand_in}",
             "run on an idle machine, or give more `--runs` or `--trial-budget`",
         )
     if len(time.pooled) < ENOUGH_FOR_P99:

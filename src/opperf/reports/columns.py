@@ -199,9 +199,12 @@ def roofline(record: Record) -> float | None:
 
 
 def kept(record: Record) -> str:
-    """Write how many samples the summary is made of, and of how many taken."""
+    """Write how many samples the summary is made of, of how many taken, and how many count although disturbed."""
     time = record.time
-    return "" if time is None else f"{time.samples}/{time.samples + time.discarded}"
+    if time is None:
+        return ""
+    told = f"{time.samples}/{time.samples + time.discarded}"
+    return f"{told}, {time.disturbed} disturbed" if time.disturbed else told
 
 
 def notes(record: Record) -> str:
@@ -238,6 +241,7 @@ def _sampled(metric: str) -> tuple[Column, ...]:
                 "precision",
                 "samples",
                 "discarded",
+                "disturbed",
                 "calls_per_sample",
                 "processes",
                 "sync",

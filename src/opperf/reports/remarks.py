@@ -103,6 +103,8 @@ def legend(table: Table) -> dict[str, str | None]:
         lines[f"±: precision of the median within its process, no interval over processes{why}"] = "spread"
     if "samples" in titles and any(time.discarded for time in times):
         lines["samples: kept/taken; the machine disturbed the others"] = "samples"
+    if "samples" in titles and any(time.disturbed for time in times):
+        lines["disturbed: used all the same, since too few clean samples remained"] = "samples"
     if any(time.clock == "cpu" for time in times):
         lines["clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained"] = None
     if any(time.clock == NATIVE for time in times):

@@ -101,6 +101,8 @@ def test_disturbed_samples_are_left_out_while_half_are_clean() -> None:
 def test_all_samples_count_where_too_few_are_clean() -> None:
     found = summarised(samples([900 * US] * 11 + [100 * US] * 9, dirty=11))
     assert (time_of(found).samples, time_of(found).discarded, time_of(found).clock) == (20, 0, "wall")
+    assert time_of(found).disturbed == 11
+    assert "disturbed 11 of the 20 samples" in next(w.message for w in found.warnings if w.slug == "few_clean_samples")
     assert slugs(found) == {"few_clean_samples"}
 
 
@@ -113,7 +115,7 @@ def test_ten_clean_samples_for_each_process_are_needed_together() -> None:
 def test_a_process_without_a_clean_sample_brings_all_samples_back() -> None:
     # It would have no value of its own otherwise, and the interval one process less.
     found = summarised(samples([100 * US] * 100), samples([120 * US] * 10, dirty=10))
-    assert time_of(found).samples == 110
+    assert (time_of(found).samples, time_of(found).disturbed) == (110, 10)
 
 
 def test_cpu_time_stands_in_for_long_calls_that_were_all_disturbed() -> None:

@@ -247,6 +247,15 @@ def test_merging_one_run_changes_nothing(run: Run) -> None:
     assert merge([run]) is run
 
 
+def test_samples_that_count_although_disturbed_are_told_beside_their_number(run: Run) -> None:
+    record = run.records[0]
+    assert record.time is not None
+    timed = replace(record, metrics={"time": replace(record.time, samples=10, discarded=0, disturbed=7)})
+    assert cells(run_of(timed), "samples") == ["10/10, 7 disturbed"]
+    legend = remarks.legend(table_of([timed]).for_people())
+    assert legend["disturbed: used all the same, since too few clean samples remained"] == "samples"
+
+
 def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
     record = run.records[0]
     assert record.time is not None
