@@ -118,6 +118,10 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ((*SAME, "--max-pairs", "20"), "`--max-pairs` means nothing by itself"),
+        ((*SAME, "--settle", "--max-pairs", "4"), "fewer than the 5 pairs of the first look"),
+        ((*SAME, "--settle", "--max-pairs", "2"), "`--max-pairs`: found 2, expected a whole number >= 3"),
+        (("gate", "--expected", "e.json", "--max-pairs", "9"), "`--max-pairs` means nothing to expectations"),
         (("gate",), "a gate needs a base and a new side, or expectations"),
         (("gate", "add", "--base", "null"), "a gate needs a base and a new side"),
         (("gate", "--base", "null", "--new", "null"), "nothing to compare"),
@@ -184,6 +188,13 @@ def test_paths_in_a_file_are_relative_to_it(opperf: Opperf, here: Path) -> None:
     (here / "ci" / "mine.toml").write_text('suite = "cases.json"\nbase = "null"\nnew = "null"\n')
     done = opperf("gate", "--config", "ci/mine.toml", "--format", "json")
     assert (done.code, kinds(done)) == (0, ["same"])
+
+
+def test_a_gate_goes_on_where_its_file_says_so(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text('operators = "null:steady"\nsettle = true\nmax_pairs = 20\n')
+    assert opperf("gate", *SAME[2:]).code == 0
+    done = opperf("gate", *SAME[2:], "--no-settle")
+    assert (done.code, "add `--settle`" in done.err) == (2, True)
 
 
 def test_options_override_the_file(opperf: Opperf, here: Path) -> None:
