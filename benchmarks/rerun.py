@@ -1,15 +1,17 @@
 """Captured calls, run again from their cases; imported where their framework is (`rerun_torch.py` and the like).
 
 Each case goes through the JSON of a suite, and is called as a child calls it: with inputs of its own, whose results
-must have the shapes, strides and element types of the captured call's, and with the numbers that the program gave,
-whose results must be the program's, within what `correctness` allows their element type, and so must be what is left in
-tensors that it changes.
+must have the shapes, strides and element types of the captured call's, and a number wherever that had one; and with the
+numbers that the program gave, whose results must be the program's, within what `correctness` allows their element type,
+and so must be what is left in tensors that it changes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -26,6 +28,7 @@ from opperf.child.directions import call_once, ready
 from opperf.child.jobs import failure
 from opperf.child.names import Names
 from opperf.code import Code
+from opperf.operators.domain_table import within
 from opperf.plan import Trial
 from opperf.suite import Suite, SuiteCase
 from opperf.tensor import TensorSpec
@@ -34,6 +37,8 @@ from opperf.tensor import TensorSpec
 Look: TypeAlias = tuple[tuple[int, ...], str, tuple[int, ...] | None]
 #: How the numbers of a case are that are compared.
 BITS, NUMBERS = "the same bits", "the same numbers"
+#: Why the numbers of what only takes memory are not looked at.
+MEMORY = "memory as it is"
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,11 @@ class Again:
         return self.outcomes[key]
 
     def _outcome(self, kept: Kept, case: Case) -> Outcome:
-        looks = [look(self.backend, tensor) for tensor in self._results(case, kept.call.direction)]
+        drawn = self._results(case, kept.call.direction)
+        looks = [look(self.backend, tensor) for tensor in drawn]
+        numbered = kept.undecided != MEMORY and not any(map(has_nan, kept.returned))
+        if numbered and any(has_nan(self.backend.to_host(tensor)) for tensor in drawn):
+            return Outcome(wrong="NaN where the program had none")
         if kept.undecided:
             return Outcome(looks, kept.undecided)
         with in_place(self.backend, kept) as given:
@@ -146,6 +155,13 @@ def in_place(backend: Backend, kept: Kept) -> Iterator[list[Any]]:
         raise ValueError("more tensors were kept than are asked for")
 
 
+def has_nan(value: HostValue) -> bool:
+    """Whether a tensor of a type that Python reads has an element that is no number."""
+    raw, _, dtype = value
+    letter = {"float32": "f", "float64": "d", "complex64": "f", "complex128": "d"}.get(dtype)
+    return letter is not None and any(map(math.isnan, array(letter, bytes(raw))))
+
+
 def look(backend: Backend, tensor: Any) -> Look:
     """Return how a tensor looks; PyTorch's alone have strides."""
     described = backend.spec(tensor)
@@ -157,13 +173,16 @@ def report(again: Again, program: Iterable[Kept]) -> dict[str, Any]:
     names: Counter[str] = Counter()
     modules: set[str] = set()
     unlike: list[list[str]] = []
-    calls = missed = 0
+    calls = missed = left_out = 0
     for kept in program:
         call = kept.call
         names[f"{call.name} backward" if call.direction == "backward" else call.name] += 1
         modules.add(call.module)
-        wrong = kept.unlike or (call.why if call.case is None else again.outcome(kept, call.case).unlike(kept))
+        # As a capture writes it: with values that the operator is defined for.
+        case = None if call.case is None else within(call.case)
+        wrong = kept.unlike or (call.why if case is None else again.outcome(kept, case).unlike(kept))
         calls += call.count
+        left_out += 0 if call.case is not None else call.count
         if wrong:
             missed += call.count
             unlike.append([call.name, wrong])
@@ -176,6 +195,7 @@ def report(again: Again, program: Iterable[Kept]) -> dict[str, Any]:
         "names": names,
         "modules": sorted(modules),
         "unlike": unlike,
+        "left_out": left_out,
     }
 
 

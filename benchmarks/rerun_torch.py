@@ -11,12 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from rerun import Kept, look, main
+from rerun import MEMORY, Kept, look, main
 from torch.utils import _pytree as pytree
 
 from opperf.backend import HostValue
 from opperf.backends.torch import capture
-from opperf.backends.torch.described import tensors
 from opperf.backends.torch.reached import Watch
 from opperf.backends.torch.runtime import TorchBackend
 from opperf.plan import Side
@@ -39,7 +38,7 @@ class Keeping(Watch):
         given = numbers(leaves)
         result = super().__torch_dispatch__(func, types, args, kwargs)
         if len(self._seen.calls) > captured:
-            found = tensors(result)
+            found = backend.leaves(result)
             looks, left = [look(backend, one) for one in found], numbers(leaves)
             call = self._seen.calls[captured]
             self._taken.append(Kept(call, given, looks, numbers(found), left, undecided=undecided(func)))
@@ -48,14 +47,14 @@ class Keeping(Watch):
 
 def numbers(found: Sequence[torch.Tensor]) -> list[HostValue]:
     """Return the elements of tensors."""
-    return [backend.to_host(tensor) for tensor in found]
+    return [backend.to_host(tensor) for tensor in backend.leaves(found)]
 
 
 def undecided(func: Any) -> str:
     """Return why the inputs of an operator do not decide its numbers; empty where they do."""
     if torch.Tag.nondeterministic_seeded in func.tags:
         return "drawn"
-    return "memory as it is" if "empty" in str(func) else ""
+    return MEMORY if "empty" in str(func) else ""
 
 
 def kept(function: Callable[[], Any]) -> list[Kept]:

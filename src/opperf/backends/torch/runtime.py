@@ -108,8 +108,8 @@ class TorchBackend:
         return raw, tuple(plain.shape), NAMES[plain.dtype]
 
     def leaves(self, value: Any) -> list[Any]:
-        """Return the tensors in a result."""
-        return tensors(value)
+        """Return the tensors in a result; of a nested one the elements of all its rows, since it has no shape."""
+        return [tensor.values() if tensor.is_nested else tensor for tensor in tensors(value)]
 
     def spec(self, tensor: Any) -> TensorSpec:
         """Return shape and dtype; raises `Unsupported` for an element type that opperf has no name for."""
