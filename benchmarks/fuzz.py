@@ -1,27 +1,33 @@
-"""Files with mistakes in them: configs and traces, drawn at random, read in this process and by the command line.
+"""Files with mistakes in them, of every kind that opperf reads: by each reader in this process, and by whole commands.
 
     python benchmarks/fuzz.py [EXAMPLES [SEED]]
 
 Each is read, or refused in one message. Counted is what else happens: any other exception, or text that does not print;
-a reader that does not come back; a file that is left half-written. The same strategies draw a few hundred in the tests.
+an exit code that nobody promised; a reader that does not come back, or takes over 500 MB; a file that is left
+half-written or lies elsewhere; code that is run. Configs and traces are drawn by the strategies of the tests, which
+know their grammar; files of every kind are mutants of whole ones (`evil_files.py`).
 """
 
 from __future__ import annotations
 
 import importlib
-import signal
+import random
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from deadline import TooLong, within
+from evil_files import mutant
+from hypothesis import HealthCheck, Phase, given, seed, settings, strategies
+from mutants import MOST_MEMORY, Counts, counts_of
+from readers import WHOLE, readers
 from report import publish
 
 from opperf.errors import InputError
@@ -33,7 +39,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 files: Any = importlib.import_module("tests.unit.sources.conftest")
 EXAMPLES = 20_000
 #: A command takes its start too, so it gets one of so many examples.
-BY_COMMAND = 400
+BY_COMMAND = 2000
+#: Readers that work at a time, and how many there are.
+WORKERS, READERS = 3, 27
 #: A config may have 100 000 cases, which take seconds to make. Longer than that: seconds of CPU time to read a file
 #: here, and of anybody's for a whole command.
 LONGEST_READ, LONGEST_COMMAND = 30.0, 120.0
@@ -47,10 +55,6 @@ NULL_CONFIG = {
     }
     for name in ("null:steady", "softmax")
 }
-
-
-class TooLong(BaseException):
-    """A reader did not come back."""
 
 
 @dataclass
@@ -124,31 +128,17 @@ class HalfWritten(Exception):
     """A command left a file that cannot be read, or one that nobody asked for."""
 
 
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in what takes more CPU time; again each second, where the first one was caught on its way."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
 def command(path: Path, output: str, check: Callable[[Path], object], *words: str) -> bool:
-    """Give a file to a command, which may write one; whether it was read."""
+    """Give a file to a command, which may write one; whether it was read. Beside it lies code that it must not run."""
     with tempfile.TemporaryDirectory() as folder:
+        canary = Path(folder, "canary.py")
+        canary.write_text("import pathlib\npathlib.Path('pwned').touch()\ndef touch(*a, **b): pass\n")
         whole = [sys.executable, "-m", "opperf", *words]
         done = subprocess.run(whole, cwd=folder, capture_output=True, text=True, timeout=LONGEST_COMMAND)
         if done.returncode not in (0, 2, 3) or "Traceback" in done.stderr:
             raise AssertionError(f"exit code {done.returncode}: {done.stderr[-2000:]}")
-        left = {one.name for one in Path(folder).iterdir()}
-        if left - {output}:
+        left = {one.name for one in Path(folder).iterdir()} - {canary.name}
+        if left - {output, f"{output}.journal"}:
             raise HalfWritten(sorted(left))
         if output in left:
             try:
@@ -158,6 +148,9 @@ def command(path: Path, output: str, check: Callable[[Path], object], *words: st
         return done.returncode != 2
 
 
+NULL_RUN = ("--framework", "null", "--runs", "1", "--budget", "1", "--output", "run.json")
+
+
 def checked(path: Path) -> bool:
     """Check a config."""
     return command(path, "", read_run, "config", "check", str(path))
@@ -165,8 +158,23 @@ def checked(path: Path) -> bool:
 
 def run(path: Path) -> bool:
     """Measure a config on the null framework, for a second at most, and write the records."""
-    words = ("--framework", "null", "--runs", "1", "--budget", "1", "--output", "run.json")
-    return command(path, "run.json", read_run, "run", "--config", str(path), *words)
+    return command(path, "run.json", read_run, "run", "--config", str(path), *NULL_RUN)
+
+
+def run_suite(path: Path) -> bool:
+    """Measure a suite on the null framework, for a second at most, and write the records."""
+    return command(path, "run.json", read_run, "run", "--suite", str(path), *NULL_RUN)
+
+
+def resumed(path: Path) -> bool:
+    """Go on with a run that a file says was begun."""
+    words = ("run", "null:steady", "--framework", "null", "--budget", "1", "--resume", str(path))
+    return command(path, "run.json", read_run, *words, "--output", "run.json")
+
+
+def shown(path: Path) -> bool:
+    """Print a result file."""
+    return command(path, "", read_run, "show", str(path))
 
 
 def replayed(path: Path) -> bool:
@@ -174,26 +182,47 @@ def replayed(path: Path) -> bool:
     return command(path, "suite.json", read_suite, "replay", str(path), "--dry-run", "--save-suite", "suite.json")
 
 
+def of_every_reader(number: int, count: int) -> list[Counts]:
+    """Read mutants of whole files, so many by each reader."""
+    with tempfile.TemporaryDirectory() as folder:
+        kinds = [one.kind for one in readers(Path(folder))]
+    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as workers:
+        return list(workers.map(_of_one_reader, kinds, [number] * len(kinds), [count] * len(kinds)))
+
+
+def _of_one_reader(kind: str, number: int, count: int) -> Counts:
+    with tempfile.TemporaryDirectory() as folder:
+        reader = next(one for one in readers(Path(folder)) if one.kind == kind)
+        return counts_of(reader, number, count, Path(folder))
+
+
+def mutants_of(name: str) -> Any:
+    """Return a strategy of the mutants of a whole file."""
+    whole = WHOLE[name]()
+    return strategies.integers(0, 1 << 30).map(lambda seed: mutant(whole, random.Random(seed), packed=False)[0])
+
+
 def main() -> None:
     """Draw, read, publish."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else EXAMPLES
     number = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    few = max(5, count // BY_COMMAND)
+    drawn, few = count // 5, max(5, count // BY_COMMAND)
     config_words = [word for word in files.CONFIG_WORDS if not word.startswith(("torch", "aten", "mxnet"))]
     one_mistake = files.mutated(files.CONFIG, files.CONFIG_WORDS, most=1)
     null_configs = files.mutated(NULL_CONFIG, config_words, most=1)
+    counted = of_every_reader(number, (count - drawn) // READERS + 1)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder, "whole.json")
         whole.write_bytes(files.written(files.TRACE))
         fuzz = Fuzz(Path(folder), Path.cwd() / "fuzz_failures", number)
         config, trace = files.read_or_refuse_config, files.read_or_refuse_trace
         tallies = [
-            fuzz.run("config", files.CONFIGS, config, count * 2 // 10),
-            fuzz.run("config, one mistake", one_mistake, config, count * 2 // 10),
-            fuzz.run("config, bytes", files.damaged(files.CONFIG), config, count // 10),
-            fuzz.run("trace", files.TRACES, trace, count * 3 // 10),
-            fuzz.run("trace, bytes", files.damaged(files.TRACE), trace, count // 10),
-            fuzz.run("Kineto trace", files.KINETOS, lambda path: bool(trace(whole, path)), count // 10),
+            fuzz.run("config", files.CONFIGS, config, drawn * 2 // 10),
+            fuzz.run("config, one mistake", one_mistake, config, drawn * 2 // 10),
+            fuzz.run("config, bytes", files.damaged(files.CONFIG), config, drawn // 10),
+            fuzz.run("trace", files.TRACES, trace, drawn * 3 // 10),
+            fuzz.run("trace, bytes", files.damaged(files.TRACE), trace, drawn // 10),
+            fuzz.run("Kineto trace", files.KINETOS, lambda path: bool(trace(whole, path)), drawn // 10),
         ]
     with tempfile.TemporaryDirectory() as folder:
         fuzz = Fuzz(Path(folder), Path.cwd() / "fuzz_failures", number)
@@ -201,17 +230,33 @@ def main() -> None:
             fuzz.run("opperf config check", null_configs, checked, few),
             fuzz.run("opperf run --config", null_configs, run, few),
             fuzz.run("opperf replay", files.TRACES, replayed, few),
+            fuzz.run("opperf show", mutants_of("record"), shown, few),
+            fuzz.run("opperf run --resume", mutants_of("record"), resumed, few),
+            fuzz.run("opperf run --suite", mutants_of("suite"), run_suite, few),
         ]
+    rows = [vars(one) for one in counted]
     publish(
         "fuzz",
-        "files with mistakes in them",
-        [vars(tally) for tally in tallies],
+        "mutants of whole files, by every reader",
+        rows,
         {
-            "files that end otherwise than read or refused": (sum(tally.broken for tally in tallies), 0, "files"),
-            "readers that do not come back": (sum(tally.hung for tally in tallies), 0, "files"),
-            "files that are left half-written": (sum(tally.half_written for tally in tallies), 0, "files"),
+            "files that end otherwise than read or refused": (_sum(tallies, counted, "broken"), 0, "files"),
+            "exit codes that nobody promised": (_sum((), counted, "wrong_code"), 0, "files"),
+            "readers that do not come back": (_sum(tallies, counted, "hung"), 0, "files"),
+            "files that are left half-written, or elsewhere": (
+                _sum(tallies, (), "half_written") + _sum((), counted, "outside"),
+                0,
+                "files",
+            ),
+            "files that had code run": (_sum((), counted, "code_run"), 0, "files"),
+            "memory of a reader": (max(one.megabytes for one in counted), MOST_MEMORY / 1e6, "MB"),
         },
+        {"files by their grammar, and whole commands": [vars(tally) for tally in tallies]},
     )
+
+
+def _sum(tallies: Sequence[Tally], counted: Sequence[Counts], what: str) -> int:
+    return sum(getattr(one, what) for one in (*tallies, *counted))
 
 
 if __name__ == "__main__":

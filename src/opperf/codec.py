@@ -96,7 +96,7 @@ def read_as(hint: Any, data: Any, where: str) -> Any:
     >>> read_as(tuple[Count, ...], [1, 2], "shape")
     (1, 2)
     """
-    return _kind(hint).read(data, where)
+    return kind_of(hint).read(data, where)
 
 
 def wrong(found: Any, where: str, expected: str) -> InputError:
@@ -118,28 +118,29 @@ def _members(cls: type) -> tuple[tuple[str, Kind, bool], ...]:
     """Return the fields of a dataclass: name, kind, and whether it has no default."""
     hints = get_type_hints(cls, include_extras=True)
     return tuple(
-        (one.name, _kind(hints[one.name]), one.default is MISSING and one.default_factory is MISSING)
+        (one.name, kind_of(hints[one.name]), one.default is MISSING and one.default_factory is MISSING)
         for one in fields(cls)
         if one.init
     )
 
 
 @cache
-def _kind(hint: Any) -> Kind:
+def kind_of(hint: Any) -> Kind:
+    """Return how values of a type hint are read, for who reads very many."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return _PLAIN[hint]
     if origin is Annotated:
         rule = inner[1]
-        return _one_of(rule.known) if isinstance(rule, OneOf) else _bounded(_kind(inner[0]), rule)
+        return _one_of(rule.known) if isinstance(rule, OneOf) else _bounded(kind_of(inner[0]), rule)
     if origin in (Union, UnionType):
         return _either([one for one in inner if _is_readable(one)])
     if origin is tuple and inner[-1] is not Ellipsis:
-        return _row([_kind(one) for one in inner])
+        return _row([kind_of(one) for one in inner])
     if origin in (tuple, Sequence):
-        return _list(_kind(inner[0]))
+        return _list(kind_of(inner[0]))
     if origin is Mapping:
-        return _object(_kind(inner[1]))
+        return _object(kind_of(inner[1]))
     if hasattr(hint, "from_json"):
         return Kind("an object", hint.from_json)
     raise TypeError(f"{hint} is not read from data")
@@ -223,7 +224,7 @@ def _one_of(known: Sequence[str]) -> Kind:
 
 def _either(hints: Sequence[Any]) -> Kind:
     """Return the kind of several; what is no value of any is told of the only one that is not null."""
-    kinds = [_kind(hint) for hint in hints if hint is not NoneType]
+    kinds = [kind_of(hint) for hint in hints if hint is not NoneType]
     is_optional = len(kinds) < len(hints)
     expected = " or ".join([kind.expected for kind in kinds] + ["null"] * is_optional)
 

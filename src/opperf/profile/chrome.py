@@ -8,11 +8,12 @@ threads of their own, `main (2)`; what thread they are of is in the name's argum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from math import inf, nextafter
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
+from opperf.codec import OneOf, kind_of, read_as, wrong
 from opperf.errors import InputError
 from opperf.profile.event import KINDS, Event, Profile, Reading
 from opperf.profile.nesting import in_time, lanes, track
@@ -22,6 +23,15 @@ SCHEMA_VERSION = 1
 DETAILS = tuple(
     field for field in fields(Event) if field.name not in ("name", "kind", "begin", "duration", "process", "thread")
 )
+
+#: How what a profile says is read: of very many spans, so once for all.
+DETAIL_KINDS = {
+    name: kind_of(hint) for name, hint in get_type_hints(Event).items() if name in {one.name for one in DETAILS}
+}
+NAME, NUMBER, KIND = kind_of(str), kind_of(int), kind_of(Annotated[str, OneOf(KINDS)])
+ARGUMENTS = kind_of(Mapping[str, Any])
+#: Microseconds of 30 years.
+LONGEST = 1e15
 
 
 def to_trace(profile: Profile) -> dict[str, Any]:
@@ -59,25 +69,30 @@ def from_trace(document: Any, where: str) -> Profile:
     own = document.get("opperf") if isinstance(document, dict) else None
     if not isinstance(own, dict) or own.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{where}: not a profile of opperf", hint="write one with `opperf profile SCRIPT.py`")
+    entries = read_as(Sequence[Mapping[str, Any]], document.get("traceEvents"), f"{where}: traceEvents")
+    epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
+    facts = read_as(Mapping[str, Mapping[str, Any]], own.get("processes"), f"{where}: opperf.processes")
+    threads: dict[tuple[int, int], str] = {}
+    events, readings = [], []
     try:
-        entries = document["traceEvents"]
-        threads = {
-            (entry["pid"], entry["tid"]): entry["args"]["thread"]
-            for entry in entries
-            if entry["ph"] == "M" and entry["name"] == "thread_name"
-        }
-        return Profile(
-            tuple(_event(entry, threads, own["epoch"]) for entry in entries if entry["ph"] == "X"),
-            tuple(
-                Reading(own["epoch"] + _nanoseconds(entry["ts"]), entry["pid"], entry["name"], entry["args"]["bytes"])
-                for entry in entries
-                if entry["ph"] == "C"
-            ),
-            {int(number): facts for number, facts in own["processes"].items()},
-            tuple(own["notes"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise InputError(f"{where}: a damaged profile ({type(problem).__name__}: {problem})") from problem
+        for i, entry in enumerate(entries):
+            place = f"traceEvents[{i}]"
+            if entry["ph"] == "M" and entry["name"] == "thread_name":
+                threads[entry["pid"], entry["tid"]] = read_as(str, entry["args"]["thread"], "args.thread")
+            elif entry["ph"] == "X":
+                events.append(_event(entry, threads, epoch))
+            elif entry["ph"] == "C":
+                readings.append(_reading(entry, epoch))
+        place = "opperf.processes"
+        processes = {int(number): said for number, said in facts.items()}
+    except (KeyError, TypeError, ValueError) as problem:
+        raise InputError(
+            f"{where}: {place}: not as opperf writes it ({type(problem).__name__}: {problem})", slug="bad_profile"
+        ) from problem
+    except InputError as problem:
+        raise InputError(f"{where}: {place}.{problem.message}", hint=problem.hint, slug=problem.slug) from problem
+    notes = read_as(tuple[str, ...], own.get("notes"), f"{where}: opperf.notes")
+    return Profile(tuple(events), tuple(readings), processes, notes)
 
 
 def _title(profile: Profile, number: int) -> str:
@@ -110,22 +125,25 @@ def _counter(reading: Reading, epoch: int) -> dict[str, Any]:
 
 
 def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epoch: int) -> Event:
-    if entry["cat"] not in KINDS:
-        raise ValueError(f"no kind `{entry['cat']}`")
-    details = dict(entry["args"])
-    if "shapes" in details:
-        details["shapes"] = tuple(tuple(shape) for shape in details["shapes"])
-    if "stack" in details:
-        details["stack"] = tuple(details["stack"])
+    """Return a span; raises `InputError` that names the key."""
+    said = ARGUMENTS.read(entry["args"], "args")
+    details = {name: DETAIL_KINDS[name].read(value, name) for name, value in said.items() if name in DETAIL_KINDS}
     return Event(
-        entry["name"],
-        entry["cat"],
-        epoch + _nanoseconds(entry["ts"]),
-        _nanoseconds(entry["dur"]),
-        entry["pid"],
+        NAME.read(entry["name"], "name"),
+        KIND.read(entry["cat"], "cat"),
+        epoch + _nanoseconds(entry["ts"], "ts"),
+        _nanoseconds(entry["dur"], "dur"),
+        NUMBER.read(entry["pid"], "pid"),
         threads[entry["pid"], entry["tid"]],
         **details,
     )
+
+
+def _reading(entry: Mapping[str, Any], epoch: int) -> Reading:
+    """Return how much memory was held at a time; raises `InputError` that names the key."""
+    held = NUMBER.read(entry["args"]["bytes"], "args.bytes")
+    device = NAME.read(entry["name"], "name")
+    return Reading(epoch + _nanoseconds(entry["ts"], "ts"), NUMBER.read(entry["pid"], "pid"), device, held)
 
 
 def _microseconds(nanoseconds: int) -> float:
@@ -134,5 +152,7 @@ def _microseconds(nanoseconds: int) -> float:
     return found if found * 1000 >= nanoseconds else nextafter(found, inf)
 
 
-def _nanoseconds(microseconds: float) -> int:
-    return round(microseconds * 1000)
+def _nanoseconds(microseconds: Any, name: str) -> int:
+    if isinstance(microseconds, (int, float)) and 0 <= microseconds <= LONGEST:
+        return round(microseconds * 1000)
+    raise wrong(microseconds, name, "microseconds, at most those of 30 years")

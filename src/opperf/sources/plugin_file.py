@@ -70,8 +70,8 @@ def _tree(path: Path) -> ast.Module:
     text = read_text(path)
     try:
         return ast.parse(text, str(path))
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not Python ({error})", slug="user_code") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # too many brackets take "memory"
+        raise InputError(f"{path}: not Python ({str(error) or type(error).__name__})", slug="user_code") from error
 
 
 def framework_of(code: Code) -> str | None:

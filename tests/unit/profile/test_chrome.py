@@ -140,7 +140,7 @@ def test_spans_of_a_thread_that_partly_overlap_stand_on_threads_of_their_own() -
         lambda document: document.pop("traceEvents"),
         lambda document: document["traceEvents"].append({"ph": "X", "name": "a"}),
         lambda document: document["traceEvents"][-1].update(cat="surprise"),
-        lambda document: document["traceEvents"][-1]["args"].update(surprise=1),
+        lambda document: document["traceEvents"][-1]["args"].update(flops="many"),
         lambda document: document["opperf"].update(processes={"first": {}}),
         lambda document: document.update(traceEvents=[None]),
     ],
@@ -148,7 +148,7 @@ def test_spans_of_a_thread_that_partly_overlap_stand_on_threads_of_their_own() -
 def test_a_damaged_profile_is_named_and_not_read(damage: Any) -> None:
     document = written(Profile((Event("add", "operator", EPOCH, 5, 7, "main"),), processes={7: {}}))
     damage(document)
-    with pytest.raises(InputError, match=r"^profile\.json: a damaged profile"):
+    with pytest.raises(InputError, match=r"^profile\.json: (traceEvents|opperf)"):
         from_trace(document, "profile.json")
 
 

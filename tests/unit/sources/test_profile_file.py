@@ -26,7 +26,7 @@ def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
     [
         ("{", "not JSON"),
         ('{"traceEvents": []}', "not a profile of opperf"),
-        ('{"opperf": {"schema_version": 1}}', "a damaged profile"),
+        ('{"opperf": {"schema_version": 1}}', "traceEvents: found null, expected a list"),
     ],
 )
 def test_a_file_that_holds_no_profile_is_refused_by_its_name(text: str, message: str, tmp_path: Path) -> None:

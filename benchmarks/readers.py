@@ -1,0 +1,262 @@
+"""Every reader of opperf, each with a whole file of its kind: what a command does with the file, without measuring."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from click import ClickException
+from typer.main import get_command
+
+from opperf.case import Case, ListOf
+from opperf.cli.main import app
+from opperf.expectation import Expectation, document
+from opperf.floor import Floor
+from opperf.measurement import Measurement, Memory, Sample, Samples
+from opperf.message import Reply, Request, read_reply, read_request
+from opperf.outcome import Outcome
+from opperf.peaks import Peaks, Rate
+from opperf.plan import Settings, Side, Trial
+from opperf.planning.selection import Selection
+from opperf.planning.suites import check_suite
+from opperf.profile.chrome import to_trace
+from opperf.profile.event import Event, Profile, Reading
+from opperf.reason import Reason, Warning
+from opperf.record import Run
+from opperf.reports.text import case_text
+from opperf.sources.gate_file import read_gate_file
+from opperf.sources.installed_plugins import module_file
+from opperf.sources.plugin_file import declared_operators, with_plugins, workloads
+from opperf.store.expected_file import read_expected
+from opperf.store.known import FLOORS, RATES
+from opperf.suite import Program, Suite, SuiteCase
+from opperf.tensor import TensorSpec
+from opperf.text_file import read_text
+
+#: The config and the traces are the tests' own.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+files: Any = importlib.import_module("tests.unit.sources.conftest")
+#: The command line, made once: that takes longer than to read a file.
+COMMAND = get_command(app)
+#: The exit code of a command that refuses a file.
+REFUSED = 2
+
+
+class WrongCode(Exception):
+    """A command left with an exit code that nobody promised."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads one kind of file; `read` raises `InputError` for one that it refuses."""
+
+    kind: str
+    whole: bytes
+    read: Callable[[Path], object]
+    ending: str = ".json"
+    packed: bool = False
+
+
+def command(*words: str) -> Callable[[Path], bool]:
+    """Return what gives a file to a command in this process; `FILE` among the words stands for it."""
+
+    def read(path: Path) -> bool:
+        try:
+            code = COMMAND.main([str(path) if word == "FILE" else word for word in words], standalone_mode=False)
+        except ClickException as refusal:
+            code = refusal.exit_code
+        except SystemExit as leaving:
+            code = leaving.code
+        if code not in (0, None, REFUSED):
+            raise WrongCode(f"{words[0]} left with {code}")
+        return bool(code != REFUSED)
+
+    return read
+
+
+def readers(folder: Path) -> list[Reader]:
+    """Return them all; whole files that others are read beside are written into a folder."""
+    whole = {name: made() for name, made in WHOLE.items()}
+    for name, content in whole.items():
+        (folder / f"whole_{name}").write_bytes(content)
+    beside = {name: str(folder / f"whole_{name}") for name in whole}
+    os.environ["OPPERF_CACHE_DIR"] = str(folder / "cache")
+    record, trace = whole["record"], whole["trace"]
+    return [
+        Reader("result file: show", record, command("show", "FILE")),
+        Reader("result file: show as json", record, command("show", "FILE", "--format", "json")),
+        Reader("result file: show as csv", record, command("show", "FILE", "--format", "csv")),
+        Reader("result file: show as md", record, command("show", "FILE", "--format", "md")),
+        Reader("result file: merged", record, command("show", "FILE", beside["record"], "--format", "csv")),
+        Reader("result file: compared, new", record, command("compare", beside["record"], "FILE")),
+        Reader("result file: compared, old", record, command("compare", "FILE", beside["record"], "--format", "json")),
+        Reader("journal", whole["journal"], command("show", "FILE"), ".journal"),
+        Reader("suite", whole["suite"], planned),
+        Reader("inputs of MXNet", whole["rows"], planned),
+        Reader("profile", whole["profile"], command("profile", "--read", "FILE")),
+        Reader("profile, by module as json", whole["profile"], command(*PROFILE_WORDS)),
+        Reader("expectations", whole["expected"], read_expected),
+        Reader("noise floors", whole["floors"], lambda path: [one.key for one in FLOORS.read(path).values()]),
+        Reader("measured peaks", whole["rates"], limits),
+        Reader("gate file", whole["gate"], lambda path: read_gate_file(path), "/opperf.toml"),
+        Reader("gate file, shared", whole["shared"], read_gate_file, "/pyproject.toml"),
+        Reader("config", whole["config"], files.read_or_refuse_config),
+        Reader("trace", trace, command("replay", "FILE", "--dry-run"), packed=True),
+        Reader("Kineto trace", whole["kineto"], command("replay", beside["trace"], *KINETO_WORDS), packed=True),
+        Reader("plugin", whole["plugin"], plugin, ".py"),
+        Reader("module of a plugin", b"canary_plugin.one", lambda path: module_file(read_text(path)), ".txt"),
+        Reader("request", Request(1, "prepare", {"trial": TRIAL.to_json(), "seed": 0}).encode(), asked, ".line"),
+        Reader("answer", Reply(1, MEASUREMENT.to_json()).encode(), answered, ".line"),
+        *shapes(),
+    ]
+
+
+PROFILE_WORDS = ("profile", "--by", "module", "--format", "json", "--read", "FILE")
+KINETO_WORDS = ("--kineto", "FILE", "--dry-run")
+CASE = Case("concat", {"data": ListOf((TensorSpec((8, 8)), TensorSpec((8, 4))))}, {"axis": 1})
+ADD = Case("add", {"lhs": TensorSpec((4, 4)), "rhs": TensorSpec((2,), "int64", range=(0, 3), literal=None)})
+SIDE = Side("null", settings={"slowdown": "2"})
+TRIAL = Trial(ADD, SIDE, "forward", "user", 3)
+SAMPLES = Samples(tuple(Sample(4, 4000 + i, 3900, 0, 1, 5, None, i != 2) for i in range(12)), 12.5)
+MEASUREMENT = Measurement(
+    SAMPLES,
+    SAMPLES,
+    Memory(512, 1024, "scripted"),
+    0.25,
+    {"backward_method": "retained", "block": 1e-3, "clock": "wall", "flops": 16, "bytes": 96},
+    (Warning("busy_machine", "samples were disturbed", "stop other programs"),),
+    {"sampling": 0.5},
+)
+RUN = Run("r1", "2026-11-21T08:00:00+00:00", ("run", "add"), Settings(), {"a": "b"}, {"machine": {"cpu": "A"}})
+OUTCOMES = (
+    *(Outcome(TRIAL, number, "ok", MEASUREMENT, version="1.0") for number in range(3)),
+    Outcome(replace(TRIAL, case=CASE), 0, "failed", reason=Reason("crash", "it died", signal="SIGSEGV")),
+)
+
+
+def _record() -> bytes:
+    from opperf.analysis.summary import record
+
+    made = [record(TRIAL, OUTCOMES[:3], Settings()), record(OUTCOMES[3].trial, OUTCOMES[3:], Settings())]
+    return json.dumps(replace(RUN, records=tuple(made)).to_json()).encode()
+
+
+def _journal() -> bytes:
+    header = {"schema_version": 1, "run": RUN.header()}
+    records = [{"record": one} for one in json.loads(_record())["records"]]
+    lines = [header, *records, *({"outcome": one.to_json()} for one in OUTCOMES)]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def _suite() -> bytes:
+    program = Program(0.5, 3, "null", "1.0", 1)
+    cases = (SuiteCase(ADD, 3, "model", ("forward",)), SuiteCase(CASE), SuiteCase(Case("null:steady", {}, {})))
+    return json.dumps(Suite("one", "hand", cases, program).to_json()).encode()
+
+
+def _profile() -> bytes:
+    events = [
+        Event("aten::add", "operator", 10, 50, 1, "main", ((2, 3), ()), "net.add", ("a.py:3",), allocated=8, peak=9),
+        Event("step", "step", 5, 90, 1, "main"),
+        Event("kernel", "kernel", 20, 5, 1, "gpu", device=5, flops=7, backward=True, fused=True),
+    ]
+    facts = {1: {"framework": "torch", "version": "2", "command": "a.py"}}
+    profile = Profile(tuple(events), (Reading(12, 1, "cpu/0", 8),), facts, ("a note",))
+    return json.dumps(to_trace(profile)).encode()
+
+
+def _entries(name: str, *entries: Any) -> bytes:
+    return json.dumps({"schema_version": 1, name: [entry.to_json() for entry in entries]}).encode()
+
+
+#: A whole file of each kind.
+WHOLE: Mapping[str, Callable[[], bytes]] = {
+    "record": _record,
+    "journal": _journal,
+    "suite": _suite,
+    "rows": lambda: (
+        b'{"dot": [{"lhs": [4, 4], "rhs": [4, 4], "transpose_a": true}], "relu": [{"data": [[0.5], [1.5]]}]}'
+    ),
+    "profile": _profile,
+    "expected": lambda: json.dumps(document([Expectation(TRIAL, (1e-6, 2e-6), 8, "x", "1", {"cpu": "A"})])).encode(),
+    "floors": lambda: _entries("floors", Floor(TRIAL, 1e-6, 5, 0.01, 0.02, 0.1, 0, 5, "2026-11-21")),
+    "rates": lambda: _entries(
+        "rates",
+        Rate("move", "copy", "float32", 1000, 1e9, "null", "cpu", 1, "2026-11-21"),
+        Rate("product", "matmul", "float32", 512, 1e11, "null", "cpu", 1, "2026-11-21"),
+    ),
+    "gate": lambda: (
+        b'operators = ["add", "softmax"]\nbase = "null"\nnew = ["null;slowdown=2"]\ntolerance = "5%"\npairs = 5\n'
+        b'budget = "90s"\ntimeout = 60\nseed = 1\ncpus = "0"\ndtypes = ["float32"]\ninconclusive = "pass"\n'
+        b'[expected]\nfile = "e.json"\nthreshold = 0.1\nprocesses = 5\nframeworks = ["null"]\n'
+    ),
+    "shared": lambda: b'[project]\nname = "x"\n[tool.opperf]\noperators = ["add"]\nbase = "null"\npairs = 5\n',
+    "config": lambda: files.written(files.CONFIG),
+    "trace": lambda: files.written(files.TRACE),
+    "kineto": lambda: files.written(files.KINETO),
+    "plugin": lambda: (
+        b"import opperf\nimport canary\n\n@opperf.operator(sizes={'common': {'x': (4, 4)}})\ndef own(x, times=2):\n"
+        b"    '''Scale.'''\n    return x * times\n\nregister_config_iterator('mine', own)\n"
+    ),
+}
+
+
+def planned(path: Path) -> object:
+    """Read the cases of a suite as a selection has them, and what a plan and a report make of each."""
+    chosen = Selection(suite=path, frameworks=["null"])
+    check_suite(chosen)
+    cases = [entry.case for entry in chosen.suite_cases]
+    return [(one.id, case_text(one), one.input_bytes, one.with_dtype("float16").with_values("zeros")) for one in cases]
+
+
+def limits(path: Path) -> object:
+    """Read peaks, and say what bounds some work."""
+    peaks = Peaks.of(RATES.read(path).values(), "cpu", 1)
+    return peaks.limit(flops=1e6, moved=1e6, dtype="float32")
+
+
+def plugin(path: Path) -> object:
+    """Read what a plugin declares, without running it."""
+    return declared_operators(path), workloads([path]), with_plugins([], [path], others=False)
+
+
+def asked(path: Path) -> object:
+    """Read a request; a line that is none is the protocol's error, which ends a child."""
+    from opperf.errors import InputError
+    from opperf.message import MessageError, told
+
+    try:
+        return told(read_request(path.read_bytes()).arguments)
+    except (MessageError, KeyError) as error:  # the parent wrote it: what a request lacks, it never lacks
+        raise InputError(str(error)) from error
+
+
+def answered(path: Path) -> object:
+    """Read what a child answers."""
+    from opperf.errors import InputError
+    from opperf.message import MessageError
+
+    with suppress(FileNotFoundError):
+        try:
+            return Measurement.from_json(dict(read_reply(path.read_bytes()).result or {}))
+        except MessageError as error:
+            raise InputError(str(error)) from error
+    return None
+
+
+def shapes() -> list[Reader]:
+    """Return the readers of shapes that a user keeps in a file, in each of its formats."""
+    from opperf.sources.shapes_file import read_shapes
+
+    return [
+        Reader("shapes as csv", b"lhs,rhs,axis\n4x4,4x4,0\n8x8,8x8,1\n", read_shapes, ".csv"),
+        Reader("shapes as json", b'[{"lhs": [4, 4], "rhs": "4x4", "axis": 0}, {"lhs": [8]}]', read_shapes),
+        Reader("shapes as jsonl", b'{"lhs": [4, 4], "rhs": "4x4"}\n{"lhs": [8], "axis": 1}\n', read_shapes, ".jsonl"),
+    ]
