@@ -36,9 +36,9 @@ def _lines(journal: Path) -> list[str]:
     return journal.read_text().split("\n")[:-1] if journal.exists() else []
 
 
-def _stop(start: Start, until: Until, number: int, output: Path) -> tuple[int, str, str]:
+def _stop(start: Start, until: Until, number: int, output: Path, *words: str) -> tuple[int, str, str]:
     """Start the command, and stop it in the third trial; return its exit code and what it has said."""
-    run = start("-m", "opperf", *COMMAND, "--output", output)
+    run = start("-m", "opperf", *COMMAND, "--output", output, *words)
     journal = output.with_name(output.name + ".journal")
     until(lambda: len(_lines(journal)) == 3)
     run.send_signal(number)
@@ -226,7 +226,7 @@ def test_a_resumed_run_takes_nothing_from_an_older_document_of_that_name(
     output = tmp_path / "k.json"
     _finished_document(output)
     output.write_text(output.read_text().replace('"version": "1"', '"version": "old"'))
-    _stop(start, until, signal.SIGKILL, output)
+    _stop(start, until, signal.SIGKILL, output, "--force")
     assert _resume(command, output).returncode == 0
     assert {record["facts"].get("version") for record in document(output)} == {"1"}
 

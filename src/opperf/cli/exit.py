@@ -110,7 +110,9 @@ def _unexpected(error: Exception) -> str:
         told = "out of memory"
     else:
         told = f"unexpected {type(error).__name__}: {error}".rstrip(": ")
-    hint = "" if _debug else "\n\nhint: `--debug` shows where; what opperf did wrong is worth a report"
+    hint = (
+        "" if _debug else "\n\nhint: `--debug` or `OPPERF_DEBUG=1` shows where; what opperf did wrong is worth a report"
+    )
     return f"{' '.join(told.split())[:TOLD]}{hint}"
 
 
