@@ -10,6 +10,7 @@ machine.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import process_time
@@ -163,11 +164,16 @@ def _climbed(
 
 
 def _enough(growth: Growth, case: Case, elements: int, most: int) -> int:
-    """Return the smallest factor that makes an input large enough, at most `most`."""
-    for factor in range(most // 2 + 1, most):
-        if max((tensor.elements for tensor in _specs(growth.of(case, factor))), default=0) >= elements:
-            return factor
-    return most
+    """Return the smallest factor above half of `most` that makes an input large enough, `most` where none does.
+
+    A larger factor makes no input smaller, so that the place is found by halving: there are up to half a million.
+    """
+
+    def large(factor: int) -> bool:
+        return max((tensor.elements for tensor in _specs(growth.of(case, factor))), default=0) >= elements
+
+    least = most // 2 + 1
+    return least + bisect_left(range(least, most), True, key=large)
 
 
 def _bearable(before: Cost, now: Cost, ratio: float) -> bool:

@@ -1,0 +1,28 @@
+"""Tiny samples of PyTorch become cases worth timing: by the smallest factor that does, found in few steps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from opperf.environment import EnvironmentSpec
+from opperf.workers.interpreters import interpreter, settled
+from opperf.workers.package import package_folder
+
+SCRIPT = Path(__file__).with_name("scaled_torch.py")
+#: Two to the power of it is the largest factor, and each step towards one is a search by halving.
+MOST_STEPS = 20
+
+
+def test_the_smallest_factor_that_makes_a_sample_large_is_found_by_halving() -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    environment = {**os.environ, "PYTHONPATH": str(package_folder())}
+    done = subprocess.run(
+        [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    found = json.loads(done.stdout)
+    assert {name: one["factor"] for name, one in found.items()} == {"vector": 32768, "matrices": 67, "square": 86}
+    assert found["vector"]["elements"] == 1 << 16
+    assert max(one["made"] for one in found.values()) <= MOST_STEPS * MOST_STEPS / 2
