@@ -17,6 +17,7 @@ from opperf.errors import way_out
 from opperf.outcome import Outcome
 from opperf.plan import Trial
 from opperf.reports.escaping import one_line
+from opperf.reports.text import subject
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0
@@ -93,7 +94,7 @@ class Bar:
 
     def next(self, trial: Trial) -> None:
         """Say what is measured now."""
-        name = one_line(f"{trial.case.operator} {trial.side.framework} {trial.direction}")
+        name = one_line(f"{subject(trial.case, trial.side)} {trial.side.framework} {trial.direction}")
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=name)
             self._bar.refresh()

@@ -125,12 +125,12 @@ def _idle(selection: Selection, plan: Plan) -> list[str]:
 def _print_plan(plan: Plan) -> None:
     from opperf.cli.screen import show
     from opperf.reports.layout import Grid
-    from opperf.reports.text import case_text
+    from opperf.reports.text import case_text, subject
 
     rows = []
     for trial in plan.trials:
         place = f"{trial.side.framework} ({trial.side.environment}, {trial.side.device}, {trial.side.mode})"
-        rows.append((trial.case.operator, trial.direction, place, case_text(trial.case)))
+        rows.append((subject(trial.case, trial.side), trial.direction, place, case_text(trial.case)))
     show([Grid(PLAN, rows)])
     settings = plan.settings
     starts = len({trial.side.process for trial in plan.trials}) * settings.processes

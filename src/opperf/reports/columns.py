@@ -15,7 +15,7 @@ from opperf import units
 from opperf.metric import METRICS
 from opperf.record import Statistics
 from opperf.registry import FRAMEWORKS
-from opperf.reports.text import case_text, first_line
+from opperf.reports.text import case_text, first_line, own_function, subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -123,8 +123,10 @@ def implementation(record: Record) -> str | None:
 
 
 def other_name(record: Record) -> str | None:
-    """Return the implementation where the operator is not called by that very name."""
+    """Return the implementation where the row is not called by that very name."""
     found = implementation(record)
+    if own_function(record.trial.side) is not None:
+        return None
     return None if spelling(found) == spelling(record.trial.case.operator) else found
 
 
@@ -254,7 +256,8 @@ def _sampled(metric: str) -> tuple[Column, ...]:
 
 COLUMNS: tuple[Column, ...] = (
     Column("case_id", None, lambda record: record.trial.case.id),
-    Column("operator", "operator", lambda record: record.trial.case.operator, least=10),
+    Column("operator", None, lambda record: record.trial.case.operator),
+    Column(None, "operator", lambda record: subject(record.trial.case, record.trial.side), least=10),
     Column("implementation", None, implementation),
     Column(None, "implementation", other_name, spelling, rank=4, least=14),
     Column(None, "framework", framework, least=12, common=True),

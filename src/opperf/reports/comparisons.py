@@ -13,7 +13,7 @@ from opperf.reports import FORMATS, explanations, layout
 from opperf.reports.cells import comma_separated, markdown
 from opperf.reports.escaping import for_markdown
 from opperf.reports.layout import Grid, Heading, Note
-from opperf.reports.text import case_text
+from opperf.reports.text import case_text, common_subject, own_function
 from opperf.units import format_bound, format_ratios, format_seconds
 
 if TYPE_CHECKING:
@@ -57,9 +57,15 @@ def render(run: ComparisonRun, format: str, width: int | None = None) -> str:
 
 
 def side_text(side: Side, other: Side) -> str:
-    """Write a side: its environment or framework, and what it does not share with the other side."""
+    """Write a side: its environment or framework, and what it does not share with the other side.
+
+    A function of the user's own that is on both sides is what is compared, and is named as that.
+    """
     words = [side.framework if side.environment in ("current", side.framework) else side.environment]
-    if side.implementation is not None:
+    own = own_function(side)
+    if own is not None and own != own_function(other):
+        words = [own, *(words if words != [side.framework] or side.framework != other.framework else ())]
+    elif own is None and side.implementation is not None:
         words[0] = f"{side.framework}:{side.implementation}"
     words += [f"{name}={getattr(side, name)}" for name in HOW if getattr(side, name) != getattr(other, name)]
     words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
@@ -69,7 +75,7 @@ def side_text(side: Side, other: Side) -> str:
 def _cells(comparison: Comparison) -> tuple[str, ...]:
     verdict = comparison.verdict
     return (
-        comparison.case.operator,
+        common_subject(comparison),
         comparison.direction,
         case_text(comparison.case),
         side_text(comparison.base, comparison.new),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opperf.comparison import Comparison
 from opperf.reports.escaping import for_markdown, for_markdown_line, one_line
 from opperf.reports.layout import Note
-from opperf.reports.text import case_text
+from opperf.reports.text import case_text, common_subject
 
 #: No more differences of a comparison are shown; the JSON document has all.
 SHOWN = 12
@@ -55,5 +55,5 @@ def block(comparison: Comparison) -> list[str]:
 
 
 def _title(comparison: Comparison) -> str:
-    words = ("what ran:", comparison.case.operator, comparison.direction, case_text(comparison.case))
+    words = ("what ran:", common_subject(comparison), comparison.direction, case_text(comparison.case))
     return one_line(f"{' '.join(word for word in words if word)}, {comparison.verdict.verdict}")

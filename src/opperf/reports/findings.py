@@ -5,7 +5,7 @@ from __future__ import annotations
 from opperf.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.reports.comparisons import side_text
 from opperf.reports.escaping import one_line
-from opperf.reports.text import case_text
+from opperf.reports.text import case_text, common_subject
 
 #: How each kind is told; the kinds themselves are words of documents.
 TITLES = {
@@ -41,7 +41,7 @@ def headline(judgement: Judgement) -> str:
 def subject(finding: Finding) -> str:
     """Return what was compared: operator, direction and inputs."""
     comparison = finding.comparison
-    words = (one_line(comparison.case.operator), comparison.direction, case_text(comparison.case))
+    words = (one_line(common_subject(comparison)), comparison.direction, case_text(comparison.case))
     return " ".join(word for word in words if word)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from opperf.judgement import Finding, Judgement
 from opperf.reports.escaping import for_annotation, for_annotation_property
 from opperf.reports.findings import headline, sentence, sides, subject
+from opperf.reports.text import common_subject
 
 #: The annotation of each kind; what has none is no news.
 COMMANDS = {
@@ -30,6 +31,6 @@ def workflow_commands(judgement: Judgement) -> str:
 
 
 def _annotation(finding: Finding, judgement: Judgement) -> str:
-    title = for_annotation_property(f"opperf: {finding.comparison.case.operator} {finding.comparison.direction}")
+    title = for_annotation_property(f"opperf: {common_subject(finding.comparison)} {finding.comparison.direction}")
     message = for_annotation(f"{subject(finding)} ({sides(finding, judgement)}): {sentence(finding)}")
     return f"::{COMMANDS[finding.kind]} title={title}::{message}"

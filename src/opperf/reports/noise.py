@@ -11,7 +11,7 @@ from opperf.reports import FORMATS, layout
 from opperf.reports.cells import comma_separated, markdown
 from opperf.reports.escaping import for_markdown
 from opperf.reports.layout import Grid, Heading, Note
-from opperf.reports.text import case_text
+from opperf.reports.text import case_text, subject
 from opperf.stats.significance import wilson
 from opperf.units import format_seconds
 
@@ -57,7 +57,7 @@ def render(found: NoiseRun, format: str, width: int | None = None) -> str:
 def summary(found: NoiseRun) -> str:
     """Say how often identical code was called changed, and what could not be measured."""
     lost = [
-        f"no floor for {trial.case.operator} {trial.direction}: {why or 'too few pairs'}."
+        f"no floor for {subject(trial.case, trial.side)} {trial.direction}: {why or 'too few pairs'}."
         for trial, why in found.unknown
     ]
     return " ".join([_alarms(found), *lost])
@@ -76,7 +76,7 @@ def _alarms(found: NoiseRun) -> str:
 def _cells(floor: Floor) -> tuple[str, ...]:
     side = floor.trial.side
     return (
-        floor.trial.case.operator,
+        subject(floor.trial.case, side),
         floor.trial.direction,
         case_text(floor.trial.case),
         f"{side.framework} ({side.environment}, {side.device}, {side.mode})",

@@ -16,7 +16,7 @@ from opperf.reports.comparisons import LEGEND, reasons
 from opperf.reports.escaping import for_markdown, for_markdown_line, one_line
 from opperf.reports.findings import TITLES, headline, sides
 from opperf.reports.rerun import compare_command, run_command
-from opperf.reports.text import case_text
+from opperf.reports.text import case_text, common_subject
 from opperf.units import format_bound, format_percent, format_ratios, format_seconds
 
 COLUMNS = ("operator", "direction", "inputs", "sides", "before", "now", "ratio", "bound", "finding", "why")
@@ -55,7 +55,7 @@ def _table(findings: Sequence[Finding], judgement: Judgement) -> str:
 def _cells(finding: Finding, judgement: Judgement) -> tuple[str, ...]:
     comparison, verdict = finding.comparison, finding.comparison.verdict
     return (
-        comparison.case.operator,
+        common_subject(comparison),
         comparison.direction,
         case_text(comparison.case),
         sides(finding, judgement),

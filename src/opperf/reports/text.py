@@ -7,16 +7,19 @@ that differ are written differently.
 from __future__ import annotations
 
 import hashlib
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from opperf.case import Device, DType, Graph, ListOf
+from opperf.code import own_name
 from opperf.registry import MADE_OF
 from opperf.reports.escaping import one_line
 from opperf.tensor import TensorSpec
 
 if TYPE_CHECKING:
     from opperf.case import Argument, Case
-    from opperf.plan import Trial
+    from opperf.comparison import Comparison
+    from opperf.plan import Side, Trial
 
 #: From so many times on, what a list repeats is written once: `[32x32]*200`, `[32x32,32]*21`.
 REPEATED = 4
@@ -29,6 +32,31 @@ def first_line(text: str) -> str:
     'shapes do not match'
     """
     return next((one_line(line.strip()) for line in text.splitlines() if line.strip()), "")
+
+
+def subject(case: Case, side: Side) -> str:
+    """Name what is measured of a case on a side: the user's own function by its own name, else the operator.
+
+    >>> from opperf.case import Case
+    >>> from opperf.plan import Side
+    >>> subject(Case("softmax"), Side("torch", implementation="code:kernels/mine.py:fast"))
+    'mine.py:fast'
+    >>> subject(Case("softmax"), Side("torch", implementation="aten::softmax"))
+    'softmax'
+    """
+    return own_function(side) or case.operator
+
+
+def common_subject(comparison: Comparison) -> str:
+    """Name what a comparison is of: a function of the user's own where both sides are that, else the operator."""
+    base, new = own_function(comparison.base), own_function(comparison.new)
+    return subject(comparison.case, comparison.base) if base == new else comparison.case.operator
+
+
+def own_function(side: Side) -> str | None:
+    """Return what the user's own function on a side is called, without the folder of its file; None for another."""
+    place, colon, function = (own_name(side.implementation) or "").rpartition(":")
+    return f"{PurePath(place).name}{colon}{function}" if colon else None
 
 
 def case_text(case: Case) -> str:
@@ -73,7 +101,7 @@ def trial_text(trial: Trial) -> str:
     side = trial.side
     usual = ((side.environment, ("current", side.framework)), (side.device, ("cpu",)), (side.mode, ("eager",)))
     unusual = [text for text, known in usual if text not in known]
-    words = [trial.case.operator, side.framework, *unusual, trial.direction, case_text(trial.case)]
+    words = [subject(trial.case, side), side.framework, *unusual, trial.direction, case_text(trial.case)]
     return one_line(" ".join(word for word in words if word))
 
 

@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 
 from opperf.case import Argument, Case, Device, DType, Graph, ListOf
+from opperf.code import Code
+from opperf.comparison import Comparison, Verdict
 from opperf.plan import Settings, Side, Trial
 from opperf.reason import Reason, Warning
 from opperf.record import Quantity, Record, Run
 from opperf.reports import remarks
 from opperf.reports.columns import COLUMNS
+from opperf.reports.comparisons import side_text
 from opperf.reports.escaping import one_line
 from opperf.reports.table import Table, in_order, merge, table_of
-from opperf.reports.text import argument_text, case_text, first_line
+from opperf.reports.text import argument_text, case_text, common_subject, first_line, trial_text
 from opperf.tensor import TensorSpec
 
 ADD = Case("add", {"lhs": TensorSpec((2,))})
@@ -267,3 +270,28 @@ def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
 
 def test_a_quantity_of_zero_is_shown(run_with_metrics: Callable[..., Run]) -> None:
     assert cells(run_with_metrics(memory_peak=Quantity(0)), "memory") == ["0 B"]
+
+
+OWN, LABEL = Side("numpy", implementation=Code("kernels/mine.py:fast")), "code:kernels/mine.py:fast"
+
+
+@pytest.mark.parametrize("side", [OWN, Side("numpy", implementation=LABEL)], ids=["measured", "read back"])
+def test_a_row_of_ones_own_function_has_its_name_beside_the_operators(side: Side) -> None:
+    run = run_of(failed(ADD, Side("numpy")), failed(ADD, side, message="wrong"))
+    assert cells(run, "operator") == ["add", "mine.py:fast"]
+    assert cells(run, "implementation") == ["", ""]
+    assert [row.cells[1].text for row in table_of(run.records).rows] == ["add", "add"]
+    assert trial_text(run.records[1].trial) == "mine.py:fast numpy forward lhs=2"
+    assert "mine.py:fast numpy forward" in repr(remarks.sections(run.records))
+
+
+def test_sides_of_a_comparison_are_named_by_ones_own_functions_and_one_on_both_is_what_is_compared() -> None:
+    other = Side("numpy", implementation=Code("kernels/mine.py:slow"))
+    assert [side_text(OWN, other), side_text(other, OWN)] == ["mine.py:fast", "mine.py:slow"]
+    assert [side_text(Side("torch"), OWN), side_text(OWN, Side("torch"))] == ["torch", "mine.py:fast;numpy"]
+    builds = [replace(OWN, environment=f"python=/{name}/bin/python") for name in ("old", "new")]
+    assert [side_text(*builds), side_text(*builds[::-1])] == ["python=/old/bin/python", "python=/new/bin/python"]
+    assert side_text(Side("torch", implementation="aten::mm"), OWN) == "torch:aten::mm"
+    compared = Comparison(ADD, "forward", builds[0], builds[1], Verdict("same", 1.0, None, "", 5))
+    assert common_subject(compared) == "mine.py:fast"
+    assert common_subject(replace(compared, new=other)) == "add"
