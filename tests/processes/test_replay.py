@@ -148,3 +148,30 @@ def test_an_operator_of_ones_own_library_runs_again_with_its_plugin_and_has_a_re
     assert (without["status"], without["reason"]["slug"]) == ("skipped", "no_such_operator")
     assert "--plugin FILE" in without["reason"]["hint"]
     assert record("--plugin", tmp_path / "mine.py")["status"] == "ok"
+
+
+def test_an_operator_of_a_package_that_is_not_there_is_refused_before_its_inputs_are_made(
+    command: Command, tmp_path: Path
+) -> None:
+    inputs = {
+        "values": [[1, 2, 0, 2 * 10**9, 4, "cpu"]],
+        "shapes": [[2 * 10**9]],
+        "types": ["Tensor(float)"],
+        "strides": [[1]],
+    }
+    schema = "fbgemm::asynchronous_complete_cumsum(Tensor t_in) -> Tensor"
+    node = {
+        "id": 2,
+        "name": "fbgemm::asynchronous_complete_cumsum",
+        "ctrl_deps": 1,
+        "inputs": inputs,
+        "outputs": inputs,
+        "attrs": [{"name": "op_schema", "type": "string", "value": schema}],
+    }
+    trace, output = tmp_path / "t.json", tmp_path / "out.json"
+    trace.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [node]}))
+    command("replay", trace, *QUICK, "--output", output)
+    (record,) = json.loads(output.read_text())["records"]
+    assert (record["status"], record["reason"]["slug"]) == ("skipped", "no_package")
+    assert "is of the package fbgemm_gpu" in record["reason"]["message"]
+    assert record["reason"]["hint"] == "`--environment fbgemm`"
