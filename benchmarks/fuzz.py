@@ -135,7 +135,7 @@ def command(path: Path, output: str, check: Callable[[Path], object], *words: st
         canary.write_text("import pathlib\npathlib.Path('pwned').touch()\ndef touch(*a, **b): pass\n")
         whole = [sys.executable, "-m", "opperf", *words]
         done = subprocess.run(whole, cwd=folder, capture_output=True, text=True, timeout=LONGEST_COMMAND)
-        if done.returncode not in (0, 2, 3) or "Traceback" in done.stderr:
+        if done.returncode not in (0, 2, 3) or "Traceback" in done.stderr or WRONG in done.stderr:
             raise AssertionError(f"exit code {done.returncode}: {done.stderr[-2000:]}")
         left = {one.name for one in Path(folder).iterdir()} - {canary.name}
         if left - {output, f"{output}.journal"}:
@@ -148,6 +148,8 @@ def command(path: Path, output: str, check: Callable[[Path], object], *words: st
         return done.returncode != 2
 
 
+#: What a command says that met an error which nobody foresaw.
+WRONG = "what opperf did wrong"
 NULL_RUN = ("--framework", "null", "--runs", "1", "--budget", "1", "--output", "run.json")
 
 

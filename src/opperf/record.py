@@ -16,6 +16,7 @@ from opperf.measurement import sample_columns
 from opperf.metric import METRICS
 from opperf.plan import Settings, Trial
 from opperf.reason import Reason, Status, Warning
+from opperf.suite import Suite
 
 SCHEMA_VERSION = 1
 
@@ -122,12 +123,59 @@ class Record:
         record = decode(cls, data, where, trial=Trial.from_json(data, where), metrics=_metrics(data, where))
         if record.status != "ok" and record.reason is None:
             raise InputError(f"{where}.reason: found null, expected why it is {record.status}", slug="bad_value")
+        decode(_Facts, record.facts, f"{where}.facts")
         for name, processes in record.samples.items():
             place = inside(f"{where}.samples", name)
             for i, columns in enumerate(read_as(tuple[Any, ...], processes, place)):
                 if not sample_columns(columns, f"{place}[{i}]")["calls"]:
                     raise InputError(f"{place}[{i}]: no samples, expected one at least", slug="bad_value")
         return record
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The facts of a record that a report reads; there may be any others."""
+
+    implementation: str | None = None
+    version: str | None = None
+    noise_floor: float | None = None
+    run: Mapping[str, Any] | None = None
+    suite: _Share | None = None
+    roofline: _Bound | None = None
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What a record is of its suite."""
+
+    total: Amount
+    share: Amount
+    cumulative: Amount
+
+    @classmethod
+    def from_json(cls, data: Any, where: str) -> _Share:
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """The least time that the machine's limits allow."""
+
+    seconds: Amount
+    bound: str
+
+    @classmethod
+    def from_json(cls, data: Any, where: str) -> _Bound:
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class _Environment:
+    """What a report reads of where a run was; there may be anything else."""
+
+    machine: Mapping[str, Any] | None = None
+    sides: Mapping[str, Mapping[str, Any]] | None = None
+    frameworks: tuple[Mapping[str, Any], ...] | None = None
 
 
 def _metrics(data: Mapping[str, Any], where: str) -> dict[str, Value]:
@@ -193,7 +241,12 @@ class Run:
     @classmethod
     def from_header(cls, header: Any, where: str, records: tuple[Record, ...] = ()) -> Run:
         """Read what `header` wrote; raises `InputError` that names the place."""
-        return replace(decode(cls, header, where), records=records)
+        run = replace(decode(cls, header, where), records=records)
+        decode(_Environment, run.environment, f"{where}.environment")
+        if "suite" in run.environment:
+            suite = read_as(Mapping[str, Any], run.environment["suite"], f"{where}.environment.suite")
+            Suite.from_json({"schema_version": 1, **suite, "cases": []}, f"{where}.environment.suite")
+        return run
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

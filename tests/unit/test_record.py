@@ -79,6 +79,14 @@ def test_an_older_or_newer_schema_is_refused_with_both_numbers() -> None:
         (["records", 0, "metrics", "time"], {"median": 1.0}, "f.json: records[0]"),
         (["records", 0, "warnings"], [5], "f.json: records[0]"),
         (["records", 0, "reason"], 5, "f.json: records[0]"),
+        (["records", 0, "facts"], {"suite": {"total": "a"}}, "f.json: records[0].facts.suite.total: found "),
+        (
+            ["records", 0, "facts"],
+            {"noise_floor": []},
+            "f.json: records[0].facts.noise_floor: found []",
+        ),
+        (["run", "environment"], {"machine": "a"}, "f.json: run.environment.machine: found "),
+        (["run", "environment"], {"suite": {"program": {}}}, "f.json: run.environment.suite: program: no `time`"),
     ],
 )
 def test_a_bad_document_is_refused_with_the_place(path: list[Any], value: Any, place: str) -> None:
