@@ -73,7 +73,7 @@ def again(framework: str, program: str, path: Path) -> dict[str, Any]:
     """Return what becomes of the calls of a program."""
     done = subprocess.run(
         [str(path), str(HERE / f"rerun_{framework}.py"), str(MODELS), str(MODELS / program)],
-        env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(package_folder()), str(MODELS))), "JAX_PLATFORMS": "cpu"},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

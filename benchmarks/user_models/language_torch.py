@@ -6,7 +6,9 @@ from functools import cache
 from typing import Any
 
 import torch
-import transformers
+import torchvision_names  # noqa: F401 - before what imports torchvision
+
+import transformers  # isort: skip
 
 WORDS, LENGTH, BATCH = 500, 32, 2
 #: What losses do not count.

@@ -6,14 +6,10 @@ from functools import cache, partial
 from typing import Any
 
 import torch
+import torchvision_names  # noqa: F401 - before what imports torchvision
 
-# The operators of torchvision's own library need the build of PyTorch that they were made for; the models need none of
-# them but their names.
-for name in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
-import timm  # noqa: E402 - behind the names
-from torchvision import models  # noqa: E402
+import timm  # isort: skip
+from torchvision import models  # isort: skip
 
 
 @cache
