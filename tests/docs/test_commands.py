@@ -18,7 +18,7 @@ from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import flags as param
 from opperf.environment import EnvironmentSpec
 from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
-from opperf.planning.side_text import read_side
+from opperf.planning.side_text import side_named
 from opperf.registry import framework, split_implementation
 from opperf.reports import FORMATS
 from opperf.units import parse_duration, parse_percent
@@ -76,7 +76,7 @@ def check(words: list[str]) -> None:
             checked(each)
     sides = [text for text in (context.params.get("base"), *(context.params.get("new") or ())) if text]
     for text in sides:
-        read_side(text)
+        side_named(text, lambda code: "torch")
     if command.name == "compare" and not sides:
         assert [Path(file).suffix for file in context.params["operators"]] == [".json", ".json"]
         return

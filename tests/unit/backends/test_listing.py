@@ -14,7 +14,7 @@ from opperf.registry import FRAMEWORKS, REAL_FRAMEWORKS
 
 PACKAGE = Path(opperf.__file__).parent
 #: Files of `operators/` that declare no operators.
-NOT_FAMILIES = {"__init__", "definition", "formulas", "groups"}
+NOT_FAMILIES = {"__init__", "definition", "domain", "domain_table", "formulas", "groups"}
 
 
 def modules(folder: Path) -> set[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from opperf.code import Code
 from opperf.errors import EnvironmentFailure, WorkerFailure
 from opperf.operators import operator
 from opperf.plan import Settings, Side, Trial
@@ -92,7 +93,7 @@ def reference(make: Callable[..., Reference], numpy: Child) -> Iterator[Referenc
     [
         trial(side=Side("null")),
         replace(trial(), case=replace(trial().case, operator="torch:aten::mm")),
-        trial(side=replace(TORCH, implementation="code:mine:add")),
+        trial(side=replace(TORCH, implementation=Code("mine:add"))),
     ],
     ids=["null", "no neutral operator", "the user's own code"],
 )
