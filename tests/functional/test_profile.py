@@ -8,6 +8,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from opperf.profile.event import Event
+from opperf.profile.event import Profile as ProfileOfCalls
+from opperf.profile.saved import save
+
 Opperf: TypeAlias = Callable[..., Any]
 
 
@@ -24,6 +28,7 @@ Opperf: TypeAlias = Callable[..., Any]
         (("--granularity", "fine", "train.py"), "no granularity `fine`", "known: bulk, operator"),
         (("--skip", 1, "train.py"), "`--skip` and `--calls` are of a function", "with `--function MODULE:NAME`"),
         (("--function", "step", "train.py"), "`--function` is `step`, expected", "write `__main__:step` for one"),
+        (("--diff", "a.json"), "`--diff` is of two profiles, got 1", "`opperf profile --diff A.json B.json`"),
         (("--output", "train.py", "train.py"), "cannot write to `train.py`: File exists", "give a folder with"),
         (("--read", "none.json"), "cannot read `none.json`: No such file or directory", ""),
         (("--read", "none.json", "--by", "shape"), "cannot read `none.json`", ""),
@@ -43,3 +48,13 @@ def test_what_cannot_be_understood_is_refused_before_the_script_runs(
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")
     assert hint in done.err
+
+
+def test_two_profiles_that_were_written_are_compared_operator_by_operator(opperf: Opperf, here: Path) -> None:
+    for name, length in (("before.json", 1000), ("after.json", 1500)):
+        save(ProfileOfCalls((Event("matmul", "operator", 0, length, 1, "main"),)), here / name)
+    done = opperf("profile", "--diff", "before.json", "after.json")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[2].split() == [
+        "matmul", "1", "1.00", "us", "->", "1.50", "us", "100", "%", "+500", "ns", "1.5", "1.5"
+    ]  # fmt: skip

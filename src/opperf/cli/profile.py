@@ -69,6 +69,10 @@ def profile(
     read: Annotated[
         Optional[list[Path]], Option(metavar="FILE", help="Print a profile that was written; may be given again.")
     ] = None,
+    diff: Annotated[
+        Optional[Path],
+        Option(metavar="FILE", help="Compare it with the profile behind it, operator by operator."),
+    ] = None,
     print_autostart: Annotated[
         bool, Option("--print-autostart", help="Print the folder for PYTHONPATH that starts the profiler with Python.")
     ] = False,
@@ -92,6 +96,9 @@ def profile(
     _check(format, by, sort, function, skip, calls)
     page = (output or Path()) / PAGE if html else None
     report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
+    if diff is not None:
+        _diff(diff, words or (), format, by, top)
+        return
     if read:
         check_place(page)
         _read([*read, *map(Path, words or ())], report)
@@ -200,6 +207,21 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     from opperf.sources.profile_file import read_profile
 
     report(merge(read_profile(file) for file in files))
+
+
+def _diff(before: Path, words: Sequence[str], format: str | None, by: str, top: int | None) -> None:
+    """Print two profiles that were written, operator by operator; raises `InputError`."""
+    from opperf.cli.screen import screen
+    from opperf.errors import InputError
+    from opperf.reports.profile_change import render
+    from opperf.sources.profile_file import read_profile
+
+    if len(words) != 1:
+        raise InputError(
+            f"`--diff` is of two profiles, got {1 + len(words)}", hint="write `opperf profile --diff A.json B.json`"
+        )
+    profiles = (read_profile(before), read_profile(Path(words[0])))
+    typer.echo(render(*profiles, format or "console", by=by, top=top, width=screen().width), nl=False)
 
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
