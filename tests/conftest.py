@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+# What runs tests side by side says how wide a terminal is; of a pipe nobody would.
+os.environ.pop("COLUMNS", None)
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared_machine")

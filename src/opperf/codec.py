@@ -177,7 +177,7 @@ def _whole(value: Any, where: str) -> int:
 
 def _number(value: Any, where: str) -> float:
     if type(value) in (int, float) and math.isfinite(value):
-        return float(value)
+        return value  # a whole number stays one: bytes are written as they were read
     raise wrong(value, where, "a number" + (" that is finite" if type(value) is float else ""))
 
 

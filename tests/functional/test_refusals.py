@@ -167,7 +167,7 @@ def test_a_bad_suite_is_refused_with_its_place(text: str, message: str, opperf: 
         ("{", "not JSON"),
         ("[]", "not a result file of opperf"),
         (json.dumps({"schema_version": 99, "run": {}, "records": []}), "schema_version is 99, this opperf reads 1"),
-        (json.dumps({"schema_version": 1, "run": {}, "records": [{}]}), "records[0]: not a record that opperf wrote"),
+        (json.dumps({"schema_version": 1, "run": {}, "records": [{}]}), "records[0]: no `case`, expected an object"),
     ],
 )
 @pytest.mark.parametrize("words", [("show",), (*ADD, "--resume")], ids=["show", "resume"])

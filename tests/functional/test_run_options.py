@@ -29,11 +29,17 @@ def _names(records: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(record["case"]["operator"] for record in records))
 
 
+def plan_rows(text: str) -> list[list[str]]:
+    """Return the rows of a plan below its heading, each as its columns."""
+    _, _, *rows = text.splitlines()
+    return [re.split(r"\s{2,}", row.strip()) for row in rows if row]
+
+
 def _planned(opperf: Opperf, *words: object) -> list[list[str]]:
     """Return the lines of a plan, each as its columns."""
     done = opperf("run", *words, "--framework", "null", "--dry-run")
     assert done.code == 0, done.err
-    return [line.split("  ") for line in done.out.splitlines()]
+    return plan_rows(done.out)
 
 
 # What ----------------------------------------------------------------------------------------------------------------
@@ -164,8 +170,8 @@ def test_each_framework_is_a_side(opperf: Opperf) -> None:
 def test_an_environment_binds_to_its_framework_and_implies_it(opperf: Opperf) -> None:
     words = ("add", "--environment", "numpy==1.26.4", "--direction", "forward", "--dry-run")
     assert "numpy (numpy==1.26.4, cpu, eager)" in opperf("run", *words).out
-    both = opperf("run", *words, "--framework", "null", "--framework", "numpy").out.splitlines()
-    assert ["(current," in line for line in both] == [True, False]
+    both = plan_rows(opperf("run", *words, "--framework", "null", "--framework", "numpy").out)
+    assert ["(current," in row[2] for row in both] == [True, False]
 
 
 def test_a_python_of_the_users_own_is_an_environment(opperf: Opperf) -> None:
@@ -311,7 +317,7 @@ def test_the_command_is_in_the_run(opperf: Opperf) -> None:
 def test_a_plan_is_printed_and_nothing_is_measured(opperf: Opperf, here: Path) -> None:
     done = opperf("run", "add", "null:crash", "--framework", "null", "--dry-run", "--output", "k.json")
     assert done.code == 0
-    assert [line.split("  ")[:2] for line in done.out.splitlines()] == [
+    assert [row[:2] for row in plan_rows(done.out)] == [
         ["add", "forward"],
         ["add", "backward"],
         ["null:crash", "forward"],
