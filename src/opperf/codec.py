@@ -176,7 +176,7 @@ def _whole(value: Any, where: str) -> int:
 
 
 def _number(value: Any, where: str) -> float:
-    if type(value) in (int, float) and math.isfinite(value):
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return value  # a whole number stays one: bytes are written as they were read
     raise wrong(value, where, "a number" + (" that is finite" if type(value) is float else ""))
 

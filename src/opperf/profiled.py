@@ -5,7 +5,6 @@ The profiler starts with Python, in every process of the script (`sitecustomize.
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,10 +16,11 @@ from opperf.plan import ALLOCATORS
 from opperf.profile.event import Profile, merge
 from opperf.profile.saved import save
 from opperf.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
-from opperf.registry import FRAMEWORKS, framework
+from opperf.registry import framework
 from opperf.scratch import ScratchFolder
 from opperf.sources.execution_trace.reading import read_traces
 from opperf.sources.profile_file import read_profile
+from opperf.sources.script_text import check_function, frameworks_of
 from opperf.trace import Trace
 from opperf.workers import script
 from opperf.workers.interpreters import interpreter
@@ -32,6 +32,8 @@ GRANULARITIES: Mapping[str, Mapping[str, str]] = {
     "bulk": {},
     "operator": ONE_BY_ONE,
 }
+#: The framework that records the arguments of its operators.
+RECORDS = "torch"
 #: The file of all processes together, where there are several.
 MERGED = "profile.json"
 
@@ -123,6 +125,19 @@ class Profiled:
     recorded: Trace | None = None
 
 
+def check(words: Sequence[str], options: Options) -> None:
+    """Raise `InputError` for what the script's text shows to be in vain: a function it has not, or a suite of JAX's."""
+    if options.function is not None:
+        check_function(words, options.function)
+    frameworks = frameworks_of(words) if options.framework is None else (options.framework,)
+    if options.record and frameworks and RECORDS not in frameworks:
+        raise InputError(
+            f"`--save-suite` needs the arguments of operators, which {', '.join(frameworks)} does not record",
+            hint="PyTorch alone does; `opperf capture` makes suites of functions of the others",
+            slug="no_suite",
+        )
+
+
 def python_for(
     words: Sequence[str], environment: str | None, options: Options, progress: Callable[[str], None]
 ) -> Path:
@@ -131,35 +146,11 @@ def python_for(
     `words` are what Python is given. Raises what `interpreter` raises.
     """
     if environment is None:
-        return interpreter(CURRENT, framework=options.framework or imported_by(words) or "null", progress=progress)
+        return interpreter(
+            CURRENT, framework=options.framework or next(iter(frameworks_of(words)), "null"), progress=progress
+        )
     spec = EnvironmentSpec.parse(environment)
     return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
-
-
-def imported_by(words: Sequence[str]) -> str | None:
-    """Return the first framework that a script or module of the current folder imports by itself; None without one."""
-    try:
-        tree = ast.parse(_source(words).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return None  # Python itself says what is wrong with it
-    owners = {FRAMEWORKS[name].module: name for name in WATCHED}
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module or ""]
-        for name in names:
-            if (top := name.partition(".")[0]) in owners:
-                return owners[top]
-    return None
-
-
-def _source(words: Sequence[str]) -> Path:
-    if words[0] != "-m":
-        return Path(words[0])
-    place = Path(*words[1].split("."))
-    return place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
 
 
 def run(

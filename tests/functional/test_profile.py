@@ -28,6 +28,7 @@ Opperf: TypeAlias = Callable[..., Any]
         (("--granularity", "fine", "train.py"), "no granularity `fine`", "known: bulk, operator"),
         (("--skip", 1, "train.py"), "`--skip` and `--calls` are of a function", "with `--function MODULE:NAME`"),
         (("--function", "step", "train.py"), "`--function` is `step`, expected", "write `__main__:step` for one"),
+        (("--function", "__main__:stpe", "train.py"), "`train.py` has no function `stpe`", "did you mean `step`?"),
         (("--diff", "a.json"), "`--diff` is of two profiles, got 1", "`opperf profile --diff A.json B.json`"),
         (("--output", "train.py", "train.py"), "cannot write to `train.py`: File exists", "give a folder with"),
         (("--read", "none.json"), "cannot read `none.json`: No such file or directory", ""),
@@ -43,7 +44,7 @@ Opperf: TypeAlias = Callable[..., Any]
 def test_what_cannot_be_understood_is_refused_before_the_script_runs(
     words: tuple[object, ...], message: str, hint: str, opperf: Opperf, here: Path
 ) -> None:
-    (here / "train.py").write_text("raise SystemExit(7)")
+    (here / "train.py").write_text("def step(): ...\nraise SystemExit(7)")
     done = opperf("profile", *words)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")

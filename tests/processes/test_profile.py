@@ -165,7 +165,8 @@ def test_a_script_that_is_killed_leaves_its_exit_code_and_a_message(profile: Pro
     Path("killed.py").write_text("import os, signal, torch\nos.kill(os.getpid(), signal.SIGKILL)\n")
     done = profile("killed.py")
     assert (done.returncode, done.stdout) == (137, "")
-    assert done.stderr.startswith("no profile: the script imported none of torch, mxnet, jax, or was killed\n\nhint: ")
+    assert done.stderr.startswith("the script was killed (SIGKILL), most likely because memory ran out")
+    assert "imported none" not in done.stderr
 
 
 def test_a_script_without_a_framework_runs_as_it_would(profile: Profile, here: Path) -> None:
@@ -329,6 +330,18 @@ def test_the_lines_that_called_are_told_of_a_whole_script_that_makes_an_optimize
     calls = [event for event in profile.of_kind("operator") if event.name == "aten::cross_entropy_loss"]
     assert len(calls) == 10
     assert all(any(": training_step" in line for line in event.stack) for event in calls)
+
+
+def test_a_function_that_was_never_called_is_told_and_the_exit_code_says_that_nothing_was_measured(here: Path) -> None:
+    Path("torch.py").unlink()
+    Path("train.py").write_text("import sys, torch\ndef step(): torch.ones(1)\nsys.exit(int(sys.argv[1]))\n")
+    for code, expected in (("0", 3), ("7", 7)):
+        asked = ("--framework", "torch", "--function", "__main__:step", "train.py", code)
+        command = (sys.executable, "-m", "opperf", "profile", *asked)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TORCH)
+        assert done.returncode == expected, done.stderr
+        assert "`__main__:step` was called 0 times" in done.stdout
+        assert ("nothing was recorded: `__main__:step` was not called" in done.stderr) == (code == "0")
 
 
 def test_workers_and_programs_of_a_script_are_on_its_timeline(here: Path) -> None:

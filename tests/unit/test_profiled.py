@@ -10,7 +10,7 @@ import pytest
 from opperf.errors import InputError
 from opperf.profile.event import Profile
 from opperf.profile.watching import FRESH, Watching
-from opperf.profiled import Options, imported_by
+from opperf.profiled import Options, check
 
 
 def test_the_profiler_is_told_everything_by_its_variables() -> None:
@@ -74,32 +74,16 @@ def test_a_framework_that_no_profiler_sees_is_refused() -> None:
         Options(allocator="fix")
 
 
-@pytest.mark.parametrize(
-    ("text", "framework"),
-    [
-        ("import os, torch.nn as nn", "torch"),
-        ("from mxnet import gluon", "mxnet"),
-        ("def step():\n    import jax.numpy as jnp", "jax"),
-        ("def late():\n    import torch\nimport mxnet", "mxnet"),
-        ("from .torch import x\nimport numpy", None),
-        ("torch = 1", None),
-        ("no python at all", None),
-    ],
-)
-def test_the_framework_that_a_script_imports_is_found_in_its_text(
-    text: str, framework: str | None, tmp_path: Path
-) -> None:
-    (tmp_path / "train.py").write_text(text)
-    assert imported_by([str(tmp_path / "train.py"), "--lr", "0.1"]) == framework
-
-
-def test_the_framework_of_a_module_is_found_in_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "pack" / "train").mkdir(parents=True)
-    (tmp_path / "pack" / "train" / "__main__.py").write_text("import torch")
-    (tmp_path / "pack" / "other.py").write_text("import jax")
-    assert imported_by(["-m", "pack.train"]) == "torch"
-    assert imported_by(["-m", "pack.other"]) == "jax"
-    assert imported_by(["-m", "installed.elsewhere"]) is None
+def test_a_suite_of_a_framework_that_records_no_arguments_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import jax, numpy")
+    words = [str(tmp_path / "train.py")]
+    with pytest.raises(InputError, match="arguments of operators, which jax does not record") as refused:
+        check(words, Options(record=True))
+    assert refused.value.slug == "no_suite"
+    with pytest.raises(InputError, match="which mxnet does not record"):
+        check(words, Options(record=True, framework="mxnet"))
+    check(words, Options())
+    (tmp_path / "train.py").write_text("import jax, torch")
+    check(words, Options(record=True))
+    (tmp_path / "train.py").write_text("import trainer")
+    check(words, Options(record=True))

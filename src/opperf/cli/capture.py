@@ -83,7 +83,7 @@ def capture(
 
 def _imported_by(code: str) -> str | None:
     """Return the first framework that the file or module of a function imports by itself; None without one."""
-    from opperf.profiled import imported_by
+    from opperf.sources.script_text import frameworks_of
 
     place = code.rpartition(":")[0]
-    return imported_by([place] if place.endswith(".py") else ["-m", place])
+    return next(iter(frameworks_of([place] if place.endswith(".py") else ["-m", place])), None)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Option = typer.Option
 #: The page that `--html` writes.
 PAGE = "profile.html"
+#: The exit code of a script that was killed by SIGKILL, and the one where nothing was measured.
+KILLED, NOTHING = 137, 3
 
 
 def profile(
@@ -104,7 +106,11 @@ def profile(
         _read([*read, *map(Path, words or ())], report)
         return
     watching = Watching(
-        memory=memory, shapes=shapes or by == "shape", stacks=stacks, modules=modules or by == "module", api=api
+        memory=memory,
+        shapes=shapes or by == "shape",
+        stacks=stacks,
+        modules=modules or by == "module",
+        api=api,
     )
     check_place(save_suite)
     asked = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
@@ -165,25 +171,35 @@ def _run(
     from opperf.errors import InputError
     from opperf.profile.watching import WATCHED
 
+    profiled.check(command, asked)
     python = profiled.python_for(command, environment, asked, Bar().note)
     done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
     for line in (*(f"wrote {file}" for file in done.files), *done.notes):
         tell(line)
     if suite is not None:
         _save_suite(done.recorded, suite)
-    if done.profile is None and tool is None:
+    if done.code == KILLED:
         typer.echo(
-            f"no profile: the script imported none of {', '.join(WATCHED)}, or was killed\n\n"
+            "the script was killed (SIGKILL), most likely because memory ran out; what was seen of it is lost\n\n"
+            "hint: `--function` profiles a part of it; without `--stacks`, `--shapes` and `--memory` it takes less",
+            err=True,
+        )
+    elif done.profile is None and tool is None:
+        typer.echo(
+            f"no profile: the script imported none of {', '.join(WATCHED)}\n\n"
             "hint: `--framework` or `--environment` says which Python it needs",
             err=True,
         )
-    elif done.profile is not None:
+    if done.profile is not None:
         try:
             report(done.profile)
         except InputError as error:  # the script has run, and its exit code counts
             tell(f"error: {error}")
     if done.code:
         raise typer.Exit(done.code)
+    if asked.function is not None and tool is None and (done.profile is None or not done.profile.events):
+        typer.echo(f"error: nothing was recorded: `{asked.function}` was not called while it was watched", err=True)
+        raise typer.Exit(NOTHING)
 
 
 def _save_suite(recorded: Trace | None, path: Path) -> None:
