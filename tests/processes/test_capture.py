@@ -44,7 +44,7 @@ def test_a_training_step_is_captured_and_every_operator_of_it_runs(
     written: dict[str, Any] = json.loads(suite.read_text())
     cases = written["cases"]
     assert f"wrote {suite}: {len(cases)} cases of {sum(entry['count'] for entry in cases)} calls" in done.stderr
-    assert (written["name"], written["source"]) == ("training_step", "code:examples.models.lenet_torch:training_step")
+    assert (written["name"], written["source"]) == ("training_step", "examples.models.lenet_torch:training_step")
     counts, origins = totals(cases), {entry["origin"] for entry in cases}
     assert counts["convolution.default"] == counts["convolution_backward.default"] == 2
     assert counts["addmm.default"] == 2

@@ -124,7 +124,7 @@ DRAWS = (
     _row("bernoulli", At(None, ("p",)), SHARE),
     _row("poisson standard_gamma sample_dirichlet random_gamma sample_gamma sample_poisson", FIRST, ABOVE_ZERO),
     _row("sample_exponential", FIRST, ABOVE_ZERO),
-    _row("sample_gamma", SECOND, ABOVE_ZERO),
+    _row("sample_gamma random_gamma", SECOND, ABOVE_ZERO),
     _row("normal sample_normal", At(1, ("std", "sigma")), ABOVE_ZERO),
     _row("binomial", FIRST, STEPS),
     _row("binomial", SECOND, SHARE),

@@ -42,7 +42,7 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "it orders effects, and computes nothing": ("lax.after_all", "lax.create_token", "lax.dce_sink"),
     "it reads numbers from a text, not from an array": ("numpy.fromstring",),
     "it asks or sets how JAX works": (
-        "numpy.get_printoptions", "numpy.printoptions", "numpy.set_printoptions",
+        "numpy.get_printoptions", "numpy.printoptions",
     ),
     "it needs an object of a class of JAX's own, which no case can hold": (
         "lax.gather", "lax.ragged_dot_general", "lax.scatter", "lax.scatter_add", "lax.scatter_max",
