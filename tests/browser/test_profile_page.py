@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from opperf.profile.event import Event, Profile
+from opperf.profile.event import Event, Profile, Reading
 from opperf.reports.profile_page import render
 
 #: Nanoseconds since 1970 when the profile of these tests begins.
@@ -24,7 +25,8 @@ def profile() -> Profile:
     steps = (step("step 0", 0, 1000), step("step 1", 1200, 400), step("step 2", 1700, 400))
     facts = {"framework": "torch", "version": "2.13.0", "command": ["train.py", "--epochs", "2"]}
     notes = ("no memory by device: it was not asked for",)
-    return Profile(tuple(event for events in steps for event in events), (), {7: facts}, notes)
+    readings = tuple(Reading(EPOCH + place * 50 * US, 7, "cpu/0", 4096 * (place % 5)) for place in range(40))
+    return Profile(tuple(event for events in steps for event in events), readings, {7: facts}, notes)
 
 
 def step(name: str, begin: int, length: int) -> list[Event]:
@@ -34,7 +36,8 @@ def step(name: str, begin: int, length: int) -> list[Event]:
         return Event(name, kind, EPOCH + (begin + after) * US, took * US, 7, thread, **more)
 
     half = length // 2
-    image: dict[str, Any] = {"shapes": ((8, 1, 28, 28),), "module": "Net.conv"}
+    stack = ("conv.py(9): forward", "train.py(3): <module>")
+    image: dict[str, Any] = {"shapes": ((8, 1, 28, 28),), "module": "Net.conv", "stack": stack}
     return [
         span(name, "step", 0, length),
         span("Net.conv", "module", 10, half),
@@ -108,14 +111,16 @@ def test_nothing_is_asked_of_a_network_and_nothing_goes_wrong(opened: Opened, fi
 
 def test_no_button_of_a_chart_sends_it_to_anybody(opened: Opened) -> None:
     buttons = opened.page.locator("#timeline .modebar-btn").evaluate_all("all => all.map(one => one.dataset.title)")
-    assert buttons == ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
+    assert buttons == ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Show all of it"]
     assert opened.page.locator("#shares .modebar-btn").count() == 0
 
 
 def test_the_charts_have_a_bar_for_each_operator_and_each_span(opened: Opened) -> None:
     assert opened.page.locator("#shares .bars .point").count() == 4
     assert opened.page.locator("#timeline .bars .point").count() == 7
-    assert opened.page.locator("#timeline .legendtext").all_text_contents() == ["operator", "kernel", "module", "step"]
+    assert opened.page.locator("#timeline .legendtext").all_text_contents() == [
+        *("operator", "kernel", "module", "step", "cpu/0")
+    ]
     assert opened.page.locator("#timeline .ytick text").all_text_contents() == ["main", "stream 7"]
 
 
@@ -125,6 +130,30 @@ def test_another_step_can_be_chosen(opened: Opened) -> None:
     assert "step 2" in "".join(drawn.all_text_contents())
     opened.page.locator("#step").select_option("step 0, 1.00 ms")
     assert "step 0" in "".join(drawn.all_text_contents())
+
+
+def test_memory_over_time_has_the_axis_of_the_spans(opened: Opened) -> None:
+    drawn = opened.page.locator("#timeline .scatterlayer .trace")
+    assert drawn.count() == 1
+    assert opened.page.locator("#timeline .y2tick text").all_text_contents()[0] == "0B"
+    held = "JSON.stringify(document.getElementById('timeline').data.filter(one => one.type === 'scatter'))"
+    (memory,) = json.loads(opened.page.evaluate(held))
+    # Step 2 lasts from 1700 to 2100 us; what was held before is held at its beginning, and until its end.
+    assert (memory["x"][0], memory["x"][-1]) == (0, 400e-6)
+    assert memory["y"] == [4096 * (place % 5) for place in [*range(34, 40), 39]]
+
+
+def test_a_line_of_python_is_enlarged_when_it_is_pressed(opened: Opened) -> None:
+    frames = opened.page.locator("#flame .slice")
+    told = [text for text in frames.all_text_contents() if text]
+    assert told[:3] == ["all operators", "<module> train.py:3", "(no stack)"]
+    whole = opened.page.locator("#flame .slice", has_text="conv.py:9").bounding_box()
+    opened.page.locator("#flame .slice", has_text="conv.py:9").click()
+    opened.page.wait_for_timeout(1500)  # as long as the chart moves
+    near = opened.page.locator("#flame .slice:not(.pathbar)", has_text="conv.py:9").bounding_box()
+    assert whole is not None
+    assert near is not None
+    assert near["width"] > 1.02 * whole["width"]
 
 
 def test_the_table_is_sorted_by_a_column_and_back_with_what_is_not_known_last(opened: Opened) -> None:
@@ -184,3 +213,54 @@ def test_the_page_is_no_wider_than_its_window(opened: Opened, width: int) -> Non
     opened.page.reload()
     opened.page.wait_for_selector("#timeline .bars .point")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+#: Spans of a page in which most are too short to be drawn at first.
+SHORT = 3000
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of 2,000 long spans, and behind them many short ones within a tenth of the time."""
+
+    def span(name: str, begin: int, length: int) -> Event:
+        return Event(name, "operator", EPOCH + begin, length, 7, "main")
+
+    longs = [span("long", place * 100_000, 90_000) for place in range(2000)]
+    shorts = [span("short", 200_000_000 + place * 6000, 500) for place in range(SHORT)]
+    path = tmp_path_factory.mktemp("page") / "crowded.html"
+    path.write_text(render(Profile((*longs, *shorts))), encoding="utf-8")
+    return path
+
+
+def drag(page: Page, begin: float, end: float) -> None:
+    """Enlarge a part of the chart, from one share of its width to another."""
+    chart = page.locator("#timeline .nsewdrag").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + begin * box["width"], box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + (begin + end) / 2 * box["width"], box["y"] + 10)
+    page.mouse.move(box["x"] + end * box["width"], box["y"] + 10)
+    page.mouse.up()
+
+
+def test_short_spans_are_drawn_once_one_comes_close_and_a_double_click_goes_back(window: Opened, crowded: Path) -> None:
+    page = window.page
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(crowded.as_uri())
+    page.wait_for_selector("#timeline .bars .point")
+    points, said = page.locator("#timeline .bars .point"), page.locator("#not-drawn")
+    shown = "new Set(document.getElementById('timeline').data.flatMap(one => one.text))"
+    assert points.count() == 2000
+    assert said.inner_text() == f"{SHORT} spans of at most 500 ns are not drawn: enlarge to see them."
+    assert page.evaluate(f"[...{shown}]") == ["long"]
+    drag(page, 0.94, 0.98)
+    expect(said).to_have_text("")
+    assert page.evaluate(f"{shown}.has('short')")
+    assert 1000 < points.count() <= 2000
+    assert said.inner_text() == ""
+    page.locator("#timeline .nsewdrag").first.dblclick()
+    expect(points).to_have_count(2000)
+    assert page.evaluate(f"[...{shown}]") == ["long"]

@@ -1,0 +1,17 @@
+function draw() {
+  drawShares();
+  drawTime();
+  drawFlame();
+}
+
+draw();
+show();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+if (step) {
+  step.addEventListener("change", () => drawTime());
+  const chart = document.getElementById("timeline");
+  chart.on("plotly_relayout", change => {
+    if (Object.keys(change).some(name => name.startsWith("xaxis."))) drawTime(chart.layout.xaxis.range);
+  });
+  chart.on("plotly_doubleclick", () => drawTime());
+}
