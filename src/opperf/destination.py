@@ -13,7 +13,7 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -33,14 +33,18 @@ _MOST_LINKS = 40
 
 def write_text(path: Path, text: str) -> None:
     """Write a regular file whole or not at all, and anything else as a stream."""
-    content = text.encode()
+    write_parts(path, (text.encode(),))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Write what comes bit by bit as `write_text` does."""
     with told(path):
         descriptor = _stream(path)
         if descriptor is None:
-            _replace(_target(path), content)
+            _replace(_target(path), parts)
         else:
             with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
+                stream.writelines(parts)
 
 
 def prove(path: Path) -> None:
@@ -124,7 +128,7 @@ def _refused(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, parts: Iterable[bytes]) -> None:
     _check_access(target)
     before = target.stat() if target.exists() else None
     with scratch_file(target) as (descriptor, temporary):
@@ -133,7 +137,7 @@ def _replace(target: Path, content: bytes) -> None:
                 os.fchown(descriptor, before.st_uid, before.st_gid)
             os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
         with os.fdopen(os.dup(descriptor), "wb") as file:
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             os.fsync(descriptor)
         temporary.replace(target)

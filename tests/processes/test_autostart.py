@@ -331,3 +331,105 @@ def test_what_was_seen_long_before_the_end_is_in_the_profile(profiled: Callable[
 def test_a_script_without_a_framework_leaves_nothing(profiled: Callable[..., Ran]) -> None:
     ran = profiled("print('mine')", framework=None, quiet=False)
     assert (ran.code, ran.out, ran.err, ran.profiles) == (0, "mine\n", "", [])
+
+
+def torch_python() -> Path:
+    """Return the Python that has PyTorch."""
+    return interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+
+
+#: Stacks of 25,000 calls, and a thousand operators that are called from there.
+DEEP = """
+import os, signal, sys, threading, time, torch
+square = torch.ones(4, 4)
+sys.setrecursionlimit(40_000)
+
+def deep(depth):
+    if depth:
+        deep(depth - 1)
+    else:
+        for _ in range(1000):
+            torch.addmm(square, square, square)
+        end()
+
+def kill(number):
+    os.kill(os.getpid(), number)
+    time.sleep(9)
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("kill(signal.SIGTERM)", -signal.SIGTERM),
+        ("kill(signal.SIGINT)", -signal.SIGINT),
+        ("sys.exit(7)", 7),
+        ("raise ValueError", 1),
+        ("pass", 0),
+    ],
+    ids=["termination", "interrupt", "exit", "exception", "return"],
+)
+def test_a_script_of_deep_calls_ends_as_it_would_and_its_operators_have_their_lines(
+    end: str, code: int, profiled: Callable[..., Ran]
+) -> None:
+    text = f"{DEEP}\ndef end():\n    {end}\n\ndeep(25_000)\n"
+    ran = profiled(text, torch_python(), framework=None, stacks=True)
+    assert ran.code == code, ran.err[-500:]
+    (profile,) = ran.profiles
+    calls = [event for event in profile.events if event.name == "aten::addmm"]
+    assert len(calls) == 1000
+    assert all(event.stack[0].endswith(": deep") and event.stack[-1].endswith(": <module>") for event in calls)
+
+
+def test_lines_are_those_of_each_thread_and_a_copy_of_the_process_goes_on_by_itself(
+    profiled: Callable[..., Ran],
+) -> None:
+    text = (
+        f"{DEEP}\ndef end():\n    pass\n\ndef other():\n    square.tan()\n\ndef main():\n    square.cos()\n\n"
+        "thread = threading.Thread(target=other)\nthread.start()\nmain()\nthread.join()\n"
+        "child = os.fork()\nif not child:\n    main()\n    deep(9)\n    os._exit(3)\n"
+        "print(os.waitpid(child, 0)[1] >> 8)\nmain()\n"
+    )
+    ran = profiled(text, torch_python(), framework=None, stacks=True)
+    assert (ran.code, ran.out) == (0, "3\n"), ran.err
+    (profile,) = ran.profiles
+    lines = {event.name: event.stack[0].rpartition(": ")[2] for event in profile.of_kind("operator")}
+    assert lines["aten::tan"] == "other"
+    assert [event.stack[0].rpartition(": ")[2] for event in profile.events if event.name == "aten::cos"] == ["main"] * 2
+
+
+def test_a_script_with_a_profile_function_of_its_own_has_it_and_the_profile_says_so(
+    profiled: Callable[..., Ran],
+) -> None:
+    text = (
+        "import sys, torch\nseen = []\ndef first():\n    torch.ones(1)\ndef second():\n    torch.zeros(1)\n"
+        "first()\nsys.setprofile(lambda *told: seen.append(told[1]))\nsecond()\nsys.setprofile(None)\n"
+        "print(seen.count('call'))\n"
+    )
+    ran = profiled(text, torch_python(), framework=None, stacks=True, modules=False)
+    assert (ran.code, ran.out) == (0, "1\n"), ran.err
+    (profile,) = ran.profiles
+    stacks = {event.name: event.stack for event in profile.of_kind("operator")}
+    assert stacks["aten::ones"][0].endswith(": first")
+    assert stacks["aten::zeros"] == ()
+    assert any("a profile function of its own" in note for note in profile.notes)
+
+
+#: Many calls of Python, of which PyTorch's own recorder keeps kilobytes each; then how much memory the process held.
+CALLS = """
+import atexit, resource
+atexit.register(lambda: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+import torch
+def call():
+    pass
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(400_000):
+    call()
+torch.ones(1)
+"""
+
+
+def test_calls_of_python_cost_a_few_bytes_each(profiled: Callable[..., Ran]) -> None:
+    ran = profiled(CALLS, torch_python(), framework=None, stacks=True)
+    assert ran.code == 0, ran.err
+    assert int(ran.out) < 100_000  # kilobytes, of 400,000 calls

@@ -4,11 +4,14 @@ The format is Google's "Trace Event Format": complete events (`X`) with times in
 of processes and threads (`M`). A double cannot hold nanoseconds since 1970, so times count from the first span, and
 `opperf.epoch` says when that was. Perfetto drops a span that partly overlaps another of its thread, so those stand on
 threads of their own, `main (2)`; what thread they are of is in the name's arguments.
+
+A stack of Python lines stands once in `stackFrames`, whatever was called from there, and spans name it by `sf`; `line`
+is its innermost one, for viewers that know no stacks. A file that has them in the spans' arguments is read as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf, nextafter
 from typing import Annotated, Any, get_type_hints
@@ -21,12 +24,18 @@ from opperf.profile.nesting import in_time, lanes, track
 SCHEMA_VERSION = 1
 #: What a span says besides its name, kind, time and place.
 DETAILS = tuple(
-    field for field in fields(Event) if field.name not in ("name", "kind", "begin", "duration", "process", "thread")
+    field
+    for field in fields(Event)
+    if field.name not in ("name", "kind", "begin", "duration", "process", "thread", "stack")
 )
+#: Lines of a stack: what is beyond is cut off.
+DEEPEST = 1000
 
 #: How what a profile says is read: of very many spans, so once for all.
 DETAIL_KINDS = {
-    name: kind_of(hint) for name, hint in get_type_hints(Event).items() if name in {one.name for one in DETAILS}
+    name: kind_of(hint)
+    for name, hint in get_type_hints(Event).items()
+    if name == "stack" or name in {one.name for one in DETAILS}
 }
 NAME, NUMBER, KIND = kind_of(str), kind_of(int), kind_of(Annotated[str, OneOf(KINDS)])
 ARGUMENTS = kind_of(Mapping[str, Any])
@@ -36,32 +45,82 @@ LONGEST = 1e15
 
 def to_trace(profile: Profile) -> dict[str, Any]:
     """Return the document; its spans are in the order of time, and come back so."""
-    times = [event.begin for event in profile.events] + [reading.time for reading in profile.readings]
-    epoch = min(times, default=0)
+    stacks = Frames()
+    return {"displayTimeUnit": "ns", "traceEvents": list(entries(profile, stacks)), **rest(profile, stacks)}
+
+
+def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, Any]]:
+    """Yield the trace events one by one; the stacks that they name are added to `stacks`."""
+    epoch = _epoch(profile)
     # Of two that begin together, Perfetto takes the first for the outer one.
     events = sorted(profile.events, key=in_time)
     places = [(event.process, event.thread, lane) for event, (lane, _) in zip(events, lanes(events))]
     # Threads are numbered: the system's own numbers may be beyond what a double holds, as MXNet's are.
     threads = {place: number for number, place in enumerate(dict.fromkeys(places), 1)}
     processes = {*profile.processes, *(event.process for event in events), *(one.process for one in profile.readings)}
+    yield from (_named("process_name", number, 0, name=_title(profile, number)) for number in sorted(processes))
+    for (process, thread, lane), number in threads.items():
+        yield _named("thread_name", process, number, name=track(thread, lane), thread=thread)
+    yield from (_span(event, threads[place], epoch, stacks) for event, place in zip(events, places))
+    yield from (_counter(reading, epoch) for reading in profile.readings)
+
+
+def rest(profile: Profile, stacks: Frames) -> dict[str, Any]:
+    """Return what the document has besides trace events."""
     return {
-        "displayTimeUnit": "ns",
-        "traceEvents": [
-            *(_named("process_name", number, 0, name=_title(profile, number)) for number in sorted(processes)),
-            *(
-                _named("thread_name", process, number, name=track(thread, lane), thread=thread)
-                for (process, thread, lane), number in threads.items()
-            ),
-            *(_span(event, threads[place], epoch) for event, place in zip(events, places)),
-            *(_counter(reading, epoch) for reading in profile.readings),
-        ],
+        **({"stackFrames": stacks.told} if stacks.told else {}),
         "opperf": {
             "schema_version": SCHEMA_VERSION,
-            "epoch": epoch,
+            "epoch": _epoch(profile),
             "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
             "notes": list(profile.notes),
         },
     }
+
+
+def _epoch(profile: Profile) -> int:
+    times = (*(event.begin for event in profile.events), *(reading.time for reading in profile.readings))
+    return min(times, default=0)
+
+
+class Frames:
+    """The lines of stacks, each once beneath the line that called it, as the format has them."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, dict[str, Any]] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._whole: dict[tuple[str, ...], int] = {}
+
+    def number(self, stack: tuple[str, ...]) -> int:
+        """Return what a stack is called, which is added where it is new."""
+        if stack not in self._whole:
+            number = 0
+            for line in reversed(stack[:DEEPEST]):
+                caller, number = number, self._numbers.setdefault((number, line), len(self._numbers) + 1)
+                if str(number) not in self.told:
+                    self.told[str(number)] = {"name": line, **({"parent": str(caller)} if caller else {})}
+            self._whole[stack] = number
+        return self._whole[stack]
+
+
+class _Read:
+    """Stacks as they are read, each once."""
+
+    def __init__(self, told: Mapping[str, Mapping[str, Any]]) -> None:
+        self._told = told
+        self._known: dict[int, tuple[str, ...]] = {}
+
+    def stack(self, number: Any) -> tuple[str, ...]:
+        """Return the lines of a stack; raises `KeyError` for one that is not there."""
+        number = NUMBER.read(number, "sf")
+        if number not in self._known:
+            lines: list[str] = []
+            place = str(number)
+            while place and len(lines) < DEEPEST:
+                lines.append(NAME.read(self._told[place]["name"], f"stackFrames.{place}.name"))
+                place = NAME.read(self._told[place].get("parent", ""), f"stackFrames.{place}.parent")
+            self._known[number] = tuple(lines)
+        return self._known[number]
 
 
 def from_trace(document: Any, where: str) -> Profile:
@@ -72,6 +131,7 @@ def from_trace(document: Any, where: str) -> Profile:
     entries = read_as(Sequence[Mapping[str, Any]], document.get("traceEvents"), f"{where}: traceEvents")
     epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
     facts = read_as(Mapping[str, Mapping[str, Any]], own.get("processes"), f"{where}: opperf.processes")
+    stacks = _Read(read_as(Mapping[str, Mapping[str, Any]], document.get("stackFrames", {}), f"{where}: stackFrames"))
     threads: dict[tuple[int, int], str] = {}
     events, readings = [], []
     try:
@@ -80,7 +140,7 @@ def from_trace(document: Any, where: str) -> Profile:
             if entry["ph"] == "M" and entry["name"] == "thread_name":
                 threads[entry["pid"], entry["tid"]] = read_as(str, entry["args"]["thread"], "args.thread")
             elif entry["ph"] == "X":
-                events.append(_event(entry, threads, epoch))
+                events.append(_event(entry, threads, epoch, stacks))
             elif entry["ph"] == "C":
                 readings.append(_reading(entry, epoch))
         place = "opperf.processes"
@@ -105,8 +165,9 @@ def _named(what: str, process: int, number: int, **names: str) -> dict[str, Any]
     return {"ph": "M", "name": what, "pid": process, "tid": number, "args": names}
 
 
-def _span(event: Event, thread: int, epoch: int) -> dict[str, Any]:
+def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, Any]:
     details = {field.name: getattr(event, field.name) for field in DETAILS}
+    said = {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default}
     return {
         "ph": "X",
         "name": event.name,
@@ -115,7 +176,8 @@ def _span(event: Event, thread: int, epoch: int) -> dict[str, Any]:
         "dur": _microseconds(event.duration),
         "pid": event.process,
         "tid": thread,
-        "args": {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default},
+        **({"sf": stacks.number(event.stack)} if event.stack else {}),
+        "args": said | ({"line": event.stack[0]} if event.stack else {}),
     }
 
 
@@ -124,10 +186,12 @@ def _counter(reading: Reading, epoch: int) -> dict[str, Any]:
     return {"ph": "C", "name": reading.device, "ts": time, "pid": reading.process, "args": {"bytes": reading.held}}
 
 
-def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epoch: int) -> Event:
+def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epoch: int, stacks: _Read) -> Event:
     """Return a span; raises `InputError` that names the key."""
     said = ARGUMENTS.read(entry["args"], "args")
     details = {name: DETAIL_KINDS[name].read(value, name) for name, value in said.items() if name in DETAIL_KINDS}
+    if "sf" in entry:
+        details["stack"] = stacks.stack(entry["sf"])
     return Event(
         NAME.read(entry["name"], "name"),
         KIND.read(entry["cat"], "cat"),

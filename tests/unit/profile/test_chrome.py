@@ -134,6 +134,52 @@ def test_spans_of_a_thread_that_partly_overlap_stand_on_threads_of_their_own() -
     }
 
 
+def called(*stacks: tuple[str, ...]) -> dict[str, Any]:
+    """Return the document of an operator for each stack."""
+    return written(
+        Profile(tuple(Event("add", "operator", EPOCH + 9 * i, 5, 7, "main", stack=one) for i, one in enumerate(stacks)))
+    )
+
+
+def test_a_stack_stands_once_however_often_it_called() -> None:
+    outer = ("b.py(2): step", "c.py(1): <module>")
+    document = called(*[("a.py(3): call", *outer)] * 50, outer, ())
+    assert sorted(one["name"] for one in document["stackFrames"].values()) == ["a.py(3): call", *outer]
+    spans = [entry for entry in document["traceEvents"] if entry["ph"] == "X"]
+    assert [len({span.get("sf") for span in spans}), "sf" in spans[-1]] == [3, False]
+    assert spans[0]["args"] == {"line": "a.py(3): call"}
+
+
+def test_an_older_file_that_has_stacks_in_the_arguments_is_read() -> None:
+    document = called(())
+    document["traceEvents"][-1]["args"]["stack"] = ["a.py(3): call", "c.py(1): <module>"]
+    assert from_trace(document, "profile.json").events[0].stack == ("a.py(3): call", "c.py(1): <module>")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda document: document.update(stackFrames=[]),
+        lambda document: document.update(stackFrames={"1": {}}),
+        lambda document: document.update(stackFrames={"1": {"name": 5}}),
+        lambda document: document.update(stackFrames={"1": {"name": "a", "parent": "3"}}),
+        lambda document: document["traceEvents"][-1].update(sf=2),
+        lambda document: document["traceEvents"][-1].update(sf="1"),
+    ],
+)
+def test_a_damaged_stack_is_named_and_not_read(damage: Any) -> None:
+    document = called(("a.py(3): call",))
+    damage(document)
+    with pytest.raises(InputError, match=r"^profile\.json: (traceEvents|stackFrames)"):
+        from_trace(document, "profile.json")
+
+
+def test_a_stack_that_leads_to_itself_has_an_end() -> None:
+    document = called(("a.py(3): call",))
+    document["stackFrames"]["1"]["parent"] = "1"
+    assert len(from_trace(document, "profile.json").events[0].stack) == 1000
+
+
 @pytest.mark.parametrize(
     "damage",
     [

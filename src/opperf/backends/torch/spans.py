@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from torch.autograd import DeviceType
 
+from opperf.backends.python_stacks import Stacks
 from opperf.backends.torch.modules import RANGE
 from opperf.profile.event import Event, Profile, Reading
 from opperf.profile.nesting import parents
@@ -40,8 +41,6 @@ ENGINE = "autograd::engine::evaluate_function: "
 COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
 #: Several operators in one: a compiled graph on a CPU, which does not tell its loops apart, or one compiled kernel.
 FUSED = re.compile(r"^CompiledFxGraph$|^triton_|cpp_fused_")
-#: A line of Python in a stack, beside which calls of C and modules stand.
-LINE = re.compile(r"\(\d+\): ")
 #: Of what kind a span is to PyTorch (ATen/record_function.h): a node of a backward, a range that somebody named.
 BACKWARD, USER = 1, 7
 
@@ -55,10 +54,10 @@ def plain(name: str) -> str:
     return COMPILED.sub("CompiledFxGraph", name)
 
 
-def profile_of(results: Any, watching: Watching, thread: Callable[[int], str]) -> Profile:
+def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None = None) -> Profile:
     """Return what the profiler's results tell; `thread` names a thread by the system's number."""
     spans, kernels, changes = _sorted(results.events())
-    found = [_event(one, watching, thread) for one in spans]
+    found = [_event(one, watching, thread, stacks) for one in spans]
     above = parents(found)
     backward = _inherited(above, [_of_backward(one, event) for one, event in zip(spans, found)])
     modules = _inherited(above, [event.name if event.kind == "module" else None for event in found])
@@ -110,7 +109,7 @@ def _hidden(one: Any) -> bool:
     return hasattr(one, "is_hidden_event") and bool(one.is_hidden_event())
 
 
-def _event(one: Any, watching: Watching, thread: Callable[[int], str]) -> Event:
+def _event(one: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None) -> Event:
     """Return a span by itself, before it is known what lies around it."""
     name = plain(one.name())
     return Event(
@@ -121,7 +120,7 @@ def _event(one: Any, watching: Watching, thread: Callable[[int], str]) -> Event:
         os.getpid(),
         thread(one.device_resource_id()),
         shapes=_shapes(one) if watching.shapes else (),
-        stack=_stack(one) if watching.stacks else (),
+        stack=() if stacks is None else stacks.at(one.device_resource_id(), one.start_ns()),
         fused=bool(FUSED.search(name)),
         flops=one.flops() or None,
     )
@@ -145,14 +144,6 @@ def _kind(one: Any, name: str) -> str:
 def _is_bare(name: str) -> bool:
     """Whether a name is an operator's without its namespace, as some call themselves."""
     return hasattr(torch.ops.aten, name)
-
-
-def _stack(one: Any) -> tuple[str, ...]:
-    """Return the lines of Python that called; none where PyTorch's copy of their names is no text any more."""
-    try:
-        return tuple(line for line in one.stack() if LINE.search(line))
-    except UnicodeDecodeError:
-        return ()
 
 
 def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:

@@ -2,21 +2,23 @@
 
 It sees the operators of all threads. Of memory PyTorch reports to the thread that started the profiler and to those
 that belong to it, as autograd's: with `memory` other threads are not seen.
+
+Which lines of Python called them opperf follows by itself: PyTorch's own recorder keeps kilobytes of every call of
+Python, and a program that imported a large library ran out of memory with it.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import torch
 from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ExecutionTraceObserver
 
+from opperf.backends.python_stacks import TAKEN, PythonCalls, Stacks
 from opperf.backends.thread_names import ThreadNames
 from opperf.backends.torch.modules import Ranges
 from opperf.backends.torch.spans import profile_of
@@ -29,6 +31,7 @@ MEMORY_NOTE = (
     "torch: memory counts from the start of the profile, and with it only the thread that started the profiler is seen"
 )
 ENDED_NOTE = "torch: the script used PyTorch's profiler by itself, which ended this one: what it had seen is lost"
+TAKEN_NOTE = f"torch: {TAKEN}"
 #: Above every level of Kineto's messages: it would print a line at each start and stop.
 SILENT = "6"
 
@@ -54,11 +57,10 @@ class Watcher:
         self._windows: list[Window] = []
         self._steps = Steps()
         self._names = ThreadNames()
+        self._calls = PythonCalls() if watching.stacks else None
         self._ended = False
         self._observer = _observer(watching.record)
         self.allows_copies = False
-        if watching.stacks:
-            _import_compiler()
 
     def start(self) -> None:
         """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
@@ -80,6 +82,8 @@ class Watcher:
         self._steps.begin()
         if self._observer is not None:
             self._observer.start()
+        if self._calls is not None:
+            self._calls.start()
 
     def stop(self) -> None:
         """Wait for every device, then watch no more; raises `ProfilerError` in a thread that cannot."""
@@ -92,6 +96,8 @@ class Watcher:
                 hint="start and stop it in one thread, or leave memory out",
                 slug="profiler_thread",
             )
+        if self._calls is not None:
+            self._calls.stop()
         _wait()
         if self._observer is not None:
             self._observer.stop()
@@ -117,15 +123,17 @@ class Watcher:
             self._observer = None
         windows, self._windows = self._windows, []
         facts = {"framework": self.framework, "version": str(torch.__version__)}
-        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended)
-        told = [self._told(window) for window in windows]
+        stacks = None if self._calls is None else self._calls.take()
+        taken = self._calls is not None and self._calls.taken
+        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * taken)
+        told = [self._told(window, stacks) for window in windows]
         return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
-    def _told(self, window: Window) -> Profile:
+    def _told(self, window: Window, stacks: Stacks | None) -> Profile:
         def thread(number: int) -> str:
             return self._names.of(number, window.threads.get(number, "thread"))
 
-        return profile_of(window.session.kineto_results, self._watching, thread)
+        return profile_of(window.session.kineto_results, self._watching, thread, stacks)
 
     def _session(self) -> Any:
         return torch.autograd.profiler.profile(
@@ -134,21 +142,8 @@ class Watcher:
             record_shapes=self._watching.shapes,
             with_flops=self._watching.shapes,  # counted from the shapes
             profile_memory=self._watching.memory,
-            with_stack=self._watching.stacks,
-            experimental_config=_configuration(
-                verbose=self._watching.stacks,  # else spans do not tell them
-                profile_all_threads=not self._watching.memory,
-            ),
+            experimental_config=_configuration(profile_all_threads=not self._watching.memory),
         )
-
-
-def _import_compiler() -> None:
-    """Import what PyTorch imports when a program makes its first optimizer.
-
-    With stacks its profiler keeps every call of Python. Those of this import are so many that it takes minutes to stop.
-    """
-    with suppress(ImportError):
-        import_module("torch._dynamo")
 
 
 def _configuration(**settings: bool) -> Any:
@@ -156,7 +151,7 @@ def _configuration(**settings: bool) -> Any:
     try:
         return _ExperimentalConfig(**settings)
     except TypeError:
-        return _ExperimentalConfig(verbose=settings["verbose"])
+        return _ExperimentalConfig()
 
 
 def _observer(file: str) -> ExecutionTraceObserver | None:
