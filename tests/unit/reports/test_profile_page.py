@@ -133,7 +133,7 @@ def test_a_name_is_a_text_wherever_it_stands(name: str) -> None:
     marked = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert odd.data["shares"]["names"] == [marked]
     assert odd.data["flame"]["names"][-2:] == [marked, marked]
-    assert odd.data["time"]["memory"][0]["name"] == f"{marked} of 7"
+    assert odd.data["time"]["memory"][0]["name"] == f"{marked} held by 7"
     texts = json.dumps(odd.data).replace("<br>", "")
     assert "<" not in texts
 
@@ -228,10 +228,10 @@ def test_memory_is_there_for_each_device_with_the_extremes_of_many_readings(monk
     readings = [Reading(EPOCH + 2 * place, 7, "cpu/0", value) for place, value in enumerate(held)]
     profile = Profile((operator(0, 5),), (Reading(EPOCH + 1, 7, "cuda:0", 64), *readings))
     memory = {one["name"]: one for one in Reader(profile_page.render(profile)).data["time"]["memory"]}
-    assert memory["cuda:0"] == {"name": "cuda:0", "time": [1], "held": [64]}
-    assert {900, 5, 3000} <= set(memory["cpu/0"]["held"])
-    assert len(memory["cpu/0"]["held"]) == len(memory["cpu/0"]["time"]) <= 8
-    assert sum(memory["cpu/0"]["time"]) == 32
+    assert memory["cuda:0 held"] == {"name": "cuda:0 held", "time": [1, 4999], "held": [64, 64]}
+    assert {900, 5, 3000} <= set(memory["cpu/0 held"]["held"])
+    assert len(memory["cpu/0 held"]["held"]) == len(memory["cpu/0 held"]["time"]) <= 9
+    assert sum(memory["cpu/0 held"]["time"]) == 5000
 
 
 #: Lines of Python, innermost first.

@@ -57,7 +57,7 @@ function longest(low, high, lines) {
 function held({name, time, held}, low, high, at) {
   const from = Math.max(0, time.findLastIndex(one => one <= low));
   const after = time.findIndex(one => one > high);
-  const until = after < 0 ? time.length : after;
+  const until = time.at(-1) < low ? from : after < 0 ? time.length : after;
   const part = Math.ceil(2 * (until - from) / mostReadings) || 1;
   const shown = [];
   for (let place = from; place < until; place += part) {
@@ -70,8 +70,8 @@ function held({name, time, held}, low, high, at) {
   }
   return {
     type: "scatter", mode: "lines", name, yaxis: "y2", line: {shape: "hv", width: 1.5}, fill: "tozeroy",
-    // What was held last is held until something changes.
-    x: [...shown.map(one => at(Math.max(low, time[one]))), at(high)],
+    // What is held is held until something changes, or nobody looks any more.
+    x: [...shown.map(one => at(Math.max(low, time[one]))), at(Math.min(high, time.at(-1)))],
     y: [...shown.map(one => held[one]), held[shown.at(-1)] ?? null],
     hovertemplate: `%{y:.3s}B<extra>${name}</extra>`,
   };

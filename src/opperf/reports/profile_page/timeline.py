@@ -7,7 +7,7 @@ shows, so that short ones are seen where one comes close.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -94,11 +94,11 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, Any]:
         "said": _left_out(len(profile.events) - len(events), events),
         "memory": [
             {
-                "name": marked(f"{device} of {process}" if several else device),
+                "name": marked(f"{device} held{f' by {process}' if several else ''}"),
                 "time": _steps(reading.time - origin for reading in readings),
                 "held": [reading.held for reading in readings],
             }
-            for (process, device), readings in _by_device(profile.readings).items()
+            for (process, device), readings in _by_device(profile).items()
         ],
     }
 
@@ -169,11 +169,21 @@ def _left_out(count: int, kept: Sequence[Event]) -> str:
     return f"{count} spans of at most {longest} are in the file of the profile, not here."
 
 
-def _by_device(readings: Iterable[Reading]) -> dict[tuple[int, str], list[Reading]]:
+def _by_device(profile: Profile) -> dict[tuple[int, str], list[Reading]]:
+    """Return the readings of each device; what was held last is held until the process was last seen."""
+    ends: dict[int, int] = {}
+    for event in profile.events:
+        ends[event.process] = max(ends.get(event.process, 0), event.end)
     found: dict[tuple[int, str], list[Reading]] = {}
-    for reading in sorted(readings, key=lambda reading: reading.time):
+    for reading in sorted(profile.readings, key=lambda reading: reading.time):
         found.setdefault((reading.process, reading.device), []).append(reading)
-    return {device: _thinned(several) for device, several in found.items()}
+    return {
+        (process, device): [
+            *_thinned(readings),
+            replace(readings[-1], time=max(readings[-1].time, ends.get(process, 0))),
+        ]
+        for (process, device), readings in found.items()
+    }
 
 
 def _thinned(readings: list[Reading]) -> list[Reading]:
