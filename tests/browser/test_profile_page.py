@@ -290,6 +290,7 @@ def test_a_vast_profile_is_a_page_of_bounded_size_that_answers_at_once(window: O
     page.wait_for_selector("#timeline .bars .point", state="attached")
     assert page.evaluate("time.begin.length") > 150_000
     for stretch in ("", "[0.05, 0.1]", "[0.05, 0.05001]"):
-        took = page.evaluate(f"(() => {{ const at = Date.now(); drawTime({stretch}); return Date.now() - at; }})()")
-        assert took < 3000  # a tenth of it, on a quiet machine
+        draw = f"(() => {{ const at = Date.now(); drawTime({stretch}); return Date.now() - at; }})()"
+        # Others on the machine take time as well, but seldom of all tries.
+        assert min(page.evaluate(draw) for _ in range(5)) < 3000
     assert page.locator("#timeline .bars .point").count() == 10
