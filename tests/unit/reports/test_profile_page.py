@@ -204,13 +204,22 @@ def test_steps_to_choose_from_are_spread_over_all_and_the_middling_one_is_shown(
     assert "13 steps between these" in page.text["span"]
 
 
+def test_what_came_before_the_first_step_can_be_chosen_by_itself() -> None:
+    page = Reader(profile_page.render(Profile((operator(0, 300), step(400, 100), step(500, 90, "another")))))
+    options = page.text["option"].splitlines()
+    assert options[:4] == ["the whole profile, 590 us", "initialisation, 400 us", "step, 100 us", "another, 90.0 us"]
+    assert page.data["time"]["windows"][1] == [0, 400 * US]
+    chosen = [attributes["value"] for _, attributes in page.elements if "selected" in attributes]
+    assert chosen == ["2"]
+
+
 def test_spans_of_several_processes_stand_on_threads_of_their_own() -> None:
     other = Event("mul", "operator", EPOCH + 12 * US, US, 8, "main")
     events = (operator(0, 10, "before"), step(10, 10), operator(15, 20, "longer"), other, operator(40, 1, "after"))
     data = Reader(profile_page.render(Profile(events))).data
     assert spans(data)["mul"] == ("operator", 2, 12 * US, US)
     assert data["time"]["threads"] == ["main of 7", "main (2) of 7", "main of 8"]
-    assert data["time"]["windows"] == [[0, 41 * US], [10 * US, 10 * US]]
+    assert data["time"]["windows"] == [[0, 41 * US], [0, 10 * US], [10 * US, 10 * US]]
 
 
 def test_spans_lie_on_lines_by_thread_and_depth() -> None:

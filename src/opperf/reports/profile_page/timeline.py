@@ -33,11 +33,20 @@ Lane: TypeAlias = tuple[int, str, int]
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of time that can be chosen: the whole profile, or a step. Nanoseconds since 1970."""
+    """A stretch of time that can be chosen: the whole profile, what came before its steps, or a step.
 
-    title: str
+    Nanoseconds since 1970.
+    """
+
+    name: str
     begin: int
     end: int
+    is_step: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called where it is chosen."""
+        return f"{self.name}, {format_seconds((self.end - self.begin) / 1e9)}"
 
 
 def windows(profile: Profile) -> tuple[list[Window], int]:
@@ -46,18 +55,16 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
     end = max((event.end for event in profile.events), default=0)
     if end <= begin:
         return [], 0
-    whole = Window(f"the whole profile, {format_seconds((end - begin) / 1e9)}", begin, end)
     steps = sorted((step for step in profile.of_kind("step") if step.duration), key=in_time)
     chosen = steps[:: -(-len(steps) // MOST_STEPS) or 1]
     several = len({step.process for step in steps}) > 1
+    first = min((step.begin for step in steps), default=begin)
     return [
-        whole,
+        Window("the whole profile", begin, end),
+        *([Window("initialisation", begin, first)] if first > begin else []),
         *(
             Window(
-                f"{one_line(step.name)}{f' of process {step.process}' if several else ''}, "
-                f"{format_seconds(step.duration / 1e9)}",
-                step.begin,
-                step.end,
+                f"{one_line(step.name)}{f' of process {step.process}' if several else ''}", step.begin, step.end, True
             )
             for step in chosen
         ),
@@ -65,8 +72,9 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
 
 
 def typical(windows: Sequence[Window]) -> int:
-    """Return the place of the step of middling length, as the first is seldom like the others; else the first."""
-    by_length = sorted(range(1, len(windows)), key=lambda place: windows[place].end - windows[place].begin)
+    """Return the place of the step of middling length, as the first is seldom like the others; else the whole."""
+    steps = [place for place, window in enumerate(windows) if window.is_step]
+    by_length = sorted(steps, key=lambda place: windows[place].end - windows[place].begin)
     return by_length[len(by_length) // 2] if by_length else 0
 
 
