@@ -61,7 +61,7 @@ class Drawn:
     def check(self, *_: object) -> None:
         """Drawn pairs compute nothing that could be wrong."""
 
-    def compare(self, base: Trial, _: Trial) -> PairValue:
+    def compare(self, base: Trial, *_: object) -> PairValue:
         """Return a recorded log-ratio with a random sign, and the effect on top of it."""
         ratio = self._random.choice(self._pairs[base.case.operator]) * self._random.choice((-1, 1)) + self._effect
         return PairValue(ratio, TIMES, {**TIMES, "turn": TIMES["turn"] * math.exp(ratio)}, 24)

@@ -42,7 +42,7 @@ from opperf.comparison import PairValue
 from opperf.measurement import Samples
 from opperf.plan import Settings, Side, Trial
 from opperf.stats.significance import PairedTest, wilson
-from opperf.workers.duel import Duel
+from opperf.workers.duel import Duel, Patience
 from opperf.workers.starting import start
 
 EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10}
@@ -60,10 +60,10 @@ class Injected(Duel):
     log: list[tuple[str, int, float]]
     _by_calls = False
 
-    def compare(self, base: Trial, new: Trial) -> PairValue:
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Compare, and note which side was started first."""
         self._by_calls = BY_CASE[base.case.id].by_calls
-        value = super().compare(base, new)
+        value = super().compare(base, new, patience)
         if value.log_ratio is not None:
             self.log.append((BY_CASE[base.case.id].name, self.first, value.log_ratio))
         return value

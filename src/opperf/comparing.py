@@ -34,10 +34,13 @@ from opperf.record import Run
 from opperf.session import settled_side
 from opperf.stats.order import median
 from opperf.workers import machine
-from opperf.workers.duel import Duel
+from opperf.workers.duel import Duel, Patience
 from opperf.workers.pool import Pool
 from opperf.workers.process import OperatorFailure
 from opperf.workers.reference import Reference
+
+#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
+SHARE_OF_BAND = 0.5
 
 
 @dataclass
@@ -235,7 +238,7 @@ class Comparing:
             self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
             for contest in self._random.sample(contests, len(contests)):
                 began = time.monotonic()
-                self._fight(duel, contest, stage)
+                self._fight(duel, contest, stage, starting)
                 contest.seconds += time.monotonic() - began + starting
                 if contest.failure is not None and not duel.alive:
                     break  # the next pair has fresh children for the others
@@ -244,10 +247,14 @@ class Comparing:
         finally:
             duel.close()
 
-    def _fight(self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]]) -> None:
+    def _fight(
+        self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]], starting: float
+    ) -> None:
+        """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
+        patience = Patience(starting, self._rule.band * SHARE_OF_BAND)
         try:
             duel.check(self._reference, contest.base, contest.new)
-            stage(contest).append(duel.compare(contest.base, contest.new))
+            stage(contest).append(duel.compare(contest.base, contest.new, patience))
             if not contest.memory and _same_kind(contest.base.side, contest.new.side):
                 contest.memory = duel.memory(contest.base, contest.new)
         except (OpperfError, OperatorFailure) as error:

@@ -16,6 +16,7 @@ from opperf.case import Case
 from opperf.comparing import Comparing, Contest, outcome
 from opperf.comparison import Comparison, PairValue
 from opperf.plan import Settings, Side, Trial
+from opperf.workers.duel import Patience
 from opperf.workers.process import OperatorFailure
 
 #: Seconds that a pair takes.
@@ -41,21 +42,35 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def compared(clock: Clock, ratios: Iterator[float], rule: Rule | None = None, **settings: Any) -> Comparison:
-    """Return what is said of one comparison whose pairs say these log-ratios one after the other."""
+def compared(
+    clock: Clock,
+    ratios: Iterator[float],
+    rule: Rule | None = None,
+    *,
+    starting: float = 0.0,
+    contests: int = 1,
+    patience: list[Patience] | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Return what is said of the first comparison, whose pairs say these log-ratios one after the other.
+
+    Starting a pair takes so many seconds; `patience` is told what each contest in it was given.
+    """
 
     class Scripted:
         asked, alive = 1, True
         facts: tuple[dict[str, str], ...] = ({}, {})
 
         def __init__(self, *_: object) -> None:
-            pass
+            clock.now += starting
 
         def check(self, *_: object) -> None:
             pass
 
-        def compare(self, *_: object) -> PairValue:
+        def compare(self, _base: Trial, _new: Trial, given: Patience) -> PairValue:
             clock.now += PAIR
+            if patience is not None:
+                patience.append(given)
             ratio = next(ratios, None)
             if ratio is None:
                 raise OperatorFailure({"message": "this operator always raises"})
@@ -71,9 +86,9 @@ def compared(clock: Clock, ratios: Iterator[float], rule: Rule | None = None, **
     duel: Callable[..., Any] = Scripted
     comparison = Comparing(Settings(check=False, **settings), rule or Rule(), lambda _: None, duel=duel)
     trial = Trial(Case("add"), Side("null"), "forward")
-    contest = Contest(trial, trial, trial)
-    comparison.run([contest])
-    return outcome(contest)
+    several = [Contest(trial, trial, trial) for _ in range(contests)]
+    comparison.run(several)
+    return outcome(several[0])
 
 
 def noisy(centre: float, spread: float) -> Iterator[float]:
@@ -150,3 +165,14 @@ def test_times_are_of_the_first_stage_where_the_budget_ends_in_the_second(clock:
 def test_a_comparison_that_had_no_pair_is_taken_to_need_as_long_as_the_others() -> None:
     assert sufficient(60.0, [Progress(50.0, 5, 0), Progress(0.0, 0, 12)]) == 180.0
     assert sufficient(60.0, [Progress(0.0, 0, 12)]) is None
+
+
+@pytest.mark.parametrize(("contests", "seconds"), [(1, 6.0), (4, 1.5)])
+def test_what_a_pair_may_take_longer_is_its_share_of_starting_the_children(
+    contests: int, seconds: float, clock: Clock
+) -> None:
+    given: list[Patience] = []
+    rule = Rule(tolerance=0.04)
+    said = compared(clock, noisy(0.0, 0.001), rule, starting=6.0, contests=contests, patience=given)
+    assert said.verdict.verdict == "same"
+    assert given == [Patience(seconds, rule.band / 2)] * (5 * contests)

@@ -12,6 +12,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,7 +21,7 @@ from opperf.comparison import PairValue
 from opperf.measurement import LONG_CALL, Memory, Samples
 from opperf.message import telling
 from opperf.plan import Settings, Side, Trial
-from opperf.stats.order import centre, median, quantile
+from opperf.stats.order import centre, median, median_interval, quantile
 from opperf.workers.process import Worker
 from opperf.workers.reference import Reference
 from opperf.workers.starting import launch
@@ -37,6 +38,8 @@ TURN_SAMPLES, MOST_SAMPLES = 2, 4
 TURN_SECONDS = 0.004
 #: Rounds are fewer where they would take longer than this, in seconds, but never fewer than an estimate needs.
 PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
+#: Rounds at most of a pair that is given patience: where rounds differ, more of them cost less than another pair.
+MOST_ROUNDS = 96
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
 
@@ -45,6 +48,14 @@ BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 #: A turn of the base and one of the new side.
 Round: TypeAlias = tuple[Samples, Samples]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a pair goes on beyond its rounds: for so many `seconds`, until its log-ratio is known within `width`."""
+
+    seconds: float = 0.0
+    width: float = math.inf
 
 
 class Duel:
@@ -100,15 +111,16 @@ class Duel:
         """What base and new said of themselves."""
         return [dict(worker.facts) for worker in self._sides]
 
-    def compare(self, base: Trial, new: Trial) -> PairValue:
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
+        patience = patience or Patience()
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
         samples = TURN_SAMPLES
         held: list[dict[int, int]] = []
         few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
-        while len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and time.monotonic() - began < PAIR_SECONDS):
+        while not enough(rounds, time.monotonic() - began, patience):
             handles = {place: self._prepare(place, (base, new)[place], elsewhere=True) for place in self._order()}
             held.append(handles)
             turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
@@ -178,6 +190,23 @@ class Duel:
             if worker.alive:
                 worker.resume()
                 worker.close()
+
+
+def enough(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
+    """Return whether a pair has rounds enough after so many seconds.
+
+    What rounds say decides by how far they differ alone, whichever side is slower: that cannot favour either.
+    """
+    if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
+        return False
+    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _known(rounds, patience.width)
+
+
+def _known(rounds: Sequence[Round], width: float) -> bool:
+    """Whether the interval of the median of the rounds' log-ratios is no wider than this on either side."""
+    every = (_minima((base.seconds(), new.seconds()), ([], [])) for base, new in rounds)
+    interval = median_interval([minima[1] - minima[0] for minima in every if minima is not None])
+    return interval is not None and interval[1] - interval[0] <= 2 * width
 
 
 def samples_of_a_turn(turns: Sequence[Samples]) -> int:

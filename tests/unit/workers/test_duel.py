@@ -10,7 +10,7 @@ import pytest
 from opperf.measurement import Sample, Samples
 from opperf.plan import Side
 from opperf.workers import duel
-from opperf.workers.duel import pair_value, samples_of_a_turn, shared_cpus, starting_cpus
+from opperf.workers.duel import Patience, enough, pair_value, samples_of_a_turn, shared_cpus, starting_cpus
 
 
 def turn(*nanoseconds: int, disturbed: int = 0) -> Samples:
@@ -119,3 +119,35 @@ def test_the_second_child_imports_on_other_cpus_of_the_same_node(
 @pytest.mark.parametrize(("base", "new", "samples"), [(500_000, 600_000, 4), (500_000, 1_300_000, 3), (9**9, 9, 2)])
 def test_turns_of_both_sides_have_as_many_samples_as_fit(base: int, new: int, samples: int) -> None:
     assert samples_of_a_turn([turn(base, 2 * base), turn(new, 2 * new)]) == samples
+
+
+def rounds_of(count: int, *ratios: float) -> list[tuple[Samples, Samples]]:
+    """Return rounds whose new side takes the base's time by each of these ratios in turn."""
+    times = [round(1_000_000 * ratios[i % len(ratios)]) for i in range(count)]
+    return [(turn(1_000_000, 1_000_000), turn(time, time)) for time in times]
+
+
+@pytest.mark.parametrize(("count", "seconds"), [(24, 0.1), (7, 0.7)])
+def test_a_pair_ends_with_its_rounds_or_its_time(count: int, seconds: float) -> None:
+    assert not enough(rounds_of(count - 1, 1.0, 1.2), seconds - 0.2, Patience())
+    assert enough(rounds_of(count, 1.0, 1.2), seconds, Patience())
+
+
+def test_a_pair_whose_rounds_differ_goes_on_while_there_is_patience() -> None:
+    patience = Patience(2.0, 0.01)
+    assert not enough(rounds_of(95, 1.0, 1.2), 1.9, patience)
+    assert enough(rounds_of(96, 1.0, 1.2), 1.9, patience)
+    assert enough(rounds_of(30, 1.0, 1.2), 2.0, patience)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+def test_a_pair_whose_rounds_agree_ends_early_whatever_they_say(ratio: float) -> None:
+    patience = Patience(2.0, 0.01)
+    assert enough(rounds_of(24, 0.995 * ratio, 1.005 * ratio), 0.3, patience)
+    assert not enough(rounds_of(24, 0.98 * ratio, 1.02 * ratio), 0.3, patience)
+
+
+def test_a_pair_whose_rounds_were_disturbed_goes_on_while_there_is_patience() -> None:
+    disturbed = [(turn(100, 100, disturbed=2), turn(100, 100))] * 30
+    assert not enough(disturbed, 0.7, Patience(2.0, 0.01))
+    assert enough(disturbed, 0.7, Patience())
