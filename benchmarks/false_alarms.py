@@ -6,14 +6,17 @@ in random order. In the same minutes, as often, every workload is measured by fi
 five of the new side, and the rules of other tools judge those samples. One lane runs on each CPU, so each disturbs the
 other's caches; comparisons do not overlap.
 
-    python benchmarks/false_alarms.py [--settle] [SUITES] [RAW]
+    python benchmarks/false_alarms.py [--settle] [--alone] [--effect EFFECT ...] [SUITES] [RAW]
 
 RAW holds a line for each suite that was compared; a file that is there is gone on with until each effect has SUITES.
-With --settle, comparisons go on as with the option of that name, and no other tool's rule stands beside them.
+With --settle, comparisons go on as with the option of that name, and no other tool's rule stands beside them. With
+--alone, each operator is compared by itself, as most commands do, one after the other and on the CPUs that opperf
+chooses: identical code, and +5 % a fifth as often. The results of either are a file of their own.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -78,8 +81,8 @@ class Injected(Duel):
 BY_CASE = {workload.case.id: workload for workload in WORKLOADS}
 
 
-def suite(effect: str, seed: int, cpu: int, side: Side, rule: Rule) -> dict[str, Any]:
-    """Compare every workload, by opperf's defaults but for the rule."""
+def suite(effect: str, seed: int, cpu: int | None, side: Side, rule: Rule) -> dict[str, Any]:
+    """Compare every workload, by opperf's defaults but for the rule: each by itself unless there is a CPU for all."""
     factor = EFFECTS.get(effect, 1.0)
     log: list[tuple[str, int, float]] = []
 
@@ -88,13 +91,14 @@ def suite(effect: str, seed: int, cpu: int, side: Side, rule: Rule) -> dict[str,
         found.factor, found.log = factor, log
         return found
 
-    comparing = Comparing(Settings(seed=seed, cpus=(cpu,)), rule, lambda _: None, duel=duel)
     contests = []
     for workload in WORKLOADS:
         base = Trial(workload.case, side, "forward")
         contests.append(Contest(base, replace(base, case=workload.grown(factor)), base))
     began = time.monotonic()
-    comparing.run(contests)
+    for number, together in enumerate([[contest] for contest in contests] if cpu is None else [contests]):
+        settings = Settings(seed=seed + number, cpus=None if cpu is None else (cpu,))
+        Comparing(settings, rule, lambda _: None, duel=duel).run(together)
     wall = time.monotonic() - began
     found = []
     for workload, contest in zip(WORKLOADS, contests):
@@ -188,21 +192,23 @@ PEERS: dict[str, Callable[[Any, Any], str]] = {
 }
 
 
-def lane(cpu: int, effects: Sequence[str], raw: Path, rule: Rule) -> None:
-    """Run suites on one CPU, and write a line for each."""
+def lane(cpu: int | None, effects: Sequence[str], raw: Path, rule: Rule) -> None:
+    """Run suites on one CPU, or where opperf runs them, and write a line for each."""
     side = torch_side()
     for number, effect in enumerate(effects):
         seed = random.SystemRandom().randrange(1 << 30)
         with burners(1) if effect == BURNING else nullcontext():
-            _write(raw, sequential(seed, cpu, side) if effect == SEQUENTIAL else suite(effect, seed, cpu, side, rule))
+            if effect == SEQUENTIAL and cpu is not None:
+                _write(raw, sequential(seed, cpu, side))
+            else:
+                _write(raw, suite(effect, seed, cpu, side, rule))
         print(f"CPU {cpu}: suite {number + 1} of {len(effects)}", file=sys.stderr, flush=True)
 
 
-def missing(suites: int, lines: Sequence[dict[str, Any]], *, settle: bool) -> list[str]:
+def missing(suites: int, lines: Sequence[dict[str, Any]], effects: Sequence[str], *, alone: bool) -> list[str]:
     """Return the effects whose suites are still to be run, in random order."""
-    measured = Counter(line["effect"] for line in lines)
-    every = (*EFFECTS, BURNING) if settle else (*EFFECTS, BURNING, SEQUENTIAL)
-    wanted = {effect: max(1, suites // 10) if effect == "+2 %" else suites for effect in every}
+    measured, few = Counter(line["effect"] for line in lines), {"+5 %": 5} if alone else {"+2 %": 10}
+    wanted = {effect: max(1, suites // few.get(effect, 1)) for effect in effects}
     left = [effect for effect, count in wanted.items() for _ in range(count - measured[effect])]
     return random.sample(left, len(left))
 
@@ -214,25 +220,41 @@ def _write(raw: Path, found: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure, print and judge."""
-    settle = "--settle" in sys.argv
-    words = [word for word in sys.argv[1:] if word != "--settle"]
-    suites = int(words[0]) if words else 20
-    raw = Path(words[1] if len(words) > 1 else "false_alarms_settle.jsonl" if settle else "false_alarms.jsonl")
-    if len(words) > 2:
-        lane(int(words[2]), words[3:], raw, Rule(most=MOST_PAIRS if settle else None))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suites", nargs="?", type=int, default=20)
+    parser.add_argument("raw", nargs="?", type=Path)
+    parser.add_argument("--settle", action="store_true")
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--effect", action="append", choices=[*EFFECTS, BURNING, SEQUENTIAL], dest="effects")
+    parser.add_argument("--lane", type=int, help="the CPU of a lane, which does each effect once")
+    given = parser.parse_args()
+    options = [option for option in ("settle", "alone") if getattr(given, option)]
+    name = "_".join(["false_alarms", *options])
+    raw = given.raw or Path(f"{name}.jsonl")
+    rule = Rule(most=MOST_PAIRS if given.settle else None)
+    if given.lane is not None:
+        lane(given.lane, given.effects, raw, rule)
         return
-    cpus, option = cpus_used(), ["--settle"] if settle else []
-    left = missing(suites, _read(raw), settle=settle)
+    every = ["A/A", "+5 %"] if given.alone else [*EFFECTS, BURNING, *([] if given.settle else [SEQUENTIAL])]
+    left = missing(given.suites, _read(raw), given.effects or every, alone=given.alone)
+    if given.alone:
+        lane(None, left, raw, rule)
+    else:
+        _lanes(left, [*(f"--{option}" for option in options), str(given.suites), str(raw)])
+    judge(_read(raw), name)
+
+
+def _lanes(left: Sequence[str], words: Sequence[str]) -> None:
+    """Run a lane on each CPU, and share what is left among them."""
+    shares = [(cpu, left[place :: len(cpus_used())]) for place, cpu in enumerate(cpus_used())]
     lanes = [
-        subprocess.Popen(
-            [sys.executable, __file__, *option, str(suites), str(raw), str(cpu), *left[place :: len(cpus)]]
-        )
-        for place, cpu in enumerate(cpus)
+        subprocess.Popen([sys.executable, __file__, *words, "--lane", str(cpu), *(f"--effect={one}" for one in share)])
+        for cpu, share in shares
+        if share
     ]
     codes = [one.wait() for one in lanes]
     if any(codes):
         sys.exit("a lane failed")
-    judge(_read(raw), "false_alarms_settle" if settle else "false_alarms")
 
 
 def _read(raw: Path) -> list[dict[str, Any]]:
@@ -244,41 +266,47 @@ def judge(lines: Sequence[dict[str, Any]], name: str) -> None:
     suites = [line for line in lines if line["effect"] != SEQUENTIAL]
     rows = _ours(suites) + _peers([line for line in lines if line["effect"] == SEQUENTIAL])
     shares = {row["effect"]: row for row in rows if row["rule"] == "opperf"}
-    missed = {effect: 100 - shares[effect]["called changed %"] for effect in EFFECTS if effect != "A/A"}
-    coverage = _coverage(suites)
     orders = [_bias(suites, (first,)) for first in (0, 1)]
     walls = {row["all operators"]: row["mean s"] for row in _wall_rows(suites)}
     operators = _operators(suites)
     same = [one["verdict"] == "same" for _, one in _comparisons(suites, "A/A")]
-    unsettled, slowest = (5.0, 10.0) if name.endswith("settle") else (15.0, 4.0)
+    alone = name.endswith("alone")
+    unsettled, slowest = (5.0, 10.0) if "settle" in name else (15.0, 15.0) if alone else (15.0, 4.0)
+    figures = {
+        "identical code that is not called the same": (100 * (1 - fmean(same)), unsettled, "%"),
+        "bias, base started first": (abs(orders[0]), 0.3, "%"),
+        "bias, new side started first": (abs(orders[1]), 0.3, "%"),
+        "operators whose 99 % interval of identical code leaves out 0": (
+            sum(not row["99 % low"] <= 0 <= row["99 % high"] for row in operators), 0, "operators",
+        ),
+        "coverage of the 95 % interval, away from 95": (abs(_coverage(suites) - 95), 3.0, "%"),
+    }  # fmt: skip
+    for effect, where in (("A/A", ""), (BURNING, " beside burners")):
+        if effect in shares:
+            figures[f"false alarms{where}"] = (shares[effect]["called changed %"], 1.0, "%")
+            # Of 100 comparisons without one the interval ends at 3.7 %.
+            figures[f"false alarms{where}, Wilson upper end"] = (
+                shares[effect]["Wilson high %"], 3.0 if shares[effect]["comparisons"] > 125 else 4.0, "%",
+            )  # fmt: skip
+    for effect, most in (("+5 %", 15.0), ("+10 %", 2.0)):
+        if effect in shares:
+            figures[f"{effect} not found"] = (100 - shares[effect]["called changed %"], most, "%")
+    for effect, what in (("A/A", "identical code"), ("+5 %", "where all are 5 % slower")):
+        if effect in walls:
+            figures[f"wall time of an operator and side, {what}"] = (walls[effect], slowest, "s")
+    lanes = "each by itself" if alone else f"{len(cpus_used())} lanes at once"
     publish(
         name,
-        f"verdicts on {len(WORKLOADS)} torch workloads; {len(cpus_used())} lanes at once",
+        f"verdicts on {len(WORKLOADS)} torch workloads; {lanes}",
         rows,
-        {
-            "false alarms": (shares["A/A"]["called changed %"], 1.0, "%"),
-            "false alarms, Wilson upper end": (shares["A/A"]["Wilson high %"], 3.0, "%"),
-            "false alarms beside burners": (shares[BURNING]["called changed %"], 1.0, "%"),
-            "false alarms beside burners, Wilson upper end": (shares[BURNING]["Wilson high %"], 3.0, "%"),
-            "+5 % not found": (missed["+5 %"], 15.0, "%"),
-            "+10 % not found": (missed["+10 %"], 2.0, "%"),
-            "identical code that is not called the same": (100 * (1 - fmean(same)), unsettled, "%"),
-            "bias, base started first": (abs(orders[0]), 0.3, "%"),
-            "bias, new side started first": (abs(orders[1]), 0.3, "%"),
-            "operators whose 99 % interval of identical code leaves out 0": (
-                sum(not row["99 % low"] <= 0 <= row["99 % high"] for row in operators), 0, "operators",
-            ),
-            "coverage of the 95 % interval, away from 95": (abs(coverage - 95), 3.0, "%"),
-            "wall time of an operator and side, identical code": (walls["A/A"], slowest, "s"),
-            "wall time of an operator and side, where all are 5 % slower": (walls["+5 %"], slowest, "s"),
-        },
+        figures,
         {
             "Identical code, by operator": operators,
             "Wall time of an operator and side, imports included": _wall_rows(suites),
             "What each number of pairs buys (identical code)": _pairs_buy(suites, fmean(_pair_seconds(suites))),
             "Coverage of the reported 95 % interval": _coverage_rows(suites),
         },
-    )  # fmt: skip
+    )
 
 
 def cpus_used() -> list[int]:
@@ -304,8 +332,13 @@ def _row(rule: str, effect: str, verdicts: Sequence[str]) -> dict[str, Any]:
 def _ours(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         _row("opperf", effect, [one["verdict"] for _, one in _comparisons(suites, effect)])
-        for effect in (*EFFECTS, BURNING)
+        for effect in _measured(suites)
     ]
+
+
+def _measured(suites: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the effects that were measured, in their order."""
+    return [effect for effect in (*EFFECTS, BURNING) if any(line["effect"] == effect for line in suites)]
 
 
 def _peers(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -324,7 +357,7 @@ def _truths(suites: Sequence[dict[str, Any]]) -> dict[tuple[str, str], float]:
     """Return the true log-ratios: known for identical code and extra calls, the mean of all pairs for extra rows."""
     truths = {}
     for workload in WORKLOADS:
-        for effect in (*EFFECTS, BURNING):
+        for effect in _measured(suites):
             factor = EFFECTS.get(effect, 1.0)
             pooled = [
                 ratio
@@ -355,7 +388,7 @@ def _coverage(suites: Sequence[dict[str, Any]]) -> float:
 
 def _coverage_rows(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
-    every = {effect: _covered(suites, effect) for effect in (*EFFECTS, BURNING)}
+    every = {effect: _covered(suites, effect) for effect in _measured(suites)}
     for effect, covered in {**every, "one stage": _covered(suites, *EFFECTS, one_stage=True)}.items():
         if not covered:
             continue
@@ -389,7 +422,7 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         times = [one["time"] for _, one in _comparisons(suites, "A/A") if one["name"] == workload.name]
         found = {
             effect: [one["verdict"] for _, one in _comparisons(suites, effect) if one["name"] == workload.name]
-            for effect in EFFECTS
+            for effect in _measured(suites)
         }
         rows.append(
             {
@@ -401,9 +434,11 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "99 % low": 100 * low,
                 "99 % high": 100 * high,
                 "same %": 100 * found["A/A"].count("same") / len(found["A/A"]),
-                "+2 % found": 100 * found["+2 %"].count("slower") / len(found["+2 %"]),
-                "+5 % found": 100 * found["+5 %"].count("slower") / len(found["+5 %"]),
-                "+10 % found": 100 * found["+10 %"].count("slower") / len(found["+10 %"]),
+                **{
+                    f"{effect} found": 100 * verdicts.count("slower") / len(verdicts)
+                    for effect, verdicts in found.items()
+                    if EFFECTS.get(effect, 1.0) > 1
+                },
             }
         )
     return rows
@@ -411,7 +446,7 @@ def _operators(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _wall_rows(suites: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
-    for effect in (*EFFECTS, BURNING):
+    for effect in _measured(suites):
         walls = [line["wall"] / len(WORKLOADS) / 2 for line in suites if line["effect"] == effect]
         rows.append({"all operators": effect, "mean s": fmean(walls), "most s": max(walls), "suites": len(walls)})
     return rows

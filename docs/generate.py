@@ -269,9 +269,10 @@ def figures(name: str) -> str:
     found = json.loads(results.read_text(encoding="utf-8"))
     place = found["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
-    script, settle, _ = name.partition("_settle")  # what a benchmark measured with the option is another file
-    script += ".py --settle" if settle else ".py"
-    made = f"`benchmarks/{script}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
+    words = name.split("_")  # what a benchmark measured with an option is another file
+    options = [words.pop() for option in ("alone", "settle") if words[-1] == option]
+    command = " ".join(["_".join(words) + ".py", *(f"--{option}" for option in reversed(options))])
+    made = f"`benchmarks/{command}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
     shown = found["rows"][: int(most) if most else None]
     rows = [tuple(_figure(value) for value in row.values()) for row in shown]
     judged = [_judged(figure, known) for figure, known in found["figures"].items()]
