@@ -383,6 +383,17 @@ def test_a_file_that_is_no_trace_is_refused_with_what_it_is(text: str, told: str
     assert told in str(caught.value)
 
 
+def test_arguments_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    nested = {"schema": "1.1.1-chakra.0.0.4", "nodes": [node(2, 1, "aten::add", ADD, {**INPUTS, "types": 5})]}
+    of_node = {"id": 2, "parent": 1, "name": "aten::add", "op_schema": ADD, "inputs": [], "input_types": []}
+    flat = {"schema": "1.0.1", "nodes": [{**of_node, "input_shapes": None}]}
+    path = tmp_path / "t.json"
+    for document, told in ((nested, "`types` is 5, expected a list"), (flat, "`input_shapes` is null, expected a")):
+        path.write_text(json.dumps(document))
+        with pytest.raises(InputError, match=told):
+            read_traces([path])
+
+
 def test_a_trace_that_is_cut_short_says_after_how_many_nodes(tmp_path: Path) -> None:
     path = written(tmp_path, *map(add, range(2, 1000)))  # longer than what is read at once
     path.write_text(path.read_text()[:-900])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ijson
 
@@ -109,9 +109,9 @@ def _node(data: Mapping[str, Any]) -> Node:
         parent=int(data["ctrl_deps"]),
         name=str(data["name"]),
         schema=str(attributes.get("op_schema", "")),
-        values=inputs["values"],
-        shapes=inputs["shapes"],
-        types=inputs["types"],
+        values=_list(inputs, "values"),
+        shapes=_list(inputs, "shapes"),
+        types=_list(inputs, "types"),
         strides=inputs.get("strides", ()),
         record_function=int(attributes.get("rf_id", 0)),
         thread=int(attributes.get("tid", 0)),
@@ -128,10 +128,17 @@ def _flat(data: Mapping[str, Any]) -> Node:
         parent=int(data["parent"]),
         name=str(data["name"]),
         schema=str(data["op_schema"]),
-        values=data["inputs"],
-        shapes=data["input_shapes"],
-        types=data["input_types"],
+        values=_list(data, "inputs"),
+        shapes=_list(data, "input_shapes"),
+        types=_list(data, "input_types"),
         strides=(),
         record_function=int(data.get("rf_id", 0)),
         thread=int(data.get("tid", 0)),
     )
+
+
+def _list(holder: Mapping[str, Any], name: str) -> Sequence[Any]:
+    """Return the list of that name; raises `TypeError` for what is none."""
+    if isinstance(holder[name], list):
+        return cast("Sequence[Any]", holder[name])
+    raise TypeError(f"`{name}` is {shown(holder[name])}, expected a list")
