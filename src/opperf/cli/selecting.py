@@ -6,12 +6,9 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 from opperf.cli.options import How, Judging, Keeping, Report, Sampling, Settling, What, Where
 
@@ -36,6 +33,7 @@ def selection(
     `names` are operators that a file names. They are names, whatever they look like; `operators` may be code. `others`
     says that something else is measured, so that a plugin without names brings none.
     """
+    from opperf.cli.screen import tell
     from opperf.code import named
     from opperf.planning.selection import Selection
     from opperf.sources.param.document import read_config
@@ -43,13 +41,12 @@ def selection(
     from opperf.sources.shapes_file import read_shapes
     from opperf.sources.user_inputs import input_cases, pairs
 
-    note = partial(typer.echo, err=True)
     plugins = [plugin_file(path) for path in what.plugin or ()]
-    own = workloads(plugins, installed=bool(config), note=note)
+    own = workloads(plugins, installed=bool(config), note=tell)
     others = others or bool(what.category or what.every or what.suite or config)
     sides = where or Where()
     return Selection(
-        operators=with_plugins([*map(named, operators or ()), *names], plugins, others=others, note=note),
+        operators=with_plugins([*map(named, operators or ()), *names], plugins, others=others, note=tell),
         categories=what.category or (),
         every=what.every,
         skip=what.skip or (),

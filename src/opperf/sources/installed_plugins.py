@@ -6,9 +6,9 @@ A module is found, never imported: what is in it runs in the children that measu
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
-from importlib.metadata import entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
 
 from opperf.errors import InputError
@@ -18,13 +18,33 @@ GROUP = "opperf.plugins"
 
 def installed_plugins(note: Callable[[str], None]) -> dict[str, Path]:
     """Return the file of each installed plugin by the plugin's name; `note` takes a line on each without one."""
+    entries: dict[str, EntryPoint] = {}
+    for package in distributions():
+        for entry in _entries(package, note):
+            entries.setdefault(entry.name, entry)  # of a package that lies in two places, Python takes the first
     found: dict[str, Path] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for name in sorted(entries):
         try:
-            found[entry.name] = module_file(entry.module)
+            found[name] = module_file(_module(entries[name]))
         except InputError as error:
-            note(f"plugin `{entry.name}` is left out: {error.message}")
+            note(f"plugin `{name}` is left out: {error.message}")
     return found
+
+
+def _entries(package: Distribution, note: Callable[[str], None]) -> Iterator[EntryPoint]:
+    """Yield the plugins of a package; whoever wrote a file that Python cannot read stops nobody else's."""
+    try:
+        yield from package.entry_points.select(group=GROUP)
+    except (TypeError, ValueError, AttributeError) as error:  # each release of Python has its own
+        note(f"the plugins of `{package.name}` are left out: {error}")
+
+
+def _module(entry: EntryPoint) -> str:
+    """Return the module that an entry point names; raises `InputError` for none."""
+    module = entry.value.partition(":")[0].partition("[")[0].strip()
+    if all(word.isidentifier() for word in module.split(".")):
+        return module
+    raise InputError(f"`{entry.value}` names no module", hint="write `name = package.module`")
 
 
 def module_file(name: str, places: Sequence[str] | None = None) -> Path:

@@ -103,3 +103,27 @@ def test_a_file_named_on_the_command_line_goes_before_an_installed_one(install: 
     mine = tmp_path / "mine.py"
     mine.write_text(OPERATORS)
     assert with_plugins(["swift_softmax"], [mine], others=False) == (Code(f"{mine}:swift_softmax"),)
+
+
+@pytest.mark.parametrize("module", ["../../x", "", "a..b", "x y", ".", "/etc/passwd"])
+def test_an_entry_point_that_names_no_module_is_left_out_with_a_note(install: Install, module: str) -> None:
+    install("swift", "swift_kernels.declared", OPERATORS)
+    folder = install("evil", "evil_kernels", None).parent / "evil-1.0.dist-info"
+    folder.joinpath("entry_points.txt").write_text(f"[opperf.plugins]\nevil = {module}\n")
+    told: list[str] = []
+    found = installed_plugins(told.append)
+    assert "swift" in found
+    assert "evil" not in found
+    assert len(told) == 1
+    assert "evil" in told[0]
+
+
+@pytest.mark.parametrize("text", [b"[opperf.plugins]\nnothing to see\n", b"[opperf.plugins]\ng = \xff\n"])
+def test_entry_points_that_python_cannot_read_stop_no_other_plugin(install: Install, text: bytes) -> None:
+    install("swift", "swift_kernels.declared", OPERATORS)
+    folder = install("evil", "evil_kernels", None).parent / "evil-1.0.dist-info"
+    folder.joinpath("entry_points.txt").write_bytes(text)
+    told: list[str] = []
+    assert "swift" in installed_plugins(told.append)
+    assert len(told) == 1
+    assert "evil" in told[0]
