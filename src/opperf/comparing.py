@@ -30,6 +30,7 @@ from opperf.planning.matchup import between, on
 from opperf.planning.selection import Selection
 from opperf.planning.side_text import SideText
 from opperf.planning.suites import unmeasured
+from opperf.reason import Warning
 from opperf.record import Run
 from opperf.session import settled_side
 from opperf.stats.order import median
@@ -85,6 +86,11 @@ class Contest:
     def decisive(self) -> list[PairValue]:
         """The pairs that the verdict is of."""
         return self.stage1 if self.first_only or len(self.ratios2) < 2 else self.stage2
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What was seen of either side, each once."""
+        return tuple(dict.fromkeys(one for pair in (*self.stage1, *self.stage2) for one in pair.warnings))
 
     @property
     def ratios1(self) -> list[float]:
@@ -304,6 +310,7 @@ def outcome(contest: Contest) -> Comparison:
         new_time=new_time,
         tails=tails,
         memory=_memory(contest.memory),
+        warnings=contest.warnings,
         stages=(tuple(contest.ratios1), tuple(contest.ratios2)),
         clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",

@@ -27,7 +27,7 @@ class PairValue:
     turn. `base` and `new` hold, in seconds, `turn`, the centre over rounds of those minima, new over base being the
     ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
     With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
-    `clock` is `cpu` where CPU time stands in for wall time.
+    `clock` is `cpu` where CPU time stands in for wall time. `warnings` say what was seen of either side.
     """
 
     log_ratio: float | None
@@ -36,6 +36,7 @@ class PairValue:
     rounds: int = 0
     reason: str | None = None
     clock: str = "wall"
+    warnings: tuple[Warning, ...] = ()
 
 
 @dataclass(frozen=True)

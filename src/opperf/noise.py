@@ -53,6 +53,8 @@ class Noise:
                 comparing.run(contests)
             finally:
                 self._facts = comparing.facts
+                for warning in dict.fromkeys(one for contest in contests for one in contest.warnings):
+                    self._progress.note(f"warning: {warning.message}")
 
     def document(self, *, labels: Mapping[str, str], command: Sequence[str]) -> NoiseRun:
         """Return what was found."""

@@ -180,6 +180,26 @@ def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_
         assert (records[name]["status"], "traced" in warned[name]) == ("ok", False)
 
 
+def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here: Path) -> None:
+    (here / "traced.py").write_text(
+        "import sys\ndef quiet(x): return x\ndef leaves(x):\n    sys.settrace(lambda *_: None)\n    return x\n"
+    )
+    said = "the operator leaves `sys.settrace` on"
+    sides = ["traced.py:quiet", "--new", "traced.py:leaves", "--pairs", "3"]
+    command = [sys.executable, "-m", "opperf"]
+    asked = ["--input", "x=4", "--format", "json"]
+    for verb, words in (("compare", sides), ("gate", [*sides, "--inconclusive", "pass"])):
+        done = subprocess.run([*command, verb, *words, *asked], capture_output=True, text=True)
+        assert done.returncode in (0, 1), done.stderr
+        (comparison,) = json.loads(done.stdout)["comparisons"]
+        (warning,) = comparison["warnings"]
+        assert warning["slug"] == "traced"
+        assert warning["message"].startswith(f"new: {said}")
+    words = ["traced.py:leaves", "--framework", "numpy", "--repeats", "1", "--pairs", "3"]
+    done = subprocess.run([*command, "noise", *words, *asked], capture_output=True, text=True)
+    assert f"warning: base: {said}" in done.stderr
+
+
 def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> None:
     (here / "mine.py").write_text(f"{MINE}\ndef again(rows):\n    return fast(fast(rows))\n")
     for words in (

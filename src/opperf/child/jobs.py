@@ -274,7 +274,8 @@ class Jobs:
         prepared = self._prepared[handle]
         block = self._block(prepared)
         block.calls = calls or block.calls
-        return self._engine.turn(block, samples, output_bytes=prepared.sound.output_bytes).to_json()
+        turn = self._engine.turn(block, samples, output_bytes=prepared.sound.output_bytes)
+        return {**turn.to_json(), "warnings": [doubt.to_json() for doubt in _traced(self.tracers)]}
 
     def _block(self, prepared: Prepared) -> Block:
         if prepared.block is None:

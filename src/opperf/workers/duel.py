@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +21,7 @@ from opperf.comparison import PairValue
 from opperf.measurement import LONG_CALL, Memory, Samples
 from opperf.message import telling
 from opperf.plan import Settings, Side, Trial
+from opperf.reason import Warning
 from opperf.stats.order import centre, median, median_interval, quantile
 from opperf.workers.process import Worker
 from opperf.workers.reference import Reference
@@ -46,6 +47,8 @@ HELD_BYTES = 512 * 1024 * 1024
 #: Variables that bind threads to the CPUs that a runtime sees when it is loaded.
 BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
+#: What each side is called.
+SIDES = ("base", "new")
 #: A turn of the base and one of the new side.
 Round: TypeAlias = tuple[Samples, Samples]
 
@@ -77,6 +80,7 @@ class Duel:
         self._settings = settings
         self._random = generator
         self._workers: list[Worker] = []
+        self._warnings: dict[Warning, None] = {}
         self.asked = 0
         try:
             sides = [base, new]
@@ -134,7 +138,8 @@ class Duel:
         for handles in held:
             self._release(handles)
         alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
-        return pair_value(rounds, cpu_may_stand_in=alone)
+        warnings, self._warnings = tuple(self._warnings), {}
+        return replace(pair_value(rounds, cpu_may_stand_in=alone), warnings=warnings)
 
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
@@ -171,7 +176,11 @@ class Duel:
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
         asked = {"handle": handle, "samples": samples, "calls": calls}
-        return Samples.from_json(self._ask(place, "turn", asked))
+        told = self._ask(place, "turn", asked)
+        for doubt in told.get("warnings", ()):
+            warning = Warning.from_json(doubt)
+            self._warnings[replace(warning, message=f"{SIDES[place]}: {warning.message}")] = None
+        return Samples.from_json(told)
 
     def _ask(self, place: int, verb: str, arguments: Mapping[str, Any]) -> Any:
         """Wake a child, ask it, and stop it again."""
