@@ -40,8 +40,8 @@ files: Any = importlib.import_module("tests.unit.sources.conftest")
 EXAMPLES = 20_000
 #: A command takes its start too, so it gets one of so many examples.
 BY_COMMAND = 2000
-#: Readers that work at a time, and how many there are.
-WORKERS, READERS = 3, 27
+#: Readers that work at a time.
+WORKERS = 2
 #: A config may have 100 000 cases, which take seconds to make. Longer than that: seconds of CPU time to read a file
 #: here, and of anybody's for a whole command.
 LONGEST_READ, LONGEST_COMMAND = 30.0, 120.0
@@ -185,11 +185,11 @@ def replayed(path: Path) -> bool:
 
 
 def of_every_reader(number: int, count: int) -> list[Counts]:
-    """Read mutants of whole files, so many by each reader."""
+    """Read so many mutants of whole files, as many by each reader."""
     with tempfile.TemporaryDirectory() as folder:
         kinds = [one.kind for one in readers(Path(folder))]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as workers:
-        return list(workers.map(_of_one_reader, kinds, [number] * len(kinds), [count] * len(kinds)))
+        return list(workers.map(_of_one_reader, kinds, [number] * len(kinds), [count // len(kinds) + 1] * len(kinds)))
 
 
 def _of_one_reader(kind: str, number: int, count: int) -> Counts:
@@ -212,7 +212,7 @@ def main() -> None:
     config_words = [word for word in files.CONFIG_WORDS if not word.startswith(("torch", "aten", "mxnet"))]
     one_mistake = files.mutated(files.CONFIG, files.CONFIG_WORDS, most=1)
     null_configs = files.mutated(NULL_CONFIG, config_words, most=1)
-    counted = of_every_reader(number, (count - drawn) // READERS + 1)
+    counted = of_every_reader(number, count - drawn)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder, "whole.json")
         whole.write_bytes(files.written(files.TRACE))

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib.metadata import Distribution
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from typer.main import get_command
 
 from opperf.case import Case, ListOf
 from opperf.cli.main import app
+from opperf.compat.mxnet_opperf.command.planned import read_rows
+from opperf.compat.param.command.kernels import from_ncu
 from opperf.expectation import Expectation, document
 from opperf.floor import Floor
 from opperf.measurement import Measurement, Memory, Sample, Samples
@@ -30,10 +34,15 @@ from opperf.profile.chrome import to_trace
 from opperf.profile.event import Event, Profile, Reading
 from opperf.reason import Reason, Warning
 from opperf.record import Run
+from opperf.reports import profile_page
 from opperf.reports.text import case_text
 from opperf.sources.gate_file import read_gate_file
-from opperf.sources.installed_plugins import module_file
+from opperf.sources.installed_plugins import installed_plugins, module_file
+from opperf.sources.param.cases import cases
+from opperf.sources.param.document import read_config
 from opperf.sources.plugin_file import declared_operators, with_plugins, workloads
+from opperf.sources.profile_file import read_profile
+from opperf.sources.script_text import check_function, frameworks_of
 from opperf.store.expected_file import read_expected
 from opperf.store.known import FLOORS, RATES
 from opperf.suite import Program, Suite, SuiteCase
@@ -102,15 +111,23 @@ def readers(folder: Path) -> list[Reader]:
         Reader("inputs of MXNet", whole["rows"], planned),
         Reader("profile", whole["profile"], command("profile", "--read", "FILE")),
         Reader("profile, by module as json", whole["profile"], command(*PROFILE_WORDS)),
+        Reader("profile, as a page", whole["profile"], lambda path: profile_page.render(read_profile(path))),
+        Reader("profiles, the former", whole["profile"], command(*DIFF_WORDS, "FILE", beside["profile"])),
+        Reader("profiles, the later", whole["profile"], command(*DIFF_WORDS, beside["profile"], "FILE")),
         Reader("expectations", whole["expected"], read_expected),
         Reader("noise floors", whole["floors"], lambda path: [one.key for one in FLOORS.read(path).values()]),
         Reader("measured peaks", whole["rates"], limits),
         Reader("gate file", whole["gate"], lambda path: read_gate_file(path), "/opperf.toml"),
         Reader("gate file, shared", whole["shared"], read_gate_file, "/pyproject.toml"),
         Reader("config", whole["config"], files.read_or_refuse_config),
+        Reader("config, as PARAM reads it", whole["config"], lenient),
+        Reader("rows, for MXNet's command", whole["rows"], read_rows),
+        Reader("report of a tool", KERNELS, kernels, ".csv"),
         Reader("trace", trace, command("replay", "FILE", "--dry-run"), packed=True),
         Reader("Kineto trace", whole["kineto"], command("replay", beside["trace"], *KINETO_WORDS), packed=True),
         Reader("plugin", whole["plugin"], plugin, ".py"),
+        Reader("script", whole["plugin"], script, ".py"),
+        Reader("entry points", b"[opperf.plugins]\none = canary_plugin\ntwo = json.decoder\n", installed, ".txt"),
         Reader("module of a plugin", b"canary_plugin.one", lambda path: module_file(read_text(path)), ".txt"),
         Reader("request", Request(1, "prepare", {"trial": TRIAL.to_json(), "seed": 0}).encode(), asked, ".line"),
         Reader("answer", Reply(1, MEASUREMENT.to_json()).encode(), answered, ".line"),
@@ -118,6 +135,14 @@ def readers(folder: Path) -> list[Reader]:
     ]
 
 
+DIFF_WORDS = ("profile", "--diff")
+#: Two launches, as Nsight Compute writes them behind its own lines.
+KERNELS = (
+    b'==PROF== Connected\n"ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","x:Push/Pop_Range:y"\n'
+    b'"","","","","ns",""\n"0","add","(128, 1, 1)","(16, 1, 1)","1,536","0.forward"\n"1","b","(1)","(1)","n/a",""\n'
+)
+#: So many cases of a config are made: one has a hundred thousand at most, which take seconds.
+MOST_CASES = 1000
 PROFILE_WORDS = ("profile", "--by", "module", "--format", "json", "--read", "FILE")
 KINETO_WORDS = ("--kineto", "FILE", "--dry-run")
 CASE = Case("concat", {"data": ListOf((TensorSpec((8, 8)), TensorSpec((8, 4))))}, {"axis": 1})
@@ -225,6 +250,68 @@ def limits(path: Path) -> object:
 def plugin(path: Path) -> object:
     """Read what a plugin declares, without running it."""
     return declared_operators(path), workloads([path]), with_plugins([], [path], others=False)
+
+
+def lenient(path: Path) -> object:
+    """Make the cases of a config as PARAM's command line does, which passes over what it does not know."""
+    config = read_config(path, lenient=True)
+    return config.notes, [case_text(one.case) for one in islice(cases(config, 0), MOST_CASES)]
+
+
+def script(path: Path) -> object:
+    """Read what a script's text tells of it, and of its functions."""
+    check_function([str(path)], "__main__:own")
+    return frameworks_of([str(path)])
+
+
+class _Package(Distribution):
+    """A package of which a file is the entry points."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read_text(self, filename: str) -> str | None:
+        """Return a file of it."""
+        return self._path.read_text(encoding="utf-8") if filename == "entry_points.txt" else "Name: drawn\n"
+
+    def locate_file(self, path: Any) -> Path:
+        """Return where a file of it lies."""
+        return self._path.with_name(str(path))
+
+
+class _Packages:
+    """Where Python looks for packages, with one more."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def find_spec(self, *named: object) -> None:
+        """Have no module."""
+
+    def find_distributions(self, context: object = None) -> list[Distribution]:
+        """Return the package."""
+        return [_Package(self._path)]
+
+
+def installed(path: Path) -> object:
+    """Read the plugins that installed packages name."""
+    here: Any = _Packages(path)
+    told: list[str] = []
+    sys.meta_path.append(here)
+    try:
+        return installed_plugins(told.append), told
+    finally:
+        sys.meta_path.remove(here)
+
+
+def kernels(path: Path) -> object:
+    """Read what a vendor's tool saw."""
+    from opperf.errors import InputError
+
+    try:
+        return from_ncu(path)
+    except ValueError as error:  # a reason on the cases: they are measured all the same
+        raise InputError(str(error)) from error
 
 
 def asked(path: Path) -> object:
