@@ -44,7 +44,7 @@ def step(name: str, begin: int, length: int) -> list[Event]:
         span("conv2d", "operator", 20, length // 3, allocated=4096, **image),
         span("mkldnn_convolution", "operator", 30, length // 4, **image),
         span("relu", "operator", half + 20, length // 10, shapes=((8, 20, 24, 24),)),
-        span(ODD, "operator", half + 20 + length // 10, 10),
+        span(ODD, "operator", half + 20 + length // 10, 10, forward=EPOCH + (begin + 30) * US),
         span("gemm_kernel", "kernel", 60, length // 4, "stream 7"),
     ]
 
@@ -141,6 +141,22 @@ def test_memory_over_time_has_the_axis_of_the_spans(opened: Opened) -> None:
     # Step 2 lasts from 1700 to 2100 us; what was held before is held at its beginning, and until its end.
     assert (memory["x"][0], memory["x"][-1]) == (0, 400e-6)
     assert memory["y"] == [4096 * (place % 5) for place in [*range(34, 40), 39, 39]]
+
+
+def test_a_line_leads_from_an_operator_to_where_it_ran_backward(opened: Opened) -> None:
+    lines = opened.page.locator("#timeline .shapelayer path")
+    assert lines.count() == 0
+    opened.page.locator("#timeline .bars .point", has_text="mkldnn").hover(force=True)
+    expect(lines).to_have_count(3)  # a frame around either, and what leads from one to the other
+    shapes = opened.page.evaluate("document.getElementById('timeline').layout.shapes")
+    assert [round(1e6 * shapes[2][key]) for key in ("x0", "x1")] == [130, 260]
+    opened.page.locator("h1").hover()
+    expect(lines).to_have_count(0)
+    opened.page.locator("#timeline .bars .point", has_text="mkldnn").click(force=True)
+    expect(lines).to_have_count(3)
+    begin, end = opened.page.evaluate("document.getElementById('timeline').layout.xaxis.range")
+    assert 20e-6 < begin < 30e-6
+    assert 270e-6 < end < 280e-6
 
 
 def test_a_line_of_python_is_enlarged_when_it_is_pressed(opened: Opened) -> None:

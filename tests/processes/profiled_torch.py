@@ -139,6 +139,8 @@ found["modules"] = [event.name for event in events if event.kind == "module"]
 found["forward"] = sorted({event.module for event in of(events, "convolution")})
 found["backward"] = sorted({event.module for event in of(events, "convolution_backward")})
 found["backward is"] = sorted({event.backward for event in of(events, "convolution_backward")})
+begins = {event.begin: event.name for event in events}
+found["flow"] = [[begins[event.forward], event.name] for event in events if event.forward is not None]
 found["outside"] = sorted({event.module for event in of(events, "_log_softmax")})
 
 

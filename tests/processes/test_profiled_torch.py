@@ -93,6 +93,16 @@ def test_operators_belong_to_the_module_that_called_them_forward_and_backward(fo
     assert found["outside"] == [""]
 
 
+def test_a_node_of_the_graph_knows_the_operator_that_it_is_the_gradient_of(found: dict[str, Any]) -> None:
+    assert found["flow"][:4] == [
+        ["aten::nll_loss_forward", "NllLossBackward0"],
+        ["aten::_log_softmax", "LogSoftmaxBackward0"],
+        ["aten::addmm", "AddmmBackward0"],
+        ["aten::t", "TBackward0"],
+    ]
+    assert len(found["flow"]) == 14
+
+
 def test_a_module_that_raises_is_left_and_no_hook_stays(found: dict[str, Any]) -> None:
     assert found["broken"] == [["aten::relu", "Sequential.0"], ["aten::cos", ""]]
     assert found["hooks"] == 0

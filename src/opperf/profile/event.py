@@ -22,7 +22,8 @@ class Event:
     (`((64, 1, 28, 28), (20, 1, 5, 5))`, an empty one for what is no tensor), the `module` that called it
     (`LeNet.conv1`), the `stack` of Python lines (innermost first), bytes `allocated` within it and the most that were
     held at once (`peak`), floating-point operations (`flops`), nanoseconds on a `device`. `fused` says that the
-    framework merged several operators in it.
+    framework merged several operators in it. Of one that ran backward, `forward` is when the call began that it
+    computes the gradient of.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Event:
     peak: int | None = None
     flops: int | None = None
     device: int | None = None
+    forward: int | None = None
 
     @property
     def end(self) -> int:

@@ -222,6 +222,20 @@ def test_spans_of_several_processes_stand_on_threads_of_their_own() -> None:
     assert data["time"]["windows"] == [[0, 41 * US], [0, 10 * US], [10 * US, 10 * US]]
 
 
+def test_what_ran_backward_is_paired_with_the_innermost_call_that_began_where_it_says() -> None:
+    events = (
+        operator(0, 9, "linear"),
+        operator(0, 5, "addmm"),
+        operator(20, 5, "AddmmBackward0", backward=True, forward=EPOCH),
+        operator(30, 5, "of another process", backward=True, forward=EPOCH + 8 * US),
+        Event("mul", "operator", EPOCH + 8 * US, US, 8, "main"),
+    )
+    time = Reader(profile_page.render(Profile(events))).data["time"]
+    assert [[time["whats"][time["what"][place]][0] for place in pair] for pair in time["flow"]] == [
+        ["addmm", "AddmmBackward0"]
+    ]
+
+
 def test_spans_lie_on_lines_by_thread_and_depth() -> None:
     kernel = Event("gemm", "kernel", EPOCH + 3 * US, 9 * US, 7, "stream 7")
     events = (step(0, 20), operator(1, 10, "linear"), operator(2, 4, "addmm"), kernel, operator(12, 4, "relu"))

@@ -61,12 +61,13 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
     above = parents(found)
     backward = _inherited(above, [_of_backward(one, event) for one, event in zip(spans, found)])
     modules = _inherited(above, [event.name if event.kind == "module" else None for event in found])
-    makers = _inherited(above, _makers(spans, found, above, backward))
+    nodes = _makers(spans, found, above, backward)
+    makers = _inherited(above, nodes)
     launched = _launched(spans, kernels)
     device = _on_device(above, launched, kernels)
     held = _held(spans, found, above, changes, watching)
     told = []
-    for place, (event, maker) in enumerate(zip(found, makers)):
+    for place, (event, node, maker) in enumerate(zip(found, nodes, makers)):
         source = place if maker is None else maker
         told.append(
             replace(
@@ -77,6 +78,8 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
                 allocated=held[place][0],
                 peak=held[place][1],
                 device=device.get(place),
+                # The engine's span around a node stands for the same.
+                forward=found[node].begin if node is not None and event.kind == "operator" else None,
             )
         )
     on_device = [_kernel(one, None if place is None else told[place]) for one, place in zip(kernels, launched)]

@@ -23,6 +23,8 @@ function scaled(value, base, units) {
 const seconds = nanoseconds => scaled(nanoseconds, 1000, ["ns", "us", "ms", "s"]);
 const bytes = held => held < 1000 ? `${held} B` : scaled(held / 1000, 1000, ["kB", "MB", "GB", "TB"]);
 
+const kindOf = span => time.kinds[time.whats[time.what[span]][1]];
+
 function description(span, from) {
   const [name, , said] = time.whats[time.what[span]];
   const [allocated, device] = [time.allocated[span] ?? null, time.device[span] ?? null];
@@ -112,7 +114,7 @@ function drawTime(range) {
   const named = time.threads.filter((_, thread) => tops[thread] !== undefined);
   const below = time.memory.length ? 150 : 0;
   const all = layout(
-    {range: [start, stop], tickformat: "~s", ticksuffix: "s", fixedrange: false, uirevision: draws++},
+    {range: [start, stop], ticks: "outside", tickcolor: color("paper"), tickformat: "~s", ticksuffix: "s", fixedrange: false, uirevision: draws++},
     {tickvals: tops.filter(top => top !== undefined).map(top => lines.get(top)), ticktext: named,
      showticklabels: !isNarrow()}, 40, lines.size,
     {barmode: "overlay", dragmode: isNarrow() ? false : "zoom", uniformtext: {mode: "hide", minsize: 9},
