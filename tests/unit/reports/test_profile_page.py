@@ -213,6 +213,18 @@ def test_what_came_before_the_first_step_can_be_chosen_by_itself() -> None:
     assert chosen == ["2"]
 
 
+def test_steps_that_the_program_does_not_mark_can_be_chosen_too() -> None:
+    loop = [Event("Net", "module", EPOCH + begin * US, 20 * US, 7, "main") for begin in (50, 80, 110)]
+    page = Reader(profile_page.render(Profile((operator(0, 40), *loop))))
+    assert page.text["option"].splitlines()[:5] == [
+        "the whole profile, 130 us",
+        "initialisation, 50.0 us",
+        "step 0, 30.0 us",
+        "step 1, 30.0 us",
+        "step 2, 20.0 us",
+    ]
+
+
 def test_spans_of_several_processes_stand_on_threads_of_their_own() -> None:
     other = Event("mul", "operator", EPOCH + 12 * US, US, 8, "main")
     events = (operator(0, 10, "before"), step(10, 10), operator(15, 20, "longer"), other, operator(40, 1, "after"))

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from opperf.profile.columns import shapes_text
 from opperf.profile.event import KINDS, Event, Profile, Reading
 from opperf.profile.nesting import in_time, lanes, track
+from opperf.profile.repetition import steps
 from opperf.reports.escaping import one_line
 from opperf.reports.profile_page.markup import marked
 from opperf.units import format_seconds
@@ -55,10 +56,10 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
     end = max((event.end for event in profile.events), default=0)
     if end <= begin:
         return [], 0
-    steps = sorted((step for step in profile.of_kind("step") if step.duration), key=in_time)
-    chosen = steps[:: -(-len(steps) // MOST_STEPS) or 1]
-    several = len({step.process for step in steps}) > 1
-    first = min((step.begin for step in steps), default=begin)
+    found = sorted((step for step in steps(profile) if step.duration), key=in_time)
+    chosen = found[:: -(-len(found) // MOST_STEPS) or 1]
+    several = len({step.process for step in found}) > 1
+    first = min((step.begin for step in found), default=begin)
     return [
         Window("the whole profile", begin, end),
         *([Window("initialisation", begin, first)] if first > begin else []),
@@ -68,13 +69,13 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
             )
             for step in chosen
         ),
-    ], len(steps) - len(chosen)
+    ], len(found) - len(chosen)
 
 
 def typical(windows: Sequence[Window]) -> int:
     """Return the place of the step of middling length, as the first is seldom like the others; else the whole."""
-    steps = [place for place, window in enumerate(windows) if window.is_step]
-    by_length = sorted(steps, key=lambda place: windows[place].end - windows[place].begin)
+    places = [place for place, window in enumerate(windows) if window.is_step]
+    by_length = sorted(places, key=lambda place: windows[place].end - windows[place].begin)
     return by_length[len(by_length) // 2] if by_length else 0
 
 
