@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 files: Any = importlib.import_module("tests.unit.sources.conftest")
 EXAMPLES = 20_000
 #: A command takes its start too, so it gets one of so many examples.
-BY_COMMAND = 2000
+BY_COMMAND = 1000
 #: Readers that work at a time.
 WORKERS = 2
 #: A config may have 100 000 cases, which take seconds to make. Longer than that: seconds of CPU time to read a file
