@@ -18,6 +18,7 @@ from pathlib import Path
 
 from opperf.destination import told
 from opperf.errors import InputError
+from opperf.json_text import value_of
 from opperf.scratch import shortened
 
 #: The holder writes who it is as soon as it holds the lock: it is asked so many times, so many seconds apart.
@@ -80,9 +81,9 @@ def _holder(descriptor: int) -> str:
     """Say who holds a lock, as its file has it."""
     for _ in range(ASKED):
         with suppress(ValueError, KeyError, TypeError, OSError):
-            said = json.loads(os.pread(descriptor, 1 << 16, 0))
-            command, since = (_printable(str(said[name])) for name in ("command", "since"))
-            return f"process {int(said['pid'])} (`{command}`), since {since}"
+            said = value_of(os.pread(descriptor, 1 << 16, 0))
+            process, command, since = (_printable(str(said[name])) for name in ("pid", "command", "since"))
+            return f"process {process} (`{command}`), since {since}"
         time.sleep(BETWEEN)
     return "another process"
 
