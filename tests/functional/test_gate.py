@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import pytest
+from typer.main import get_command
 
+from opperf.cli.main import app
 from opperf.workers.duel import Duel
 from opperf.workers.pool import Pool
 from opperf.workers.process import Worker
@@ -222,6 +224,66 @@ def test_markdown_and_junit_are_written_beside_the_report(opperf: Opperf, here: 
     suite = ElementTree.parse(here / "junit.xml").getroot().find("testsuite")
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+
+
+@pytest.mark.parametrize("option", ["--markdown", "--junit"])
+def test_a_gate_that_runs_again_writes_over_its_own_reports_and_nothing_else(
+    opperf: Opperf, here: Path, option: str
+) -> None:
+    report = here / "report"
+    report.touch()
+    assert opperf(*SAME, option, "report").code == 0
+    first = report.read_text()
+    assert opperf(*SLOWER, option, "report").code == 1
+    assert report.read_text() not in ("", first)
+    report.write_text("notes of mine\n")
+    refused = opperf(*SAME, option, "report")
+    assert refused.code == 2
+    assert "`report` is no report of a gate, and is not overwritten" in refused.err
+    assert "`--force`" in refused.err
+    assert report.read_text() == "notes of mine\n"
+    assert opperf(*SAME, option, "report", "--force").code == 0
+
+
+def test_a_gate_takes_every_option_of_a_comparison() -> None:
+    verbs: Any = get_command(app)
+    taken = {
+        name: {word for option in verbs.commands[name].params for word in (*option.opts, *option.secondary_opts)}
+        for name in ("compare", "gate")
+    }
+    assert taken["compare"] <= taken["gate"]
+
+
+def test_a_gate_measures_shapes_of_a_file_in_place_of_the_inputs_of_its_own(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text('operators = ["add"]\ninputs = [{ lhs = "2x2", rhs = "2x2" }]\n')
+    (here / "shapes.csv").write_text("lhs,rhs\n4x4,4x4\n8x8,8x8\n")
+    words = ("--base", "null", "--new", "null", "--direction", "forward", "--format", "json")
+    comparisons = json.loads(opperf("gate", *words, "--shapes", "shapes.csv").out)["comparisons"]
+    assert [one["case"]["inputs"]["lhs"]["shape"] for one in comparisons] == [[4, 4], [8, 8]]
+
+
+def test_a_gate_shows_what_ran_where_it_is_asked(opperf: Opperf, here: Path) -> None:
+    done = opperf(*SLOWER, "--explain", "--markdown", "pr.md", "--format", "json")
+    assert json.loads(done.out)["comparisons"][0]["explanation"]
+    assert "<summary>What ran</summary>" in (here / "pr.md").read_text()
+    assert "What ran" not in pull_request_without_explanation(opperf, here)
+
+
+def pull_request_without_explanation(opperf: Opperf, here: Path) -> str:
+    """Return the Markdown of the same gate where nobody asks what ran."""
+    opperf(*SLOWER, "--markdown", "plain.md")
+    return (here / "plain.md").read_text()
+
+
+def test_a_gate_times_a_wrong_operator_of_mine_only_with_no_check(opperf: Opperf, here: Path) -> None:
+    (here / "mine.py").write_text(
+        "import opperf\n@opperf.operator(implements='softmax', framework='numpy')\ndef wrong(x): return x\n"
+    )
+    words = [*("gate", "softmax", "--base", "mine.py:wrong", "--new", "mine.py:wrong", "--input", "data=8x8")]
+    words += ["--pairs", "3", "--direction", "forward", "--format", "json"]
+    assert kinds(opperf(*words)) != ["same"]
+    done = opperf(*words, "--no-check", "--inconclusive", "pass", "--tolerance", "90%")
+    assert json.loads(done.out)["comparisons"][0]["base_time"] is not None
 
 
 def test_the_command_that_markdown_gives_finds_the_regression_again(opperf: Opperf, here: Path) -> None:

@@ -30,9 +30,7 @@ def compare(
     settling: options.Settling,
     how: options.How,
     no_check: options.NoCheck = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show what ran on each side where one is slower or faster.")
-    ] = False,
+    explain: options.Explain = False,
     report: options.Report,
 ) -> None:
     """Compare two sides: slower, faster, same or inconclusive.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 #: The options that only one way of judging reads.
-LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs")
+LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain")
 RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 
 
@@ -58,6 +58,8 @@ def gate(
     timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time for one trial in its child.")] = None,
     cpus: options.Cpus = None,
     seed: Annotated[Optional[int], Option(metavar="S", help="Decides the values of the inputs.")] = None,
+    no_check: options.NoCheck = False,
+    explain: options.Explain = False,
     report: options.Report,
     markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write Markdown for a pull request.")] = None,
     junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write JUnit XML.")] = None,
@@ -117,12 +119,14 @@ def gate(
         )
     compared = live or wanted.base is not None or bool(wanted.new)
     recorded = recorded or (wanted.expected is not None and not compared)
-    typed = {**given, "base": base, "new": new}
+    typed = {**given, "base": base, "new": new, "explain": explain or None}
     _refuse_idle({name for name, value in typed.items() if value not in (None, [])}, recorded=recorded)
     if recorded:
-        _against_expected(wanted, selected, places, labelled, update=update_expected)
+        measuring = _settings(wanted, wanted.processes, check=not no_check)
+        _against_expected(wanted, selected, places, labelled, measuring, update=update_expected)
     else:
-        _against_base(wanted, selected, sides, places, labelled)
+        measuring = _settings(wanted, check=not no_check)
+        _against_base(wanted, selected, sides, places, labelled, measuring, explain=explain)
 
 
 def _refuse_idle(named: set[str], *, recorded: bool) -> None:
@@ -191,7 +195,7 @@ def _selection(wanted: GateFile, operators: list[str] | None, what: options.What
         values=typed.values or wanted.values,
         random=wanted.random if typed.random is None else typed.random,
         directions=typed.directions or wanted.directions,
-        inputs=typed.inputs or wanted.inputs,
+        inputs=typed.inputs or (() if typed.rows else wanted.inputs),
         attributes=typed.attributes or wanted.attributes,
         frameworks=wanted.frameworks,
         environments=wanted.environments,
@@ -212,7 +216,7 @@ def _sides(wanted: GateFile, base: str | None, new: list[str] | None) -> tuple[S
     return first[0] if first else None, new_of_file or typed[len(typed) - len(new or ()) :]
 
 
-def _settings(wanted: GateFile, processes: int = 1) -> Settings:
+def _settings(wanted: GateFile, processes: int = 1, *, check: bool) -> Settings:
     from opperf.plan import Settings
 
     return Settings(
@@ -222,6 +226,7 @@ def _settings(wanted: GateFile, processes: int = 1) -> Settings:
         seed=wanted.seed,
         processes=processes,
         latency=False,
+        check=check,
     )
 
 
@@ -231,6 +236,9 @@ def _against_base(
     sides: tuple[SideText | None, list[SideText]],
     places: Places,
     labels: Mapping[str, str],
+    settings: Settings,
+    *,
+    explain: bool,
 ) -> None:
     """Compare live, and leave with what the gate says."""
     from opperf.analysis.gate import judged
@@ -248,14 +256,20 @@ def _against_base(
         )
     most = most_pairs(wanted.pairs, wanted.max_pairs, settle=wanted.settle)
     rule = Rule(tolerance=wanted.tolerance, pairs=wanted.pairs, most=most)
-    document, stopped = compare_live(selection, base, new, _settings(wanted), rule, labels)
+    document, stopped = compare_live(selection, base, new, settings, rule, labels, explain=explain)
     judgement = judged(document.comparisons, wanted.tolerance, inconclusive=wanted.inconclusive)
     deliver(document, judgement, places)
     raise SystemExit(judgement.exit_code) if stopped is None else stopped
 
 
 def _against_expected(
-    wanted: GateFile, selection: Selection, places: Places, labels: Mapping[str, str], *, update: bool
+    wanted: GateFile,
+    selection: Selection,
+    places: Places,
+    labels: Mapping[str, str],
+    settings: Settings,
+    *,
+    update: bool,
 ) -> None:
     """Measure as `opperf run` does; then judge by what is expected, or write down what is to be expected."""
     from opperf.cli.progress import Bar, planning
@@ -271,7 +285,7 @@ def _against_expected(
             slug="expected_file",
         )
     expectations = () if update and not path.exists() else read_expected(path)
-    settings, bar = _settings(wanted, wanted.processes), Bar()
+    bar = Bar()
     stopped: BaseException | None = None
     with Session(selection, settings, bar) as session:
         with planning(bar):

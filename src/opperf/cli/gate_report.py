@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from opperf.cli.output import check_format, write_report
-from opperf.cli.places import check_place, take_output
+from opperf.cli.places import check_report, take_output
 from opperf.destination import write_text
 from opperf.errors import InputError, OpperfError
 
@@ -34,10 +34,12 @@ class Places:
 
     def check(self, inputs: Sequence[Path | None]) -> None:
         """Raise `InputError` for what cannot be written, before anything runs; `inputs` are what the gate reads."""
+        from opperf.reports import junit, pull_request
+
         check_format(self.format)
         take_output(self.output, force=self.force, inputs=inputs)
-        check_place(self.markdown, inputs=inputs)
-        check_place(self.junit, inputs=inputs)
+        check_report(self.markdown, pull_request.MARK, force=self.force, inputs=inputs)
+        check_report(self.junit, junit.MARK, force=self.force, inputs=inputs)
         named = [str(place) for place in (self.output, self.markdown, self.junit) if place is not None]
         twice = next((place for place in named if named.count(place) > 1), None)
         if twice is not None:

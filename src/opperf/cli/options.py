@@ -61,11 +61,12 @@ Budget = Annotated[Optional[str], Option(metavar="SECONDS", help="Time for the w
 Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to stay on, as in `0-3,6`.")]
 Clock = Annotated[str, Option(metavar="wall|native", help="native asks the framework's own profiler (mxnet).")]
 NoCheck = Annotated[bool, Option("--no-check", help="Time operators without checking what they compute.")]
+Explain = Annotated[bool, Option("--explain", help="Show what ran on each side where one is slower or faster.")]
 Format = Annotated[Optional[str], Option(metavar="F", help="console, json, csv or md.")]
 Output = Annotated[Optional[Path], Option(metavar="FILE", help="Write there; while running, a journal lies beside it.")]
 
 
-Force = Annotated[bool, Option("--force", help="Overwrite the file that `--output` names.")]
+Force = Annotated[bool, Option("--force", help="Overwrite files that are there.")]
 
 
 @dataclass(frozen=True)

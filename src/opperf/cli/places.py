@@ -13,6 +13,8 @@ import typer
 from opperf.destination import is_regular, prove, told
 from opperf.errors import HarnessError, InputError
 
+#: The mark of a report stands within so many bytes.
+MARKED = 100
 #: What the running command holds.
 _held = ExitStack()
 
@@ -26,6 +28,27 @@ def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> No
             f"`{place}` is read by this command, and is not overwritten", hint="write to another place", slug="output"
         )
     prove(place)
+
+
+def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable[Path | None] = ()) -> None:
+    """Raise `InputError` for what `check_place` does, and for a file that is neither empty nor a former report.
+
+    A job that runs again writes over its own report. `mark` stands near the beginning of one.
+    """
+    check_place(place, inputs=inputs)
+    if place is None or force:
+        return
+    with told(place):
+        if not is_regular(place) or not place.exists():
+            return
+        with place.open("rb") as file:
+            start = file.read(MARKED)
+    if start and mark.encode() not in start:
+        raise InputError(
+            f"`{place}` is no report of a gate, and is not overwritten",
+            hint="`--force` overwrites it; or name another place",
+            slug="output_exists",
+        )
 
 
 def take_output(

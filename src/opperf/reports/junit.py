@@ -22,6 +22,8 @@ ELEMENTS = {
     "skipped": "skipped",
 }
 
+#: What the suite is called, by which a former report is known.
+MARK = "opperf gate"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
@@ -31,7 +33,7 @@ def render(run: ComparisonRun, judgement: Judgement) -> str:
     suite = ElementTree.Element(
         "testsuite",
         {
-            "name": "opperf gate",
+            "name": MARK,
             "tests": str(len(kinds)),
             "failures": str(kinds.count("failure")),
             "errors": str(kinds.count("error")),

@@ -12,6 +12,7 @@ from itertools import accumulate
 
 from opperf.comparison import ComparisonRun
 from opperf.judgement import Finding, Judgement
+from opperf.reports import explanations
 from opperf.reports.comparisons import LEGEND, reasons
 from opperf.reports.escaping import for_markdown, for_markdown_line, one_line
 from opperf.reports.findings import TITLES, headline, sides
@@ -19,6 +20,8 @@ from opperf.reports.rerun import compare_command, run_command
 from opperf.reports.text import case_text, common_subject
 from opperf.units import format_bound, format_percent, format_ratios, format_seconds
 
+#: What every report begins with, by which a former one is known.
+MARK = "### opperf gate"
 COLUMNS = ("operator", "direction", "inputs", "sides", "before", "now", "ratio", "bound", "finding", "why")
 #: So many commands to repeat a regression are written at most; the largest regressions come first.
 MOST_COMMANDS = 20
@@ -28,7 +31,7 @@ MOST_OF_TABLE = 18_000
 
 def render(run: ComparisonRun, judgement: Judgement) -> str:
     """Return the Markdown."""
-    parts = [f"### opperf gate: {for_markdown(headline(judgement))}"]
+    parts = [f"{MARK}: {for_markdown(headline(judgement))}"]
     wrong = judgement.of_kind("slower", "memory", "failed")
     if wrong:
         parts.append(_table(wrong, judgement))
@@ -36,6 +39,8 @@ def render(run: ComparisonRun, judgement: Judgement) -> str:
     parts += _folded(f"{len(open_ones)} without a verdict", _table(open_ones, judgement)) if open_ones else []
     rest = judgement.of_kind("faster", "same")
     parts += _folded(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
+    ran = explanations.markdown([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
+    parts += _folded("What ran", "\n".join(ran).strip()) if ran else []
     parts += _folded("How this was measured", _measured(run, judgement))
     parts += _folded("How to repeat it", _repeated(run, judgement))
     return "\n\n".join(parts) + "\n"
