@@ -71,12 +71,13 @@ def layouts() -> None:
 
 
 def numbers_that_matter() -> None:
-    """Call operators that take no other whole numbers of the same bounds, and masks that decide on a shape."""
+    """Call operators that take no other whole numbers of the same bounds, and masks that decide how much there is."""
     scores, labels = torch.rand(8, 5, requires_grad=True), torch.tensor([0, 4, -100, 2, -100, 1, 3, -100])
     nn.functional.cross_entropy(scores, labels).backward()
     data = torch.rand(8, 32, requires_grad=True)
     data[data.detach() > 0.9].sum().backward()
     nn.utils.rnn.pack_padded_sequence(torch.rand(4, 9, 3), torch.tensor([9, 7, 2, 1]), batch_first=True)
+    torch._nested_tensor_from_mask(torch.rand(3, 9, 4), torch.arange(9) < torch.tensor([[9], [6], [1]]), False)
 
 
 def generator() -> None:

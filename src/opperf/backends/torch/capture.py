@@ -18,7 +18,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from opperf.backend import Captured
-from opperf.backends.torch.described import Undescribed, called_with, case_of, spec
+from opperf.backends.torch.described import Undescribed, called_with, case_of, spec, tensors
 from opperf.backends.torch.modules import Modules
 from opperf.backends.torch.reached import Watch, parameters
 from opperf.case import Argument, Case, Device, tensors_of
@@ -126,8 +126,9 @@ def kept(tensor: torch.Tensor) -> TensorSpec:
 def _same_by_bounds(case: Case, func: Any) -> bool:
     """Whether the bounds of whole numbers and masks are enough for a call that does the same work.
 
-    They are not where a mask decides on the shape of the result, nor where the operator refuses other numbers that lie
-    between them. That is tried, a few times, on the CPU: a GPU would take no more calls after such a one.
+    They are not where they decide how much there is in the result, as those of a nested tensor do, nor where the
+    operator refuses other numbers that lie between them. That is tried, a few times, on the CPU: a GPU would take no
+    more calls after such a one.
     """
     whole = [
         spec
@@ -139,14 +140,18 @@ def _same_by_bounds(case: Case, func: Any) -> bool:
         return True
     if torch.Tag.dynamic_output_shape in func.tags and any(spec.dtype == "bool" for spec in whole):
         return False
+    sizes = set()
     try:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
             for _ in range(DRAWS):
                 args, kwargs = called_with(case, "cpu")
-                func(*args, **kwargs)
+                results = tensors(func(*args, **kwargs))
+                if any(result.is_nested for result in results):
+                    return False
+                sizes.add(tuple(result.numel() for result in results))
     except Exception:  # whatever it does not like of numbers that are not those of the program
         return False
-    return True
+    return len(sizes) == 1
 
 
 def _signed(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
