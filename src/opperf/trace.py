@@ -25,11 +25,22 @@ class TracedCase:
 
 
 @dataclass(frozen=True)
+class Between:
+    """For how long no operator ran on any thread, of the `span` from the first call's beginning to the last one's end.
+
+    That is Python, the bookkeeping of gradients, waiting for data, and what a recorder adds between calls.
+    """
+
+    seconds: float
+    span: float
+
+
+@dataclass(frozen=True)
 class Trace:
     """The operators of one or several trace files, in the order in which each first ran.
 
     Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it. `joined`
-    says which of the calls the trace of times has.
+    says which of the calls the trace of times has. `between` is known where that has all of them, once.
     """
 
     source: str
@@ -37,6 +48,7 @@ class Trace:
     left_out: tuple[LeftOut, ...] = ()
     clock: str = "host"
     joined: str | None = None
+    between: Between | None = None
 
     @property
     def has_recorded(self) -> bool:
@@ -108,7 +120,7 @@ class Replay:
         again = _sum(entry.traced.recorded for entry in known)
         alone = _sum(entry.total for entry in known)
         calls = sum(entry.traced.count for entry in measured)
-        left_out = self.trace.left_out
+        left_out, between = self.trace.left_out, self.trace.between
         return {
             "calls": sum(counts),
             "measured_calls": calls,
@@ -118,6 +130,8 @@ class Replay:
             "recorded": recorded,
             "measured_recorded": again,
             "share_of_time": again / recorded if again is not None and recorded else None,
+            "between": None if between is None else between.seconds,
+            "span": None if between is None else between.span,
             "clock": None if recorded is None else self.trace.clock,
             "standalone": self.total,
             "ratio": alone / again if alone is not None and again else None,

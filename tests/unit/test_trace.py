@@ -17,7 +17,7 @@ from opperf.record import Record, Run
 from opperf.reports.replay import render
 from opperf.suite import LeftOut
 from opperf.tensor import TensorSpec
-from opperf.trace import Replay, Trace, TracedCase
+from opperf.trace import Between, Replay, Trace, TracedCase
 
 CHEAP, DEAR, BAD, LATE = (
     Case(f"torch:aten::{name}.default", {"self": TensorSpec((4,))}) for name in ("cheap", "dear", "bad", "late")
@@ -92,6 +92,16 @@ def test_the_table_says_what_was_not_measured_and_why() -> None:
     assert "not measured: 3 calls" in text
     assert "left out: 6 calls" in text
     assert "left out: 6 x c10d::allreduce_: communication between processes" in text
+
+
+def test_the_sums_say_what_lies_between_operators_or_why_that_is_not_known() -> None:
+    found = replay()
+    timed = replace(found, trace=replace(found.trace, between=Between(3e-4, 1.3e-3)))
+    told = "between operators: 300 us (23.1 %) of the 1.30 ms from the first call to the end of the last"
+    assert told in render(timed, "console", width=200)
+    assert (timed.coverage()["between"], timed.coverage()["span"]) == (3e-4, 1.3e-3)
+    assert "between operators: not known, where not every call" in render(found, "md")
+    assert "between operators: not known, nor what calls took in the program" in render(replay(times=False), "md")
 
 
 @pytest.mark.parametrize(("clock", "told"), [("host", "with what its profiler cost"), ("device", "made the device do")])

@@ -95,7 +95,7 @@ def summary(replay: Replay) -> list[str]:
     if found["ratio"] is not None:
         told[-1] += f", {found['ratio']:.2f} of the {format_seconds(found['measured_recorded'])} that were recorded"
     told += [_missing(name, *seen, found["recorded"]) for name, seen in _unmeasured(replay).items() if seen[0]]
-    return told + left_out(replay.trace)
+    return [*told, _between(replay.trace), *left_out(replay.trace)]
 
 
 def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
@@ -113,6 +113,18 @@ def _missing(name: str, calls: int, seconds: float | None, recorded: float | Non
     if seconds is None or not recorded:
         return f"{name}: {calls} calls"
     return f"{name}: {calls} calls, {format_seconds(seconds)} of the recorded time ({_percent(seconds / recorded)})"
+
+
+def _between(trace: Trace) -> str:
+    """Say for how long no operator ran, or why that is not known."""
+    found = trace.between
+    if found is not None:
+        share = _percent(found.seconds / found.span) if found.span else ""
+        whole = f"{format_seconds(found.span)} from the first call to the end of the last"
+        return f"between operators: {format_seconds(found.seconds)} ({share}) of the {whole}"
+    if not trace.has_recorded:
+        return "between operators: not known, nor what calls took in the program; `--kineto` names a file that has both"
+    return "between operators: not known, where not every call on the host was found once, or of a part below a label"
 
 
 def left_out(trace: Trace) -> list[str]:

@@ -48,7 +48,7 @@ def _line(name: str, records: Sequence[Record], suite: Mapping[str, Any]) -> str
     how = ", unfused," if str(suite.get("source")).endswith(", unfused") else ""
     told = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} by themselves, with warm caches"
     if lacking:
-        told += f"; {lacking} are left out of the suite"
+        told += f"; {lacking} are left out of the suite, {_took(suite['left_out'])}"
     program = suite.get("program")
     if program is None or not program["time"]:
         return told
@@ -62,6 +62,15 @@ def _line(name: str, records: Sequence[Record], suite: Mapping[str, Any]) -> str
     if total / whole >= EXPLAINED[0]:
         return told
     return f"{told}. {_rest(whole - total, calls, everything - calls - lacking, lacking)}"
+
+
+def _took(left_out: Sequence[Mapping[str, Any]]) -> str:
+    """Say what calls took that were left out, as far as somebody recorded it."""
+    known = [one["recorded"] for one in left_out if one.get("recorded") is not None]
+    if not known:
+        return "their time unknown"
+    some = "" if len(known) == len(left_out) else "those of known time "
+    return f"{some}{format_seconds(sum(known))} when they were recorded"
 
 
 def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:

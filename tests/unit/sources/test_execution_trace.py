@@ -436,6 +436,20 @@ def test_recorded_times_are_joined_by_external_id_where_that_is_the_number(tmp_p
     assert trace.joined == "3 of 3 calls by `External id`"
 
 
+def test_between_operators_is_when_none_ran_on_any_thread(tmp_path: Path) -> None:
+    times = [(2, 10.0, 9), (3, 11.0, 8), (4, 20.0, 9)]
+    events = [dated("aten::add", start, thread, **{"Record function id": i}) for i, start, thread in times]
+    kineto = recorded(tmp_path, *events, dated("aten::add", 90.0, **{"Record function id": 7}))
+    trace = read(tmp_path, add(2), add(3), add(4), kineto=kineto)
+    assert trace.between is not None
+    assert (trace.between.seconds, trace.between.span) == pytest.approx((7e-6, 12e-6))
+    # Not of a call that was not found, nor of a part that other calls lie between, nor where nothing was timed.
+    assert read(tmp_path, add(2), add(3), add(4), add(5), kineto=kineto).between is None
+    label = {**node(9, 1, "mine"), "attrs": []}
+    assert read(tmp_path, label, add(2, 9), add(4, 9), subgraph="mine", kineto=kineto).between is None
+    assert read(tmp_path, add(2)).between is None
+
+
 def named(number: int, name: str) -> dict[str, Any]:
     """Return a node of another operator than an addition."""
     inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}

@@ -82,11 +82,12 @@ class Mark(NamedTuple):
 class Durations:
     """The seconds of the nodes of one execution trace, by their ids.
 
-    `host` holds what a node called, too; `launched` the work on a device that it launched itself. `way` says how the
-    calls were joined.
+    `host` holds what a node called, too; `begins` when it began, where one call alone is the node's; `launched` the
+    work on a device that it launched itself. `way` says how the calls were joined.
     """
 
     host: Mapping[int, float]
+    begins: Mapping[int, float]
     launched: Mapping[int, float]
     way: str
 
@@ -192,6 +193,9 @@ def join(recording: Recording, nodes: Iterable[Node]) -> Durations:
     repeats = max((len(places) for places in best.values()), default=1)
     return Durations(
         host={node: _mean(recording.calls[place].seconds for place in places) for node, places in best.items()},
+        begins={
+            node: recording.calls[places[0]].start * MICROSECOND for node, places in best.items() if len(places) == 1
+        },
         launched={
             node: _mean(recording.launched.get(place, 0.0) for place in places)
             for node, places in best.items()

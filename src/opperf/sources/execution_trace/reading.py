@@ -22,7 +22,7 @@ from opperf.sources.execution_trace.node import Node, check, nodes
 from opperf.sources.execution_trace.schema import Parameter, signature
 from opperf.sources.param.problems import LISTED, quoted
 from opperf.suite import LeftOut
-from opperf.trace import Trace, TracedCase
+from opperf.trace import Between, Trace, TracedCase
 
 STEP = "ProfilerStep#"
 #: Operators that need other processes, by the start of their names.
@@ -124,6 +124,34 @@ class Counted:
 
 
 @dataclass
+class Spans:
+    """When calls ran, in seconds: of each the beginning and the end. `whole` while that is known of every call."""
+
+    calls: list[tuple[float, float]] = field(default_factory=list)
+    whole: bool = True
+
+    def add(self, node: Node, durations: Durations | None) -> None:
+        """Take one call."""
+        if durations is None or node.id not in durations.begins:
+            self.whole = False
+        elif self.whole:
+            begin = durations.begins[node.id]
+            self.calls.append((begin, begin + durations.host[node.id]))
+
+    def between(self) -> Between | None:
+        """Return when no call ran, on any thread; None where that is not known."""
+        if not self.whole or not self.calls:
+            return None
+        self.calls.sort()
+        first, end = self.calls[0][0], self.calls[0][0]
+        gaps = 0.0
+        for begin, done in self.calls:
+            gaps += max(0.0, begin - end)
+            end = max(end, done)
+        return Between(gaps, end - first)
+
+
+@dataclass
 class Joined:
     """How many of the calls that are wanted a Kineto trace has, and by what they were found."""
 
@@ -172,6 +200,7 @@ def read_traces(
     labels: dict[str, None] = {}
     counts = []
     joined, clock = Joined(), "host" if kineto is None else kineto.clock
+    spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
     for path in paths:
         durations = None if kineto is None else join(kineto, nodes(path))
         tree = Tree.of(path, subgraph, durations)
@@ -186,6 +215,7 @@ def read_traces(
                 counted = left_out.setdefault((node.name, str(made)), Counted()) if kept is None else kept
                 counted.add(_recorded(node, durations, on_device, clock))
                 joined.add(node, durations)
+                spans.add(node, durations)
     if not cases and not left_out:
         _refuse_nothing(subgraph, steps, labels, max(counts))
     if kineto is not None:
@@ -196,6 +226,7 @@ def read_traces(
         left_out=tuple(LeftOut(name, found.count, why, found.recorded) for (name, why), found in left_out.items()),
         clock=clock,
         joined=None if kineto is None else str(joined),
+        between=spans.between(),
     )
 
 
