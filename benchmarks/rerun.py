@@ -37,6 +37,8 @@ from opperf.tensor import TensorSpec
 Look: TypeAlias = tuple[tuple[int, ...], str, tuple[int, ...] | None]
 #: How the numbers of a case are that are compared.
 BITS, NUMBERS = "the same bits", "the same numbers"
+#: The bits of an infinite number of a type that Python does not read; those above are no numbers.
+INFINITE = {"float16": 0x7C00, "bfloat16": 0x7F80}
 #: Why the numbers of what only takes memory are not looked at.
 MEMORY = "memory as it is"
 
@@ -156,8 +158,10 @@ def in_place(backend: Backend, kept: Kept) -> Iterator[list[Any]]:
 
 
 def has_nan(value: HostValue) -> bool:
-    """Whether a tensor of a type that Python reads has an element that is no number."""
+    """Whether a tensor of one of the usual types has an element that is no number."""
     raw, _, dtype = value
+    if dtype in INFINITE:
+        return any(bits & 0x7FFF > INFINITE[dtype] for bits in array("H", bytes(raw)))
     letter = {"float32": "f", "float64": "d", "complex64": "f", "complex128": "d"}.get(dtype)
     return letter is not None and any(map(math.isnan, array(letter, bytes(raw))))
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import torch
 import torchvision_names  # noqa: F401 - before what imports torchvision
+from sizes import size
 
 import transformers  # isort: skip
 
-WORDS, LENGTH, BATCH = 500, 32, 2
+WORDS, LENGTH, BATCH = size(500, 8000), size(32, 128), size(2, 4)
+WIDTH, HEADS = size(64, 384), 2
 #: What losses do not count.
 IGNORED = -100
 
@@ -20,16 +22,26 @@ def _trained(name: str) -> tuple[Any, Any]:
     torch.manual_seed(0)
     made = {
         "gpt2": lambda: transformers.GPT2LMHeadModel(
-            transformers.GPT2Config(vocab_size=WORDS, n_positions=LENGTH, n_embd=64, n_layer=2, n_head=2)
+            transformers.GPT2Config(vocab_size=WORDS, n_positions=LENGTH, n_embd=WIDTH, n_layer=2, n_head=HEADS)
         ),
         "bert": lambda: transformers.BertForMaskedLM(
             transformers.BertConfig(
-                vocab_size=WORDS, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=128
+                vocab_size=WORDS,
+                hidden_size=WIDTH,
+                num_hidden_layers=2,
+                num_attention_heads=HEADS,
+                intermediate_size=2 * WIDTH,
             )
         ),
         "t5": lambda: transformers.T5ForConditionalGeneration(
             transformers.T5Config(
-                vocab_size=WORDS, d_model=64, d_kv=32, d_ff=128, num_layers=2, num_heads=2, decoder_start_token_id=0
+                vocab_size=WORDS,
+                d_model=WIDTH,
+                d_kv=WIDTH // HEADS,
+                d_ff=2 * WIDTH,
+                num_layers=2,
+                num_heads=HEADS,
+                decoder_start_token_id=0,
             )
         ),
     }[name]()

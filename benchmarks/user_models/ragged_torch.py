@@ -6,7 +6,11 @@ from functools import cache
 from typing import Any
 
 import torch
+from sizes import size
 from torch import nn
+
+#: Of the recommender: the rows of a table, their width, the width of a layer, and the batch.
+ROWS, WIDTH, INNER, BATCH = size(1000, 100_000), size(16, 64), size(64, 512), size(32, 4096)
 
 
 @torch.library.custom_op("users::squash", mutates_args=())  # type: ignore[untyped-decorator]
@@ -23,9 +27,9 @@ def _(data: torch.Tensor) -> torch.Tensor:
 @cache
 def _recommender() -> tuple[Any, ...]:
     torch.manual_seed(0)
-    tables = nn.ModuleList(nn.EmbeddingBag(1000, 16, mode="sum", sparse=True) for _ in range(3))
-    dense = nn.Sequential(nn.Linear(13, 64), nn.ReLU(), nn.Linear(64, 16))
-    top = nn.Sequential(nn.Linear(16 + 6, 64), nn.ReLU(), nn.Linear(64, 1))
+    tables = nn.ModuleList(nn.EmbeddingBag(ROWS, WIDTH, mode="sum", sparse=True) for _ in range(3))
+    dense = nn.Sequential(nn.Linear(13, INNER), nn.ReLU(), nn.Linear(INNER, WIDTH))
+    top = nn.Sequential(nn.Linear(WIDTH + 6, INNER), nn.ReLU(), nn.Linear(INNER, 1))
     optimizers = (
         torch.optim.SGD(tables.parameters(), 0.1),
         torch.optim.Adagrad([*dense.parameters(), *top.parameters()]),
@@ -39,14 +43,14 @@ def recommender() -> None:
     for optimizer in optimizers:
         optimizer.zero_grad()
     drawn = torch.Generator().manual_seed(0)
-    offsets = torch.arange(0, 96, 3)
-    vectors = [dense(torch.rand(32, 13, generator=drawn).log1p())]
-    vectors += [table(torch.randint(0, 1000, (96,), generator=drawn), offsets) for table in tables]
+    offsets = torch.arange(0, 3 * BATCH, 3)
+    vectors = [dense(torch.rand(BATCH, 13, generator=drawn).log1p())]
+    vectors += [table(torch.randint(0, ROWS, (3 * BATCH,), generator=drawn), offsets) for table in tables]
     stacked = torch.stack(vectors, 1)
     pairs = stacked @ stacked.mT
     above = torch.triu_indices(4, 4, 1)
     scores = top(torch.cat([vectors[0], pairs[:, above[0], above[1]]], 1)).squeeze(1)
-    clicks = torch.randint(0, 2, (32,), generator=drawn).float()
+    clicks = torch.randint(0, 2, (BATCH,), generator=drawn).float()
     nn.functional.binary_cross_entropy(scores.sigmoid(), clicks).backward()
     for optimizer in optimizers:
         optimizer.step()

@@ -7,9 +7,12 @@ from typing import Any
 
 import torch
 import torchvision_names  # noqa: F401 - before what imports torchvision
+from sizes import size
 
 import timm  # isort: skip
 from torchvision import models  # isort: skip
+
+BATCH, SIDE = size(2, 8), size(64, 224)
 
 
 @cache
@@ -20,8 +23,8 @@ def trained(make: Any, classes: int) -> tuple[Any, Any, Any, Any]:
     return (
         model,
         torch.optim.SGD(model.parameters(), 0.01, momentum=0.9),
-        torch.randn(2, 3, 64, 64),
-        torch.randint(0, classes, (2,)),
+        torch.randn(BATCH, 3, SIDE, SIDE),
+        torch.randint(0, classes, (BATCH,)),
     )
 
 
@@ -37,7 +40,7 @@ def _step(make: Any, classes: int = 10, autocast: bool = False) -> None:
 _resnet = partial(models.resnet18, num_classes=10)
 _mobilenet = partial(models.mobilenet_v3_small, num_classes=10)
 _lraspp = partial(models.segmentation.lraspp_mobilenet_v3_large, weights=None, weights_backbone=None, num_classes=3)
-_vit = partial(timm.create_model, "vit_tiny_patch16_224", img_size=64, num_classes=10)
+_vit = partial(timm.create_model, "vit_tiny_patch16_224", img_size=SIDE, num_classes=10)
 
 
 def resnet18() -> None:
