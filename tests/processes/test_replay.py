@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.domain_examples import FBGEMM
 
 from opperf.environment import EnvironmentSpec
 from opperf.sources.execution_trace.reading import read_traces
+from opperf.suite import Suite, SuiteCase
 from opperf.workers.interpreters import interpreter, settled
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
@@ -175,3 +177,38 @@ def test_an_operator_of_a_package_that_is_not_there_is_refused_before_its_inputs
     assert (record["status"], record["reason"]["slug"]) == ("skipped", "no_package")
     assert "is of the package fbgemm_gpu" in record["reason"]["message"]
     assert record["reason"]["hint"] == "`--environment fbgemm`"
+
+
+def test_every_jagged_operator_of_fbgemm_runs_on_lengths_that_add_up(command: Command, tmp_path: Path) -> None:
+    cases = tuple(SuiteCase(case, directions=("forward",)) for case in FBGEMM)
+    suite, output = tmp_path / "suite.json", tmp_path / "out.json"
+    suite.write_text(json.dumps(Suite("fbgemm", "tests", cases).to_json()))
+    done = command("run", "--suite", suite, "--environment", "fbgemm", *QUICK, "--output", output)
+    records = json.loads(output.read_text())["records"]
+    wrong = {one["case"]["operator"]: one["reason"]["message"] for one in records if one["status"] != "ok"}
+    assert (wrong, len(records)) == ({}, len(FBGEMM)), done.stderr
+
+
+def test_a_jagged_operator_of_a_trace_replays_with_lengths_of_its_own_rows(command: Command, tmp_path: Path) -> None:
+    values, lengths = [1, 2, 0, 400, 4, "cpu"], [3, 4, 0, 8, 8, "cpu"]
+    inputs = {
+        "values": [values, lengths, 30],
+        "shapes": [[100, 4], [8], []],
+        "types": ["Tensor(float)", "Tensor(long int)", "Int"],
+        "strides": [[4, 1], [1], []],
+    }
+    schema = "fbgemm::pack_segments(Tensor t_in, Tensor lengths, SymInt max_length) -> Tensor"
+    node = {
+        "id": 2,
+        "name": "fbgemm::pack_segments",
+        "ctrl_deps": 1,
+        "inputs": inputs,
+        "outputs": inputs,
+        "attrs": [{"name": "op_schema", "type": "string", "value": schema}],
+    }
+    trace, output = tmp_path / "t.json", tmp_path / "out.json"
+    trace.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [node]}))
+    done = command("replay", trace, *QUICK, "--environment", "fbgemm", "--output", output)
+    (record,) = json.loads(output.read_text())["records"]
+    assert record["status"] == "ok", done.stderr
+    assert record["case"]["inputs"]["lengths"]["values"] == [13, 13, 13, 13, 12, 12, 12, 12]

@@ -123,6 +123,29 @@ class Elements:
 
 
 @dataclass(frozen=True)
+class Either:
+    """The first of several that a case tells."""
+
+    extents: tuple[Extent, ...]
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        return next((found for extent in self.extents if (found := extent.of(case)) is not None), None)
+
+
+@dataclass(frozen=True)
+class Leading:
+    """How many rows a tensor has whose first two dimensions are one, as the padded form of rows of several lengths."""
+
+    tensor: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        tensor = self.tensor.tensor(case)
+        return None if tensor is None else math.prod(tensor.shape[:2])
+
+
+@dataclass(frozen=True)
 class Least:
     """The smallest size of a tensor, or of a shape that is an attribute: places in each dimension stay below it."""
 
@@ -261,6 +284,71 @@ class Parts:
         share, rest = divmod(total, tensor.shape[-1] if tensor.shape else 1)
         row = [share + (place < rest) for place in range(tensor.shape[-1] if tensor.shape else 1)]
         return replace(tensor, values="uniform", range=None, literal=tuple(row * (count // len(row))))
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of pieces that make up an extent, in however many dimensions they stand: all alike, but for the rest."""
+
+    extent: Extent
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its lengths; of very many the rest is left out."""
+        total, count = self.extent.of(case), tensor.elements
+        if tensor.is_float or total is None or not count:
+            return tensor
+        share, rest = divmod(total, count)
+        if count > MOST_LITERAL:
+            return replace(tensor, values="uniform", range=(float(share), share + 1.0))
+        lengths = tuple(share + (place < rest) for place in range(count))
+        return replace(tensor, values="uniform", range=None, literal=lengths)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Where pieces of an extent begin and the last one ends, from 0 on; of `ends` alone the 0 is left out."""
+
+    extent: Extent
+    ends: bool = False
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its edges; very many rise to no more than the extent."""
+        total, count = self.extent.of(case), tensor.elements
+        if tensor.is_float or total is None or not count:
+            return tensor
+        if count > MOST_LITERAL:
+            return replace(tensor, values="sorted", range=(0.0, total + 1.0))
+        pieces = max(1, count - (not self.ends))
+        edges = tuple((place + self.ends) * total // pieces for place in range(count))
+        return replace(tensor, values="uniform", range=None, literal=edges)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A list of edges, each level's pieces those of the next one: the last ends with an extent."""
+
+    levels: At
+    extent: Extent
+
+    def each(self, case: Case) -> Iterator[Domain]:
+        """Yield the domain of each item."""
+        sizes = [tensor.elements for tensor in tensors_of(self.levels.argument(case))]
+        return iter([*(Edges(Fixed(size - 1)) for size in sizes[1:]), Edges(self.extent)])
+
+
+@dataclass(frozen=True)
+class Order:
+    """A permutation: places in a dimension, the last one first, and again from the end where there are more."""
+
+    extent: Extent
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its places."""
+        size = self.extent.of(case)
+        if tensor.is_float or not size or not 0 < tensor.elements <= MOST_LITERAL:
+            return tensor
+        places = tuple(size - 1 - place % size for place in range(tensor.elements))
+        return replace(tensor, values="uniform", range=None, literal=places)
 
 
 @dataclass(frozen=True)

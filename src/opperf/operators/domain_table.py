@@ -29,10 +29,17 @@ from opperf.operators.domain import (
     Classes,
     Definite,
     Domain,
+    Edges,
+    Either,
     Elements,
+    Fixed,
     Full,
+    Leading,
     Least,
+    Lengths,
+    Levels,
     Number,
+    Order,
     Parts,
     Product,
     Rising,
@@ -54,7 +61,7 @@ class Row:
 
     operators: tuple[str, ...]
     argument: At
-    domain: Domain | Advanced
+    domain: Domain | Advanced | Levels
 
     @property
     def label(self) -> str:
@@ -63,7 +70,7 @@ class Row:
         return f"{self.operators[0]}:{named}"
 
 
-def _row(operators: str, argument: At, domain: Domain | Advanced) -> Row:
+def _row(operators: str, argument: At, domain: Domain | Advanced | Levels) -> Row:
     return Row(tuple(operators.split()), argument, domain)
 
 
@@ -268,8 +275,70 @@ LENGTHS = (
     _row("bucketize digitize histogram interp", SECOND, Rising()),
 )  # fmt: skip
 
+#: Rows of several lengths one after the other, as FBGEMM and PyTorch have them, what says where each ends, and how many
+#: there are in all.
+ROWS_OF = At(0, ("values", "x_values", "t_in", "embeddings"))
+PIECES, EDGES = At(None, ("lengths", "x_lengths")), At(None, ("offsets", "x_offsets"))
+TOTAL = At(None, ("total_L",))
+
+JAGGED = (
+    _row(
+        "jagged_to_padded_dense jagged_to_padded_dense_forward jagged_dense_elementwise_add "
+        "jagged_dense_elementwise_add_jagged_output jagged_dense_elementwise_mul jagged_dense_elementwise_mul_forward "
+        "jagged_dense_dense_elementwise_add_jagged_output jagged_dense_dense_elementwise_add_jagged_output_forward",
+        EDGES, Levels(EDGES, Size(ROWS_OF)),
+    ),
+    _row("jagged_dense_elementwise_mul_backward", EDGES, Levels(EDGES, Size(At(None, ("x_values",))))),
+    _row("jagged_to_padded_dense_backward", EDGES, Levels(EDGES, Number(TOTAL))),
+    _row(
+        "dense_to_jagged dense_to_jagged_forward padded_dense_to_jagged_forward", EDGES,
+        Levels(EDGES, Either((Number(TOTAL), Leading(FIRST)))),
+    ),
+    _row(
+        "jagged_1d_to_dense jagged_2d_to_dense jagged_softmax jagged_softmax_forward jagged_dense_bmm "
+        "jagged_dense_bmm_forward jagged_jagged_bmm jagged_jagged_bmm_forward",
+        EDGES, Edges(Size(ROWS_OF)),
+    ),
+    _row("jagged_softmax_backward", EDGES, Edges(Size(FIRST))),
+    _row(
+        "batched_dense_vec_jagged_2d_mul batched_dense_vec_jagged_2d_mul_forward "
+        "batched_dense_vec_jagged_2d_mul_backward",
+        At(None, ("a_offsets",)), Edges(Size(At(None, ("a_values",)))),
+    ),
+    _row(
+        "jagged_index_select jagged_1d_to_truncated_values masked_select_jagged_1d jagged_slice pack_segments "
+        "pack_segments_v2 permute_1d_sparse_data permute_2d_sparse_data permute_sparse_data "
+        "permute_sequence_embeddings",
+        PIECES, Lengths(Size(ROWS_OF)),
+    ),
+    _row("jagged_slice", At(None, ("start",)), Below(Fixed(1))),
+    _row("jagged_index_select", INDICES, Below(Size(PIECES))),
+    _row("jagged_index_select_2d_forward", At(None, ("input_offsets",)), Edges(Size(FIRST), ends=True)),
+    _row("jagged_index_select_2d_forward", INDICES, Below(Size(At(None, ("input_offsets",))))),
+    _row(
+        "jagged_index_select_2d_forward", At(None, ("output_offsets",)),
+        Edges(Number(At(None, ("num_dense_output_rows",))), ends=True),
+    ),
+    _row("pack_segments_backward", PIECES, Lengths(Number(At(None, ("total_length",))))),
+    _row(
+        "permute_sparse_features bucketize_sparse_features block_bucketize_sparse_features", PIECES,
+        Lengths(Size(At(None, ("indices",)))),
+    ),
+    _row("block_bucketize_sparse_features", At(None, ("block_sizes",)), STEPS),
+    _row(
+        "permute_1d_sparse_data permute_2d_sparse_data permute_sparse_data permute_sequence_embeddings "
+        "permute_sparse_features",
+        At(None, ("permute",)), Order(Size(PIECES)),
+    ),
+    _row("expand_into_jagged_permute invert_permute", At(None, ("permute",)), Order(Size(FIRST))),
+    _row("expand_into_jagged_permute", At(None, ("input_offset",)), Edges(Number(At(None, ("output_size",))))),
+    _row("expand_into_jagged_permute", At(None, ("output_offset",)), Edges(Number(At(None, ("output_size",))))),
+    _row("lengths_range", FIRST, Lengths(Product(At(None, ("shape",))))),
+    _row("offsets_range", At(None, ("offsets",)), Rising(Number(At(None, ("range_size",))))),
+)  # fmt: skip
+
 #: Every row: an operator may have several, one for each of its arguments that not every value does for.
-ROWS = (*FRACTIONS, *DRAWS, *LOSSES, *STATE, *MATRICES, *INDEXED, *LENGTHS)
+ROWS = (*FRACTIONS, *DRAWS, *LOSSES, *STATE, *MATRICES, *INDEXED, *LENGTHS, *JAGGED)
 _By: TypeAlias = Mapping[str, tuple[Row, ...]]
 
 
@@ -331,8 +400,8 @@ def overwritten(case: Case) -> tuple[str, ...]:
     return tuple(name for name in names if name is not None)
 
 
-def _drawn(domain: Domain | Advanced, argument: Argument, case: Case) -> Argument:
-    if isinstance(domain, Advanced):
+def _drawn(domain: Domain | Advanced | Levels, argument: Argument, case: Case) -> Argument:
+    if isinstance(domain, (Advanced, Levels)):
         if not isinstance(argument, ListOf):
             return argument
         pairs = zip(argument.items, domain.each(case))

@@ -3,7 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.domain_examples import EXAMPLES, SQUARE, call, whole
+from tests.domain_examples import EXAMPLES as OF_FRAMEWORKS
+from tests.domain_examples import FBGEMM, SQUARE, call, whole
 
 from opperf.case import Case, ListOf, tensors_of
 from opperf.operators import catalog
@@ -11,6 +12,7 @@ from opperf.operators.domain import is_open
 from opperf.operators.domain_table import ROWS, Row, base_name, overwritten, within
 from opperf.tensor import SPD, TensorSpec
 
+EXAMPLES = (*OF_FRAMEWORKS, *FBGEMM)
 #: Names in the table that no example has: kernels of another device, of another package, and what the catalog has.
 ELSEWHERE = {
     "cudnn_batch_norm", "miopen_batch_norm", "batch_norm_elemt", "batch_norm_backward",
@@ -144,6 +146,28 @@ def test_lengths_of_packed_sequences_fall_and_add_up() -> None:
     assert packed["lengths"] == TensorSpec((3,), "int64", values="reversed", range=(1.0, 8.0))
     sizes = within(call("torch:aten::_pad_packed_sequence", data=(12, 4), batch_sizes=whole(5)))["batch_sizes"]
     assert sizes == TensorSpec((5,), "int64", literal=(3, 3, 2, 2, 2))
+
+
+def test_lengths_and_offsets_of_jagged_rows_add_up_to_their_values_whatever_was_recorded() -> None:
+    recorded = TensorSpec((2, 3), "int64", range=(0.0, 90.0))
+    case = within(call("torch:fbgemm::permute_2D_sparse_data", permute=whole(2), lengths=recorded, values=whole(11)))
+    assert case.tensor("lengths").literal == (2, 2, 2, 2, 2, 1)
+    assert case.tensor("permute").literal == (1, 0)
+    edges = call("torch:fbgemm::jagged_softmax", values=(11, 4), x_offsets=whole(4), max_L=4)
+    assert within(edges).tensor("x_offsets").literal == (0, 3, 7, 11)
+    levels = ListOf((whole(3), whole(6)))
+    dense = within(call("torch:fbgemm::jagged_to_padded_dense", values=(11, 4), offsets=levels, max_lengths=[3, 4]))
+    assert [tensor.literal for tensor in tensors_of(dense["offsets"])] == [(0, 2, 5), (0, 2, 4, 6, 8, 11)]
+    padded = within(call("torch:fbgemm::dense_to_jagged", dense=(2, 5, 4), x_offsets=ListOf((whole(3),)), total_L=None))
+    assert [tensor.literal for tensor in tensors_of(padded["x_offsets"])] == [(0, 5, 10)]
+
+
+def test_very_many_lengths_and_offsets_stay_within_their_values() -> None:
+    many = call("torch:fbgemm::pack_segments", t_in=(700_000, 4), lengths=whole(100_000), max_length=9)
+    assert within(many)["lengths"] == TensorSpec((100_000,), "int64", range=(7.0, 8.0))
+    edges = call("torch:fbgemm::jagged_softmax", values=(700_000, 4), x_offsets=whole(100_001), max_L=9)
+    assert within(edges)["x_offsets"] == TensorSpec((100_001,), "int64", values="sorted", range=(0.0, 700_001.0))
+    assert within(within(edges)) == within(edges)
 
 
 def test_the_inputs_of_the_catalog_follow_shapes_that_a_user_gives() -> None:
