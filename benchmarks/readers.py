@@ -120,7 +120,6 @@ def readers(folder: Path) -> list[Reader]:
         Reader("gate file", whole["gate"], lambda path: read_gate_file(path), "/opperf.toml"),
         Reader("gate file, shared", whole["shared"], read_gate_file, "/pyproject.toml"),
         Reader("config", whole["config"], files.read_or_refuse_config),
-        Reader("config: checked", whole["config"], command("config", "check", "FILE")),
         Reader("config, as PARAM reads it", whole["config"], lenient),
         Reader("rows, for MXNet's command", whole["rows"], read_rows),
         Reader("report of a tool", KERNELS, kernels, ".csv"),
@@ -193,7 +192,7 @@ def _profile() -> bytes:
         Event("step", "step", 5, 90, 1, "main"),
         Event("kernel", "kernel", 20, 5, 1, "gpu", device=5, flops=7, backward=True, fused=True),
     ]
-    facts = {1: {"framework": "torch", "version": "2", "command": "a.py"}}
+    facts = {1: {"framework": "torch", "version": "2", "name": "main", "command": "a.py"}}
     profile = Profile(tuple(events), (Reading(12, 1, "cpu/0", 8),), facts, ("a note",))
     return json.dumps(to_trace(profile)).encode()
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from json import JSONEncoder
 from operator import ge, gt
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -181,8 +182,20 @@ def _number(value: Any, where: str) -> float:
     raise wrong(value, where, "a number" + (" that is finite" if type(value) is float else ""))
 
 
+def _anything(value: Any, where: str) -> Any:
+    """Return a value that is kept as it is, and so must be one that JSON has a word for when it is written again."""
+    if type(value) in (float, list, dict):
+        try:
+            _ENCODER.encode(value)
+        except ValueError as error:
+            raise wrong(value, where, "numbers that are finite") from error
+    return value
+
+
+_ENCODER = JSONEncoder(allow_nan=False)
 _PLAIN: dict[Any, Kind] = {
-    Any: Kind("a value", lambda value, _: value),
+    Any: Kind("a value", _anything),
+    object: Kind("a value", lambda value, _: value),  # who asks for it reads it by another hint
     NoneType: _plain("null", NoneType),
     str: _plain("a string", str),
     bool: _plain("true or false", bool),

@@ -76,6 +76,8 @@ def test_a_noun_is_made_of_what_fits_its_hints() -> None:
         ({"bounds": [1, None]}, "f: one.bounds[1]: found null, expected a number"),
         ({"names": {"a b": 1}}, 'f: one.names["a b"]: found 1, expected a string'),
         ({"code": {"name": "os:system"}}, 'f: one.code: found {"name": "os:system"}, expected a string or null'),
+        ({"free": float("nan")}, "f: one.free: found NaN, expected numbers that are finite"),
+        ({"free": {"a": [1e999]}}, 'f: one.free: found {"a": [Infinity]}, expected numbers that are finite'),
         ({"many": [0, -2]}, "f: one.many[1]: found -2, expected a whole number >= -1"),
         ({"many": [1 << 80]}, "f: one.many[0]: found 1208925819614629174706176, expected a whole number >= -1"),
     ],

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf, nextafter
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Optional, Union, get_type_hints
 
 from opperf.codec import OneOf, kind_of, read_as, wrong
 from opperf.errors import InputError
@@ -38,7 +38,14 @@ DETAIL_KINDS = {
     if name == "stack" or name in {one.name for one in DETAILS}
 }
 NAME, NUMBER, KIND = kind_of(str), kind_of(int), kind_of(Annotated[str, OneOf(KINDS)])
-ARGUMENTS = kind_of(Mapping[str, Any])
+ARGUMENTS = kind_of(Mapping[str, object])
+#: What is known of a process, where it is: the command is a line, and was a list of its words.
+FACTS: Mapping[str, Any] = {
+    "framework": Optional[str],
+    "version": Optional[str],
+    "name": Optional[str],
+    "command": Union[str, tuple[str, ...], None],
+}
 #: Microseconds of 30 years.
 LONGEST = 1e15
 
@@ -128,7 +135,9 @@ def from_trace(document: Any, where: str) -> Profile:
     own = document.get("opperf") if isinstance(document, dict) else None
     if not isinstance(own, dict) or own.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{where}: not a profile of opperf", hint="write one with `opperf profile SCRIPT.py`")
-    entries = read_as(Sequence[Mapping[str, Any]], document.get("traceEvents"), f"{where}: traceEvents")
+    entries: Sequence[Any] = read_as(
+        Sequence[Mapping[str, object]], document.get("traceEvents"), f"{where}: traceEvents"
+    )
     epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
     facts = read_as(Mapping[str, Mapping[str, Any]], own.get("processes"), f"{where}: opperf.processes")
     stacks = _Read(read_as(Mapping[str, Mapping[str, Any]], document.get("stackFrames", {}), f"{where}: stackFrames"))
@@ -145,6 +154,9 @@ def from_trace(document: Any, where: str) -> Profile:
                 readings.append(_reading(entry, epoch))
         place = "opperf.processes"
         processes = {int(number): said for number, said in facts.items()}
+        for number, said in facts.items():
+            for name in FACTS.keys() & said.keys():
+                read_as(FACTS[name], said[name], f"{number}.{name}")
     except (KeyError, TypeError, ValueError) as problem:
         raise InputError(
             f"{where}: {place}: not as opperf writes it ({type(problem).__name__}: {problem})", slug="bad_profile"
