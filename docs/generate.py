@@ -26,6 +26,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "opperf"
 PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
+#: What a benchmark measured with an option of its own is another file: `drawn_pairs_settle`.
+OPTION = re.compile(r"_(?=(?:settle|alone)(?:_|$))")
 #: The rules whose figures `explanation/measurement.md` lists, by module; each constant says its reason where it stands.
 RULES = {
     "measure.calibrate": (
@@ -269,9 +271,8 @@ def figures(name: str) -> str:
     found = json.loads(results.read_text(encoding="utf-8"))
     place = found["machine"]
     guest = ", a virtual machine" if place["hypervisor"] else ""
-    words = name.split("_")  # what a benchmark measured with an option is another file
-    options = [words.pop() for option in ("alone", "settle") if words[-1] == option]
-    command = " ".join(["_".join(words) + ".py", *(f"--{option}" for option in reversed(options))])
+    script, *options = re.split(OPTION, name)
+    command = " ".join([f"{script}.py", *(f"--{option}" for option in options)])
     made = f"`benchmarks/{command}` on {found['date']}: {place['cores_logical']} cores of {place['cpu']}{guest}."
     shown = found["rows"][: int(most) if most else None]
     rows = [tuple(_figure(value) for value in row.values()) for row in shown]

@@ -129,7 +129,8 @@ def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
     verbs = [*_verbs(command), *_verbs(typer.main.get_command(mxnet_opperf.app))]
     known = {option for verb in verbs for parameter in verb.params for option in _options(parameter)}
     known |= {option for action in param.parser()._actions for option in action.option_strings}
-    foreign = {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include"}  # of docker, pip and ncu
+    # Of docker, pip, ncu and our benchmarks.
+    foreign = {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone"}
     prose = "\n".join(
         child.content for token in page.tokens for child in token.children or () if child.type == "code_inline"
     )
