@@ -257,7 +257,7 @@ class Comparing:
         self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]], starting: float
     ) -> None:
         """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
-        patience = Patience(starting, self._rule.band * SHARE_OF_BAND)
+        patience = Patience(max(0.0, min(starting, self._left())), self._rule.band * SHARE_OF_BAND)
         try:
             duel.check(self._reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new, patience))
@@ -271,8 +271,12 @@ class Comparing:
 
     def spent(self) -> bool:
         """Whether the command's budget is spent."""
-        budget = self.settings.budget
-        return budget is not None and time.monotonic() - self._began > budget
+        return self._left() < 0
+
+    def _left(self) -> float:
+        """Return the seconds that are left of the command's budget."""
+        budget = math.inf if self.settings.budget is None else self.settings.budget
+        return budget - (time.monotonic() - self._began)
 
     def _open(self, contest: Contest, budget: float | None) -> Verdict:
         """Return the verdict on a contest that was not brought to its end; `budget` is what would have done."""

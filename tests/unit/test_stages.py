@@ -176,3 +176,10 @@ def test_what_a_pair_may_take_longer_is_its_share_of_starting_the_children(
     said = compared(clock, noisy(0.0, 0.001), rule, starting=6.0, contests=contests, patience=given)
     assert said.verdict.verdict == "same"
     assert given == [Patience(seconds, rule.band / 2)] * (5 * contests)
+
+
+def test_a_pair_does_not_go_on_beyond_the_budget(clock: Clock) -> None:
+    given: list[Patience] = []
+    compared(clock, noisy(0.0, 0.001), starting=6.0, budget=16.0, patience=given)
+    compared(clock, noisy(0.0, 0.001), starting=6.0, budget=8.0, patience=given)
+    assert [one.seconds for one in given] == [6.0, 0.0, 2.0]
