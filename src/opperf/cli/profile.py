@@ -56,7 +56,7 @@ def profile(
     ] = None,
     skip: Annotated[int, Option(metavar="N", min=0, help="Pass over its first calls.")] = 0,
     calls: Annotated[Optional[int], Option(metavar="N", min=1, help="Then see so many; default: all.")] = None,
-    by: Annotated[str, Option(metavar="name|shape|module|kernel", help="What a row stands for.")] = "name",
+    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="What a row stands for.")] = "name",
     sort: Annotated[str, Option(metavar="self|total|calls|mean", help="What comes first.")] = "self",
     top: Annotated[Optional[int], Option(metavar="N", min=1, help="Print so many rows.")] = None,
     format: options.Format = None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opperf.profile.rows import Row
-from opperf.units import format_bytes, format_flops, format_percent, format_seconds
+from opperf.units import format_bytes, format_flop_rate, format_flops, format_percent, format_seconds
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,16 @@ COLUMNS = (
     Column("peak", lambda row: row.peak, format_bytes, "the most held at once in one call"),
     Column("device", lambda row: row.device, format_seconds, "time on the device"),
     Column("FLOPs", lambda row: row.flops, format_flops, "in all calls"),
+    Column("FLOP/s", lambda row: row.flop_rate, format_flop_rate, "of calls whose FLOPs are known"),
     Column("shapes", lambda row: shapes_text(row.shapes)),
     Column("module", lambda row: row.module),
     Column("notes", lambda row: ", ".join(word for word in ("backward", "fused") if getattr(row, word))),
 )
-#: Of a module, what it took together is what its operators took by themselves.
-NOT_OF_MODULES = ("total", "module")
+#: Of a module or a stack, what it took together is what its operators took by themselves.
+NOT_OF = {"module": ("total", "module"), "stack": ("total",)}
 
 
 def columns(by: str) -> tuple[Column, ...]:
     """Return the columns of rows that are grouped so; the first says what a row stands for."""
-    first = Column(by if by in ("module", "kernel") else "operator", lambda row: row.name)
-    return first, *(column for column in COLUMNS if by != "module" or column.title not in NOT_OF_MODULES)
+    first = Column("operator" if by in ("name", "shape") else by, lambda row: row.name)
+    return first, *(column for column in COLUMNS if column.title not in NOT_OF.get(by, ()))

@@ -15,16 +15,24 @@ from opperf.profile.event import Event, Profile
 from opperf.profile.nesting import own_times, parents
 
 #: What rows can stand for, and the kind of span that they are made of.
-GROUPINGS = {"name": "operator", "shape": "operator", "module": "operator", "kernel": "kernel"}
+GROUPINGS = {
+    **dict.fromkeys(("name", "shape", "module", "stack"), "operator"),
+    "kernel": "kernel",
+}
+#: Groupings of which calls of one row lie within each other.
+NESTED = ("module", "stack")
+#: Lines of Python that tell a stack from another, the innermost ones.
+LINES = 5
 
 
 @dataclass(frozen=True)
 class Row:
-    """Calls that belong together: all of one name, of one name and shapes, of one module, or of one kernel.
+    """Calls that belong together: all of one name, of one name and shapes, of one module, stack or kernel.
 
     `total` is the time between their beginnings and ends, `own` the part that no call within them took, `share` the
     part of `own` in that of all rows. What was `allocated` or ran on a `device` within calls is counted once, also
-    where calls of a row lie within each other.
+    where calls of a row lie within each other. `flop_rate` is that of the calls whose `flops` are known, in their
+    time on the device where there is one.
     """
 
     name: str
@@ -44,6 +52,7 @@ class Row:
     peak: int | None = None
     device: float | None = None
     flops: int | None = None
+    flop_rate: float | None = None
 
 
 def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
@@ -62,8 +71,8 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
 
 
 def _key(event: Event, by: str) -> tuple[object, ...]:
-    if by == "module":
-        return event.module, event.backward
+    if by in NESTED:
+        return event.module if by == "module" else event.stack[:LINES], event.backward
     return (event.name, event.shapes) if by == "shape" else (event.name,)
 
 
@@ -80,10 +89,10 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
     outermost = [event for event, _, is_outermost in calls if is_outermost]
     first = events[0]
     own = sum(own for _, own, _ in calls)
-    # Calls of one module lie within each other; what they took together is what each took by itself.
-    durations = [own for _, own, _ in calls] if by == "module" else [event.duration for event in events]
+    # Of calls that lie within each other, what they took together is what each took by itself.
+    durations = [own for _, own, _ in calls] if by in NESTED else [event.duration for event in events]
     return Row(
-        name=first.module or "(no module)" if by == "module" else first.name,
+        name=_name(first, by),
         calls=len(calls),
         total=sum(durations) / 1e9,
         own=own / 1e9,
@@ -100,7 +109,20 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
         peak=_known(max, (event.peak for event in events)),
         device=_seconds(_known(sum, (event.device for event in outermost))),
         flops=_known(sum, (event.flops for event in events)),
+        flop_rate=_flop_rate([event for event in events if event.flops]),
     )
+
+
+def _name(event: Event, by: str) -> str:
+    """Return what the row of a call stands for; a stack, from the inside."""
+    if by == "stack":
+        return " < ".join(event.stack[:LINES]) or "(no stack)"
+    return event.module or "(no module)" if by == "module" else event.name
+
+
+def _flop_rate(events: Sequence[Event]) -> float | None:
+    taken = sum(event.duration if event.device is None else event.device for event in events)
+    return sum(event.flops or 0 for event in events) / (taken / 1e9) if taken else None
 
 
 def _one(values: Iterable[str]) -> str:

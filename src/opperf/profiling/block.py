@@ -103,7 +103,7 @@ class Profiling:
         return self._recording.profile()
 
     def table(self, by: str = "name", top: int | None = None) -> str:
-        """Return a row for each operator (`by`: name, shape, module, kernel), at most `top`, as aligned columns."""
+        """Return a row for each name, shape, module, stack or kernel, at most `top`, as aligned columns."""
         return table(self.profile, by, top)
 
     def summary(self) -> dict[str, Any]:

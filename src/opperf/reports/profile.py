@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first: titles of columns, and where the row has it.
 SORTS = {"self": "own", "total": "total", "calls": "calls", "mean": "mean"}
 #: What a narrow terminal goes without, the least telling first.
-RANKED = ("min", "max", "p50", "FLOPs", "module", "total", "mean", "allocated", "peak")
+RANKED = ("min", "max", "p50", "FLOPs", "module", "FLOP/s", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
 LEGEND = {
     "total": "total, mean, p50, min, max: with the operators called inside",
@@ -34,6 +34,7 @@ LEGEND = {
     "allocated": "allocated: in all calls",
     "peak": "peak: the most held at once in one call",
     "device": "device: time on the device",
+    "FLOP/s": "FLOP/s: of calls whose FLOPs are known",
 }
 #: What programs read of a row, by the titles of the columns: Python lets no field be called `self`.
 NAMES = {"self" if field.name == "own" else field.name: field.name for field in fields(Row)}
@@ -42,6 +43,7 @@ UNITS = {
     **dict.fromkeys(("total", "self", "mean", "p50", "min", "max", "device"), "s"),
     **dict.fromkeys(("allocated", "peak"), "B"),
     "flops": "FLOP",
+    "flop_rate": "FLOP/s",
 }
 #: No more processes are named.
 NAMED = 4
