@@ -11,7 +11,7 @@ from sizes import size
 
 import transformers  # isort: skip
 
-WORDS, LENGTH, BATCH = size(500, 8000), size(32, 128), size(2, 4)
+WORDS, LENGTH, BATCH = size(500, 8000), size(32, 128), size(2, 8)
 WIDTH, HEADS = size(64, 384), 2
 #: What losses do not count.
 IGNORED = -100

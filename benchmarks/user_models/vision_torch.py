@@ -12,7 +12,7 @@ from sizes import size
 import timm  # isort: skip
 from torchvision import models  # isort: skip
 
-BATCH, SIDE = size(2, 8), size(64, 224)
+BATCH, SIDE = size(2, 16), size(64, 224)
 
 
 @cache
