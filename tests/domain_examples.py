@@ -400,90 +400,89 @@ JAX = (
 
 RAGGED, PADDED, ENDS = (100, 4), (8, 14, 4), whole(9)
 
-FBGEMM = tuple(
-    call(f"torch:fbgemm::{name}", **inputs)
-    for name, inputs in {
-        **{
-            name: {"values": RAGGED, "offsets": ListOf((ENDS,)), "max_lengths": [14], "padding_value": 0.0}
-            for name in ("jagged_to_padded_dense", "jagged_to_padded_dense_forward")
-        },
-        **{
-            f"jagged_dense_{name}": {"x_values": RAGGED, "x_offsets": ListOf((ENDS,)), "y": PADDED}
-            for name in (
-                "elementwise_add", "elementwise_add_jagged_output", "elementwise_mul", "elementwise_mul_forward",
-            )
-        },
-        **{
-            f"jagged_dense_dense_elementwise_add_jagged_output{name}": {
-                "x_values": RAGGED, "x_offsets": ListOf((ENDS,)), "y_0": PADDED, "y_1": PADDED,
-            }
-            for name in ("", "_forward")
-        },
-        "jagged_dense_elementwise_mul_backward": {
-            "grad_output": RAGGED, "x_offsets": ListOf((ENDS,)), "y": PADDED, "x_values": RAGGED,
-        },
-        "jagged_to_padded_dense_backward": {"grad_output": PADDED, "offsets": ListOf((ENDS,)), "total_L": 100},
-        "dense_to_jagged": {"dense": PADDED, "x_offsets": ListOf((ENDS,)), "total_L": None},
-        "dense_to_jagged_forward": {"dense": PADDED, "x_offsets": ListOf((ENDS,)), "total_L": 100},
-        "jagged_1d_to_dense": {"values": (100,), "offsets": ENDS, "max_sequence_length": 14, "padding_value": 0},
-        "jagged_2d_to_dense": {"values": RAGGED, "offsets": ENDS, "max_sequence_length": 14},
-        **{
-            name: {"values": RAGGED, "x_offsets": ENDS, "max_L": 14}
-            for name in ("jagged_softmax", "jagged_softmax_forward")
-        },
-        "jagged_softmax_backward": {"grad_output": RAGGED, "output": RAGGED, "x_offsets": ENDS, "max_L": 14},
-        **{
-            name: {"x_values": RAGGED, "x_offsets": ENDS, "y": (8, 4, 5), "max_L": 14}
-            for name in ("jagged_dense_bmm", "jagged_dense_bmm_forward")
-        },
-        **{
-            name: {"x_values": RAGGED, "y_values": RAGGED, "x_offsets": ENDS, "max_L": 14}
-            for name in ("jagged_jagged_bmm", "jagged_jagged_bmm_forward")
-        },
-        **{
-            f"batched_dense_vec_jagged_2d_mul{name}": {"v": (16, 14), "a_values": (100, 6), "a_offsets": ENDS}
-            for name in ("", "_forward")
-        },
-        "batched_dense_vec_jagged_2d_mul_backward": {
-            "grad_output": (16, 3), "v": (16, 14), "a_values": (100, 6), "a_offsets": ENDS,
-        },
-        "jagged_index_select": {"values": RAGGED, "lengths": whole(8), "indices": whole(5)},
-        "jagged_1d_to_truncated_values": {"values": (100,), "lengths": whole(8), "max_truncated_length": 9},
-        "masked_select_jagged_1d": {"values": (100,), "lengths": whole(8), "mask": TensorSpec((100,), "bool")},
-        "jagged_slice": {"x_values": (100,), "x_lengths": whole(8), "start": whole(8), "slice_length": 3},
-        "pack_segments": {"t_in": RAGGED, "lengths": whole(8), "max_length": 14},
-        "pack_segments_v2": {"t_in": RAGGED, "lengths": whole(8), "max_length": 14},
-        "pack_segments_backward": {"data": PADDED, "lengths": whole(8), "total_length": 100, "max_length": 14},
-        "permute_1D_sparse_data": {"permute": TensorSpec((8,), "int32"), "lengths": whole(8), "values": whole(100)},
-        **{
-            name: {"permute": TensorSpec((4,), "int32"), "lengths": whole(4, 8), "values": whole(100)}
-            for name in ("permute_2D_sparse_data", "permute_sparse_data")
-        },
-        "permute_sparse_features": {
-            "permute": TensorSpec((4,), "int32"), "lengths": whole(4, 8), "indices": whole(100),
-        },
-        "permute_sequence_embeddings": {
-            "permute": TensorSpec((4,), "int32"), "lengths": whole(4, 8), "embeddings": RAGGED,
-        },
-        "jagged_index_select_2d_forward": {
-            "values": RAGGED, "indices": whole(4), "input_offsets": whole(8), "output_offsets": whole(4),
-            "num_dense_output_rows": 48,
-        },
-        "bucketize_sparse_features": {
-            "lengths": whole(8), "indices": whole(100), "bucketize_pos": False, "my_size": 2,
-        },
-        "block_bucketize_sparse_features": {
-            "lengths": whole(8), "indices": whole(100), "bucketize_pos": False, "sequence": False,
-            "block_sizes": whole(4), "my_size": 2,
-        },
-        "expand_into_jagged_permute": {
-            "permute": TensorSpec((8,), "int32"), "input_offset": TensorSpec((9,), "int32"),
-            "output_offset": TensorSpec((9,), "int32"), "output_size": 100,
-        },
-        "invert_permute": {"permute": TensorSpec((8,), "int32")},
-        "lengths_range": {"t_in": whole(8), "shape": [100]},
-        "offsets_range": {"offsets": whole(8), "range_size": 100},
-    }.items()
-)  # fmt: skip
+_JAGGED: Mapping[str, Mapping[str, Any]] = {
+    **{
+        name: {"values": RAGGED, "offsets": ListOf((ENDS,)), "max_lengths": [14], "padding_value": 0.0}
+        for name in ("jagged_to_padded_dense", "jagged_to_padded_dense_forward")
+    },
+    **{
+        f"jagged_dense_{name}": {"x_values": RAGGED, "x_offsets": ListOf((ENDS,)), "y": PADDED}
+        for name in (
+            "elementwise_add", "elementwise_add_jagged_output", "elementwise_mul", "elementwise_mul_forward",
+        )
+    },
+    **{
+        f"jagged_dense_dense_elementwise_add_jagged_output{name}": {
+            "x_values": RAGGED, "x_offsets": ListOf((ENDS,)), "y_0": PADDED, "y_1": PADDED,
+        }
+        for name in ("", "_forward")
+    },
+    "jagged_dense_elementwise_mul_backward": {
+        "grad_output": RAGGED, "x_offsets": ListOf((ENDS,)), "y": PADDED, "x_values": RAGGED,
+    },
+    "jagged_to_padded_dense_backward": {"grad_output": PADDED, "offsets": ListOf((ENDS,)), "total_L": 100},
+    "dense_to_jagged": {"dense": PADDED, "x_offsets": ListOf((ENDS,)), "total_L": None},
+    "dense_to_jagged_forward": {"dense": PADDED, "x_offsets": ListOf((ENDS,)), "total_L": 100},
+    "jagged_1d_to_dense": {"values": (100,), "offsets": ENDS, "max_sequence_length": 14, "padding_value": 0},
+    "jagged_2d_to_dense": {"values": RAGGED, "offsets": ENDS, "max_sequence_length": 14},
+    **{
+        name: {"values": RAGGED, "x_offsets": ENDS, "max_L": 14}
+        for name in ("jagged_softmax", "jagged_softmax_forward")
+    },
+    "jagged_softmax_backward": {"grad_output": RAGGED, "output": RAGGED, "x_offsets": ENDS, "max_L": 14},
+    **{
+        name: {"x_values": RAGGED, "x_offsets": ENDS, "y": (8, 4, 5), "max_L": 14}
+        for name in ("jagged_dense_bmm", "jagged_dense_bmm_forward")
+    },
+    **{
+        name: {"x_values": RAGGED, "y_values": RAGGED, "x_offsets": ENDS, "max_L": 14}
+        for name in ("jagged_jagged_bmm", "jagged_jagged_bmm_forward")
+    },
+    **{
+        f"batched_dense_vec_jagged_2d_mul{name}": {"v": (16, 14), "a_values": (100, 6), "a_offsets": ENDS}
+        for name in ("", "_forward")
+    },
+    "batched_dense_vec_jagged_2d_mul_backward": {
+        "grad_output": (16, 3), "v": (16, 14), "a_values": (100, 6), "a_offsets": ENDS,
+    },
+    "jagged_index_select": {"values": RAGGED, "lengths": whole(8), "indices": whole(5)},
+    "jagged_1d_to_truncated_values": {"values": (100,), "lengths": whole(8), "max_truncated_length": 9},
+    "masked_select_jagged_1d": {"values": (100,), "lengths": whole(8), "mask": TensorSpec((100,), "bool")},
+    "jagged_slice": {"x_values": (100,), "x_lengths": whole(8), "start": whole(8), "slice_length": 3},
+    "pack_segments": {"t_in": RAGGED, "lengths": whole(8), "max_length": 14},
+    "pack_segments_v2": {"t_in": RAGGED, "lengths": whole(8), "max_length": 14},
+    "pack_segments_backward": {"data": PADDED, "lengths": whole(8), "total_length": 100, "max_length": 14},
+    "permute_1D_sparse_data": {"permute": TensorSpec((8,), "int32"), "lengths": whole(8), "values": whole(100)},
+    **{
+        name: {"permute": TensorSpec((4,), "int32"), "lengths": whole(4, 8), "values": whole(100)}
+        for name in ("permute_2D_sparse_data", "permute_sparse_data")
+    },
+    "permute_sparse_features": {
+        "permute": TensorSpec((4,), "int32"), "lengths": whole(4, 8), "indices": whole(100),
+    },
+    "permute_sequence_embeddings": {
+        "permute": TensorSpec((4,), "int32"), "lengths": whole(4, 8), "embeddings": RAGGED,
+    },
+    "jagged_index_select_2d_forward": {
+        "values": RAGGED, "indices": whole(4), "input_offsets": whole(8), "output_offsets": whole(4),
+        "num_dense_output_rows": 48,
+    },
+    "bucketize_sparse_features": {
+        "lengths": whole(8), "indices": whole(100), "bucketize_pos": False, "my_size": 2,
+    },
+    "block_bucketize_sparse_features": {
+        "lengths": whole(8), "indices": whole(100), "bucketize_pos": False, "sequence": False,
+        "block_sizes": whole(4), "my_size": 2,
+    },
+    "expand_into_jagged_permute": {
+        "permute": TensorSpec((8,), "int32"), "input_offset": TensorSpec((9,), "int32"),
+        "output_offset": TensorSpec((9,), "int32"), "output_size": 100,
+    },
+    "invert_permute": {"permute": TensorSpec((8,), "int32")},
+    "lengths_range": {"t_in": whole(8), "shape": [100]},
+    "offsets_range": {"offsets": whole(8), "range_size": 100},
+}  # fmt: skip
+
+FBGEMM = tuple(call(f"torch:fbgemm::{name}", **inputs) for name, inputs in _JAGGED.items())
 
 EXAMPLES = (*TORCH, *NUMPY, *MXNET, *JAX)
