@@ -13,9 +13,11 @@ import shlex
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from opperf.codec import decode
 from opperf.destination import told
 from opperf.errors import InputError
 from opperf.json_text import value_of
@@ -27,6 +29,15 @@ ASKED, BETWEEN = 20, 0.01
 TOLD = 200
 
 
+@dataclass(frozen=True)
+class Holder:
+    """What the file of a lock says."""
+
+    pid: int
+    command: str
+    since: str
+
+
 class OutputLock:
     """Holds an output from its making until `close`; raises `InputError`, naming the holder, where another has it."""
 
@@ -35,13 +46,9 @@ class OutputLock:
         self.path = target.with_name(f".{shortened(target.name)}.lock")
         with told(output):
             self._descriptor = self._taken(output)
-            about = {
-                "pid": os.getpid(),
-                "command": shlex.join(command),
-                "since": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            }
+            now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             os.truncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, json.dumps(about).encode(), 0)
+            os.pwrite(self._descriptor, json.dumps(vars(Holder(os.getpid(), shlex.join(command), now))).encode(), 0)
 
     def _taken(self, output: Path) -> int:
         while True:
@@ -80,10 +87,9 @@ class OutputLock:
 def _holder(descriptor: int) -> str:
     """Say who holds a lock, as its file has it."""
     for _ in range(ASKED):
-        with suppress(ValueError, KeyError, TypeError, OSError):
-            said = value_of(os.pread(descriptor, 1 << 16, 0))
-            process, command, since = (_printable(str(said[name])) for name in ("pid", "command", "since"))
-            return f"process {process} (`{command}`), since {since}"
+        with suppress(ValueError, InputError, OSError):
+            said = decode(Holder, value_of(os.pread(descriptor, 1 << 16, 0)), "lock")
+            return f"process {said.pid} (`{_printable(said.command)}`), since {_printable(said.since)}"
         time.sleep(BETWEEN)
     return "another process"
 
