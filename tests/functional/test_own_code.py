@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 MINE = """
@@ -198,6 +199,32 @@ def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here:
     words = ["traced.py:leaves", "--framework", "numpy", "--repeats", "1", "--pairs", "3"]
     done = subprocess.run([*command, "noise", *words, *asked], capture_output=True, text=True)
     assert f"warning: base: {said}" in done.stderr
+
+
+def test_two_builds_are_compared_and_guarded_by_a_function_of_mine(here: Path) -> None:
+    (here / "mine.py").write_text(
+        "import numpy\nimport built\n\n"
+        "def sorted_often(x):\n    for _ in range(built.TURNS):\n        y = numpy.sort(x)\n    return y\n"
+    )
+    sides = []
+    for name, turns in (("before", 1), ("after", 4)):
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", name], check=True)
+        (packages,) = (here / name).glob("lib/python*/site-packages")
+        (packages / "numpy.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
+        (packages / "built.py").write_text(f"TURNS = {turns}\n")
+        sides.append(f"python={name}/bin/python;framework=numpy")
+    words = ["mine.py:sorted_often", "--base", sides[0], "--new", sides[1], "--input", "x=2000", "--pairs", "3"]
+    for verb, code in (("compare", 0), ("gate", 1)):
+        command = [sys.executable, "-m", "opperf", verb, *words, "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+        (comparison,) = json.loads(done.stdout)["comparisons"]
+        assert comparison["verdict"] == "slower"
+        assert comparison["ratio"] > 2
+        assert [comparison[side]["environment"] for side in ("base", "new")] == [
+            "python=before/bin/python",
+            "python=after/bin/python",
+        ]
 
 
 def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> None:

@@ -150,6 +150,15 @@ def test_an_operator_of_ones_own_library_runs_again_with_its_plugin_and_has_a_re
     assert (without["status"], without["reason"]["slug"]) == ("skipped", "no_such_operator")
     assert "--plugin FILE" in without["reason"]["hint"]
     assert record("--plugin", tmp_path / "mine.py")["status"] == "ok"
+    suite = tmp_path / "suite.json"
+    assert command("replay", trace, "--dry-run", "--save-suite", suite).returncode == 0
+
+    def of_suite(*words: object) -> str:
+        done = command("run", "--suite", suite, "--framework", "torch", *QUICK, "--format", "json", *words)
+        records: list[dict[str, Any]] = json.loads(done.stdout)["records"]
+        return next(str(one["status"]) for one in records if "mine::doubled" in one["case"]["operator"])
+
+    assert (of_suite(), of_suite("--plugin", tmp_path / "mine.py")) == ("skipped", "ok")
 
 
 def test_an_operator_of_a_package_that_is_not_there_is_refused_before_its_inputs_are_made(
