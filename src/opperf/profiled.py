@@ -80,6 +80,7 @@ class Options:
             "ranges": ranges,
             "record": self.record,
             "allocator": self.allocator,
+            "memory_limit": self.watching.memory_limit,
         }
         return {
             "OPPERF_PROFILER_AUTOSTART": "1",
@@ -91,7 +92,7 @@ class Options:
 
     def notes(self, profile: Profile) -> tuple[str, ...]:
         """Return what a reader of the profile must know of how the script was run."""
-        return (*self._of_memory(profile), *self._of_granularity(profile))
+        return (*self._of_memory(profile), *self._of_limit(profile), *self._of_granularity(profile))
 
     def _of_memory(self, profile: Profile) -> tuple[str, ...]:
         if not any(FRESH in note for note in profile.notes):
@@ -101,6 +102,12 @@ class Options:
                 "memory is mapped afresh although freed memory is held: see whether `--allocator default` does better",
             )
         return ("`--allocator fixed` holds on to freed memory, as `opperf run` does",)
+
+    def _of_limit(self, profile: Profile) -> tuple[str, ...]:
+        frameworks = [str(facts.get("framework")) for facts in profile.processes.values()]
+        if self.watching.memory_limit is None or any("torch" in one for one in frameworks):
+            return ()
+        return ("`--memory-limit` bounds the recording of PyTorch, and nothing here",)
 
     def _of_granularity(self, profile: Profile) -> tuple[str, ...]:
         if self.granularity == "bulk":

@@ -433,3 +433,44 @@ def test_calls_of_python_cost_a_few_bytes_each(profiled: Callable[..., Ran]) -> 
     ran = profiled(CALLS, torch_python(), framework=None, stacks=True)
     assert ran.code == 0, ran.err
     assert int(ran.out) < 100_000  # kilobytes, of 400,000 calls
+
+
+#: Operators for some seconds, between which a tensor comes, stays, or comes and goes; then whether they are recorded.
+LONG = """
+import sys, time, torch
+square, kept = torch.ones(8, 8), []
+until = time.monotonic() + 9
+while time.monotonic() < until:
+    for _ in range({operators}):
+        torch.add(square, square)
+    {tensor}
+    time.sleep(0.1)
+print(torch.autograd.profiler._is_profiler_enabled)
+sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize("more", [{}, {"stacks": True, "shapes": True, "memory": True}], ids=["times", "everything"])
+def test_a_recording_ends_before_it_takes_more_than_the_limit_and_the_script_goes_on(
+    more: dict[str, bool], profiled: Callable[..., Ran]
+) -> None:
+    text = LONG.format(operators=1000, tensor="pass")
+    ran = profiled(text, torch_python(), framework=None, memory_limit=10_000_000, **more)
+    assert (ran.code, ran.out) == (7, "False\n"), ran.err
+    (profile,) = ran.profiles
+    assert sum(event.name == "aten::add" for event in profile.events) > 1000
+    (note,) = (note for note in profile.notes if "recording stopped" in note)
+    assert "10.0 MB (`--memory-limit`)" in note
+    assert "is not in it" in note
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    ["kept.append(torch.ones(1_000_000))", "torch.ones(25_000_000)"],
+    ids=["that stays", "that comes and goes"],
+)
+def test_memory_of_the_script_is_not_taken_for_the_profiles(tensor: str, profiled: Callable[..., Ran]) -> None:
+    text = LONG.format(operators=1, tensor=tensor)
+    ran = profiled(text, torch_python(), framework=None, memory_limit=200_000_000)
+    assert (ran.code, ran.out) == (7, "True\n"), ran.err
+    assert not any("recording stopped" in note for note in ran.profiles[0].notes)

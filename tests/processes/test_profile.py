@@ -224,6 +224,7 @@ def test_what_is_asked_for_reaches_the_profiler_of_every_process(profile: Profil
         "ranges": None,
         "record": False,
         "allocator": "default",
+        "memory_limit": None,
     }
     assert done.stderr.startswith("0\n")
     assert document["notes"] == ["`--granularity operator` changes what MXNet runs, and nothing here"]

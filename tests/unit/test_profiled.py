@@ -30,6 +30,7 @@ def test_the_profiler_is_told_everything_by_its_variables() -> None:
         "ranges": "nvtx",
         "record": False,
         "allocator": "default",
+        "memory_limit": None,
     }
     assert told == {
         "OPPERF_PROFILER_AUTOSTART": "1",
@@ -51,6 +52,13 @@ def test_a_report_says_what_was_changed_for_the_sake_of_operators() -> None:
     assert "MXNET_EXEC_BULK_EXEC_INFERENCE=0 MXNET_EXEC_BULK_EXEC_TRAIN=0" in note
     (note,) = asked.notes(Profile(processes={1: {"framework": "torch"}}))
     assert note == "`--granularity operator` changes what MXNet runs, and nothing here"
+
+
+def test_a_limit_that_bounds_nothing_is_told() -> None:
+    asked = Options(Watching(memory_limit=1000))
+    assert asked.notes(Profile(processes={1: {"framework": "torch"}})) == ()
+    (note,) = asked.notes(Profile(processes={1: {"framework": "jax"}}))
+    assert note == "`--memory-limit` bounds the recording of PyTorch, and nothing here"
 
 
 def test_what_a_script_paid_for_memory_comes_with_what_to_try() -> None:

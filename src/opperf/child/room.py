@@ -6,28 +6,20 @@ well, and what it takes to make the largest input. What the framework needs besi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opperf.backend import Unsupported
 from opperf.child.directions import MOST_COTANGENT
 from opperf.child.inputs import making_bytes
 from opperf.errors import InputError
+from opperf.measure.free_memory import free_bytes
 from opperf.units import format_bytes
 
 if TYPE_CHECKING:
     from opperf.backend import Backend
     from opperf.case import Case
     from opperf.operators import Operator
-
-#: Where Linux says what memory is left, and what a container may have and has, in control groups of version 2 and 1.
-MEMORY = Path("/proc/meminfo")
-GROUPS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
-)
 
 
 def check_room(
@@ -80,17 +72,3 @@ def _outputs(case: Case, definition: Operator | None) -> list[int]:
 def _gradient_bytes(case: Case, definition: Operator | None) -> int:
     tensors = case.tensors() if definition is None else case.tensors(definition.differentiable)
     return sum(tensor.nbytes for tensor in tensors if tensor.is_float and tensor.requires_grad is not False)
-
-
-def free_bytes() -> int | None:
-    """Return the bytes that this process may still take; None where the system does not tell."""
-    return min(_free(), default=None)
-
-
-def _free() -> Iterator[int]:
-    with suppress(OSError, ValueError, StopIteration):
-        line = next(line for line in MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
-        yield 1024 * int(line.split()[1])
-    for limit, used in GROUPS:
-        with suppress(OSError, ValueError):  # no limit is the word `max`, or a number beyond all memory
-            yield int(limit.read_text()) - int(used.read_text())

@@ -51,6 +51,10 @@ def profile(
     allocator: Annotated[
         str, Option(metavar="default|fixed", help="fixed holds malloc's thresholds still, as `run` does.")
     ] = "default",
+    memory_limit: Annotated[
+        Optional[str],
+        Option(metavar="SIZE", help="Stop recording before the profile takes more; default: half of what is free."),
+    ] = None,
     function: Annotated[
         Optional[str], Option(metavar="MODULE:NAME", help="Only what runs within calls of this function.")
     ] = None,
@@ -94,6 +98,7 @@ def profile(
     from opperf.cli.places import check_place
     from opperf.profile.watching import Watching
     from opperf.profiled import Options
+    from opperf.units import parse_bytes
 
     _check(format, by, sort, function, skip, calls)
     page = (output or Path()) / PAGE if html else None
@@ -111,6 +116,7 @@ def profile(
         stacks=stacks,
         modules=modules or by == "module",
         api=api,
+        memory_limit=None if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`"),
     )
     check_place(save_suite)
     asked = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
@@ -181,7 +187,8 @@ def _run(
     if done.code == KILLED:
         typer.echo(
             "the script was killed (SIGKILL), most likely because memory ran out; what was seen of it is lost\n\n"
-            "hint: `--function` profiles a part of it; without `--stacks`, `--shapes` and `--memory` it takes less",
+            "hint: `--memory-limit` ends the recording sooner, `--function` profiles a part of it; without `--stacks`, "
+            "`--shapes` and `--memory` it takes less",
             err=True,
         )
     elif done.profile is None and tool is None:

@@ -22,7 +22,8 @@ class Watching:
 
     `modules` names the module or layer that called each operator; `api` are calls of the framework's own interface.
     Of MXNet, operators called one by one are `imperative`, those of a compiled graph `symbolic`. `record` is a file for
-    the arguments of every operator, as far as the framework can write one.
+    the arguments of every operator, as far as the framework can write one. Before reading and writing the profile would
+    take more than `memory_limit` bytes, what is recorded ends: of PyTorch alone.
     """
 
     memory: bool = False
@@ -33,6 +34,7 @@ class Watching:
     imperative: bool = True
     symbolic: bool = True
     record: str = ""
+    memory_limit: int | None = None
 
 
 class Watcher(Protocol):

@@ -30,6 +30,7 @@ from typing import Any
 
 from opperf.errors import InputError, OpperfError, unknown
 from opperf.measure.allocator import fix_allocator
+from opperf.measure.free_memory import free_bytes
 from opperf.profile.event import Profile
 from opperf.profile.saved import save
 from opperf.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
@@ -42,6 +43,8 @@ from opperf.profiling.recording import Recording
 from opperf.registry import FRAMEWORKS
 
 MAIN = "__main__"
+#: The part of the free memory that a profile may take, where nothing is said.
+MEMORY_SHARE = 2
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Options:
     `function` (`module:name`) has nothing seen but its calls: `calls` of them, all without a number, after the first
     `skip`. A function of the script itself is `__main__:name`. `granularity` is `operator` or `bulk`. `ranges` has
     operators named for a tool outside, by `nvtx` or `itt`; `record` has their arguments written beside the profile. An
-    `allocator` that is `fixed` holds on to memory as the one of a measured operator does.
+    `allocator` that is `fixed` holds on to memory as the one of a measured operator does. The profile of a process may
+    take `memory_limit` bytes, by default half of what is free when it begins.
     """
 
     framework: str | None = None
@@ -67,6 +71,7 @@ class Options:
     ranges: str | None = None
     record: bool = False
     allocator: str = "default"
+    memory_limit: int | None = None
 
     @classmethod
     def read(cls, text: str) -> Options:
@@ -89,7 +94,8 @@ class Options:
     @property
     def watching(self) -> Watching:
         """What watchers are asked for."""
-        return Watching(self.memory, self.shapes, self.stacks, self.modules, self.api)
+        limit = default_limit() if self.memory_limit is None else self.memory_limit
+        return Watching(self.memory, self.shapes, self.stacks, self.modules, self.api, memory_limit=limit)
 
     def recording(self, folder: Path) -> str:
         """Return the file for the arguments of this process's operators; empty where nobody asks for it."""
@@ -280,6 +286,12 @@ class Marking:
     def take(self) -> Profile:
         """Return nothing."""
         return Profile()
+
+
+def default_limit() -> int | None:
+    """Return the bytes that a profile may take where nothing is said; None where the system does not tell."""
+    free = free_bytes()
+    return None if free is None else max(0, free) // MEMORY_SHARE
 
 
 def _wanted(framework: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +21,14 @@ from torch.profiler import ExecutionTraceObserver
 
 from opperf.backends.python_stacks import TAKEN, PythonCalls, Stacks
 from opperf.backends.thread_names import ThreadNames
+from opperf.backends.torch.memory_guard import MemoryGuard
 from opperf.backends.torch.modules import Ranges
 from opperf.backends.torch.spans import profile_of
 from opperf.errors import ProfilerError
 from opperf.profile.event import Profile, merge
 from opperf.profile.steps import Steps
 from opperf.profile.watching import Watching
+from opperf.units import format_bytes
 
 MEMORY_NOTE = (
     "torch: memory counts from the start of the profile, and with it only the thread that started the profiler is seen"
@@ -58,6 +61,8 @@ class Watcher:
         self._steps = Steps()
         self._names = ThreadNames()
         self._calls = PythonCalls() if watching.stacks else None
+        self._guard = self._guarded(watching.memory_limit)
+        self._began = self._stopped = 0  # when the first window began, and when there was no room for more
         self._ended = False
         self._observer = _observer(watching.record)
         self.allows_copies = False
@@ -76,6 +81,10 @@ class Watcher:
         # A driver of GPUs does not survive a copy of its process, and a file of arguments is open in both. Before the
         # first start nobody may ask for GPUs, since that by itself keeps copies from using them.
         self.allows_copies = self._observer is None and not torch.cuda.is_available()
+        self._began = self._began or time.time_ns()
+        if self._stopped or not (self._guard is None or self._guard.start()):
+            self._stopped = self._stopped or time.time_ns()
+            return
         session = self._session()
         session.__enter__()
         self._open = Window(session, Ranges() if self._watching.modules else None)
@@ -96,6 +105,8 @@ class Watcher:
                 hint="start and stop it in one thread, or leave memory out",
                 slug="profiler_thread",
             )
+        if self._guard is not None:
+            self._guard.pause()
         if self._calls is not None:
             self._calls.stop()
         _wait()
@@ -126,8 +137,30 @@ class Watcher:
         stacks = None if self._calls is None else self._calls.take()
         taken = self._calls is not None and self._calls.taken
         notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * taken)
+        notes += self._of_limit()
         told = [self._told(window, stacks) for window in windows]
         return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+
+    def _guarded(self, limit: int | None) -> MemoryGuard | None:
+        """Return what ends the recording where it takes more than so many bytes."""
+        calls = self._calls
+        return None if limit is None else MemoryGuard(limit, lambda: 0 if calls is None else calls.size, self._fill)
+
+    def _fill(self) -> None:
+        """Record no more: there is no room to read it."""
+        self.stop()
+        self._stopped = time.time_ns()
+
+    def _of_limit(self) -> tuple[str, ...]:
+        """Return what is said of a recording that ended before the script."""
+        if self._guard is None or not self._stopped:
+            return ()
+        until, rest = (self._stopped - self._began) / 1e9, (time.time_ns() - self._stopped) / 1e9
+        note = (
+            f"torch: recording stopped after {until:.1f} s: more could not be read and written within "
+            f"{format_bytes(self._guard.limit)} (`--memory-limit`); the rest of the script, {rest:.1f} s, is not in it"
+        )
+        return (note,)
 
     def _told(self, window: Window, stacks: Stacks | None) -> Profile:
         def thread(number: int) -> str:
