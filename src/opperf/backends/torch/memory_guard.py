@@ -1,8 +1,10 @@
 """Ends a recording before memory runs out: PyTorch's profiler keeps all it sees, and nowhere says how much that is.
 
 What it holds is told from the memory that the process has from malloc: the growth since the recording began, without
-the tensors that Python knows. The least of some seconds counts, for what a step holds is gone between two of them. So
-what is not the profile's may be taken for it, and end a recording early; a larger limit lets it go on.
+the tensors that Python knows. What a step holds besides is gone between two of them, so that the least of some time
+counts; what grows evenly all the time is taken for the profile's at once. A program of modules is believed to have
+called no more than so many operators in each. So what is not the profile's may be taken for it, and end a recording
+early: a larger limit lets it go on. And one that records very fast goes beyond the limit by what some seconds bring.
 
 Recorded, an operator is small; read and written it takes many times as much, and that is what the limit bounds.
 """
@@ -15,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 
 import torch
 
@@ -23,9 +26,17 @@ import torch
 GROWTH = 14
 #: Bytes that a byte of a window which was stopped before still becomes.
 STOPPED_GROWTH = 2
-#: Seconds from one look at the memory to the next, and those whose least counts.
-PAUSE, LEAST_OF = 0.25, 5.0
-LOOKS = round(LEAST_OF / PAUSE)
+#: Seconds from one look at the memory to the next, and those between two looks at tensors.
+PAUSE, TENSOR_PAUSE = 0.25, 5.0
+#: So many looks have to grow alike, by no more than so many times the mean of them or a part of it.
+EVENLY, ALIKE = 8, 3
+#: Bytes that a busy program has recorded in a second: within as many looks as it takes to record what the limit allows,
+#: a step has an end, or ends too late. At least, and at most, so many.
+RATE = 32e6
+LEAST_LOOKS, MOST_LOOKS = 20, 240
+#: Bytes of a recorded operator with its shapes, and as many operators as the call of a module is believed to bring, with
+#: its part of the backward and of the optimizer.
+RECORDED, OF_MODULE = 330, 60
 #: Where the memory from malloc is less, it is not asked which of it are tensors.
 SMALL = 32 << 20
 
@@ -40,30 +51,34 @@ class _Malloc(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in _FIELDS]  # ctypes reads it so
 
 
-def steady(seen: Sequence[int]) -> int:
-    """Return what is held all the time now, as it grew in equal steps of time: what comes and goes is left out.
+def grows_evenly(seen: Sequence[int]) -> bool:
+    """Whether the last looks each saw about as much more than the one before.
 
-    >>> steady([10, 90, 10, 90, 10, 90]), steady([10, 20, 30, 40])
-    (10, 50)
+    >>> grows_evenly(range(0, 90, 10)), grows_evenly([*range(0, 80, 10), 70])
+    (True, False)
     """
-    half = len(seen) // 2
-    before, now = min(seen[:half]), min(seen[half:])
-    return now + max(0, now - before)
+    steps = [after - before for before, after in pairwise(seen[-EVENLY - 1 :])]
+    mean = sum(steps) / max(1, len(steps))
+    return len(steps) == EVENLY and all(0 < mean <= ALIKE * step and step <= ALIKE * mean for step in steps)
 
 
 class MemoryGuard:
     """Calls `stop` in the main thread, between two steps of Python, before what was recorded takes more than `limit`.
 
-    `calls` says how many bytes are kept of Python's calls, which need no more than they are.
+    `calls` says how many bytes are kept of Python's calls, which need no more than they are; `modules` how many modules
+    were called, zero where nobody counts.
     """
 
-    def __init__(self, limit: int, calls: Callable[[], int], stop: Callable[[], None]) -> None:
+    def __init__(
+        self, limit: int, calls: Callable[[], int], modules: Callable[[], int], stop: Callable[[], None]
+    ) -> None:
         self.limit = limit
         self._calls = calls
+        self._modules = modules
         self._stop = stop
         self._first: int | None = None
         self._base = self._tensors = 0
-        self._looked = -LEAST_OF
+        self._looked = -TENSOR_PAUSE
         self._on = False
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -96,19 +111,28 @@ class MemoryGuard:
         self._over.set()
 
     def _watch(self) -> None:
+        looks = round(min(max(self.limit / GROWTH / RATE / PAUSE, LEAST_LOOKS), MOST_LOOKS))
         seen: list[int] = []
         while not self._over.wait(PAUSE):
             held = _in_use()
             if held is None or not self._on:
-                seen.clear()
+                seen = []
                 continue
-            seen = [*seen, held][-LOOKS:]
-            if len(seen) < LOOKS or self._needed(steady(seen)) <= self.limit:
+            seen = [*seen, held][-looks:]
+            if not self._is_over(seen, looks):
                 continue
-            self._look(held)
-            if self._needed(steady(seen)) > self.limit:
+            self._tensors = _tensor_bytes()
+            if self._is_over(seen, looks):
                 ctypes.pythonapi.Py_AddPendingCall(self._pending, None)
-            seen.clear()
+            seen = []
+
+    def _is_over(self, seen: Sequence[int], looks: int) -> bool:
+        modules = self._modules()
+        if modules and GROWTH * RECORDED * OF_MODULE * modules <= self.limit:
+            return False
+        if grows_evenly(seen) and self._needed(seen[-1]) > self.limit:
+            return True
+        return len(seen) == looks and self._needed(min(seen)) > self.limit
 
     def _needed(self, held: int) -> int:
         """Return the bytes that the profile needs to be read and written where so many are held in all."""
@@ -120,7 +144,7 @@ class MemoryGuard:
     def _look(self, held: int) -> None:
         """Find out what tensors hold: among all that Python has, so that it is not done often."""
         now = time.monotonic()
-        if held > SMALL and now - self._looked >= LEAST_OF:
+        if held > SMALL and now - self._looked >= TENSOR_PAUSE:
             self._looked, self._tensors = now, _tensor_bytes()
 
     def _in_main_thread(self, argument: object) -> int:

@@ -66,10 +66,11 @@ class _Here(threading.local):
 
 
 class Ranges:
-    """Marks in PyTorch's profiler where modules begin and end, in every thread."""
+    """Marks in PyTorch's profiler where modules begin and end, in every thread; `calls` counts them."""
 
     def __init__(self) -> None:
         warnings.filterwarnings("ignore", TWICE)  # the script has none of its own to be warned of
+        self.calls = 0
         self._here = _Here()
         self._hooks = ExitStack()
         self._hooks.callback(register_module_forward_pre_hook(self._enter).remove)
@@ -84,6 +85,7 @@ class Ranges:
     def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
         if torch.compiler.is_compiling():  # a mark would become part of what is compiled
             return
+        self.calls += 1
         self._here.modules.enter(module, inputs)
         mark = _RecordFunctionFast(RANGE + self._here.modules.here)
         mark.__enter__()

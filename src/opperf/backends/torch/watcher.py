@@ -144,7 +144,13 @@ class Watcher:
     def _guarded(self, limit: int | None) -> MemoryGuard | None:
         """Return what ends the recording where it takes more than so many bytes."""
         calls = self._calls
-        return None if limit is None else MemoryGuard(limit, lambda: 0 if calls is None else calls.size, self._fill)
+        if limit is None:
+            return None
+        return MemoryGuard(limit, lambda: 0 if calls is None else calls.size, self._modules_called, self._fill)
+
+    def _modules_called(self) -> int:
+        window = self._open
+        return 0 if window is None or window.marks is None else window.marks.calls
 
     def _fill(self) -> None:
         """Record no more: there is no room to read it."""
@@ -157,7 +163,7 @@ class Watcher:
             return ()
         until, rest = (self._stopped - self._began) / 1e9, (time.time_ns() - self._stopped) / 1e9
         note = (
-            f"torch: recording stopped after {until:.1f} s: more could not be read and written within "
+            f"torch: recording stopped after {until:.1f} s: to read and write more might take over "
             f"{format_bytes(self._guard.limit)} (`--memory-limit`); the rest of the script, {rest:.1f} s, is not in it"
         )
         return (note,)
