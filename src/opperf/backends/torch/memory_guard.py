@@ -34,8 +34,8 @@ EVENLY, ALIKE = 8, 3
 #: a step has an end, or ends too late. At least, and at most, so many.
 RATE = 32e6
 LEAST_LOOKS, MOST_LOOKS = 20, 240
-#: Bytes of a recorded operator with its shapes, and as many operators as the call of a module is believed to bring, with
-#: its part of the backward and of the optimizer.
+#: Bytes of a recorded operator with its shapes, and as many operators as each call of a module is believed to bring,
+#: with its part of the backward and of the optimizer.
 RECORDED, OF_MODULE = 330, 60
 #: Where the memory from malloc is less, it is not asked which of it are tensors.
 SMALL = 32 << 20
