@@ -227,9 +227,10 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--effect", action="append", choices=[*EFFECTS, BURNING, SEQUENTIAL], dest="effects")
     parser.add_argument("--lane", type=int, help="the CPU of a lane, which does each effect once")
+    parser.add_argument("--name", help="of the file of results, where those that are there are to stay")
     given = parser.parse_args()
     options = [option for option in ("settle", "alone") if getattr(given, option)]
-    name = "_".join(["false_alarms", *options])
+    name = given.name or "_".join(["false_alarms", *options])
     raw = given.raw or Path(f"{name}.jsonl")
     rule = Rule(most=MOST_PAIRS if given.settle else None)
     if given.lane is not None:
@@ -241,7 +242,7 @@ def main() -> None:
         lane(None, left, raw, rule)
     else:
         _lanes(left, [*(f"--{option}" for option in options), str(given.suites), str(raw)])
-    judge(_read(raw), name)
+    judge(_read(raw), name, settle=given.settle, alone=given.alone)
 
 
 def _lanes(left: Sequence[str], words: Sequence[str]) -> None:
@@ -261,7 +262,7 @@ def _read(raw: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in raw.read_text().splitlines()] if raw.exists() else []
 
 
-def judge(lines: Sequence[dict[str, Any]], name: str) -> None:
+def judge(lines: Sequence[dict[str, Any]], name: str, *, settle: bool, alone: bool) -> None:
     """Print and write the tables."""
     suites = [line for line in lines if line["effect"] != SEQUENTIAL]
     rows = _ours(suites) + _peers([line for line in lines if line["effect"] == SEQUENTIAL])
@@ -270,8 +271,7 @@ def judge(lines: Sequence[dict[str, Any]], name: str) -> None:
     walls = {row["all operators"]: row["mean s"] for row in _wall_rows(suites)}
     operators = _operators(suites)
     same = [one["verdict"] == "same" for _, one in _comparisons(suites, "A/A")]
-    alone = name.endswith("alone")
-    unsettled, slowest = (5.0, 10.0) if "settle" in name else (15.0, 15.0) if alone else (15.0, 4.0)
+    unsettled, slowest = (5.0, 10.0) if settle else (15.0, 15.0) if alone else (15.0, 4.0)
     figures = {
         "identical code that is not called the same": (100 * (1 - fmean(same)), unsettled, "%"),
         "bias, base started first": (abs(orders[0]), 0.3, "%"),
