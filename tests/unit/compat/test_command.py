@@ -246,7 +246,7 @@ def test_markdown_has_features_the_columns_of_the_original_and_what_was_not_meas
         lines[5].replace(" P50", "|P50").split("|P50")[0].strip()
     )
     assert lines[8].startswith('| dot | {"lhs": [2, 2], "rhs": [2, 2]} | 0.5 | 2.0 | --- |')
-    assert lines[-1] == '* abs {"data": [2, 2]}: no | such'
+    assert lines[-1] == r'* abs {"data": [2, 2]}: no \| such'
 
 
 def test_markdown_of_the_python_profiler_has_its_columns() -> None:

@@ -158,6 +158,7 @@ def _measured(
 def _write(
     asked: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
 ) -> None:
+    from opperf.cli.screen import tell
     from opperf.compat.mxnet_opperf.command.documents import collected, render
     from opperf.destination import write_text
     from opperf.reports import render as render_records
@@ -169,17 +170,18 @@ def _write(
     rows = [row for several in found.values() for row in several]
     failed = sum("error" in row for row in rows)
     told = f", {failed} of them with an error instead of times" if failed else ""
-    typer.echo(f"wrote {output}: {len(found)} operators, {len(rows)} rows{told}", err=True)
+    tell(f"wrote {output}: {len(found)} operators, {len(rows)} rows{told}")
 
 
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
     """Exit as `opperf run` does; only a run that came to its end has no journal left."""
     from opperf.cli.run import leave
+    from opperf.cli.screen import tell
     from opperf.errors import way_out
     from opperf.store.journal import journal_of
 
     if stopped is not None:
-        typer.echo(f"stopped; `--resume` goes on where {output} ends", err=True)
+        tell(f"stopped; `--resume` goes on where {output} ends")
         raise way_out(stopped)
     journal_of(output).unlink(missing_ok=True)
     leave(run, strict=False)

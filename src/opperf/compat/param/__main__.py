@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -24,6 +23,7 @@ def benchmark() -> None:
     """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
     from opperf.cli.places import take_output
     from opperf.cli.run import leave
+    from opperf.cli.screen import tell
     from opperf.compat.param.command.flags import parser, quiet, warnings
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
@@ -41,15 +41,15 @@ def benchmark() -> None:
     take_output(path, force=True, inputs=[Path(given.config)])  # PARAM writes over what is there, too
     if not quiet(given):
         for note in config.notes:
-            print(f"note: {note}", file=sys.stderr)
+            tell(f"note: {note}")
         for warning in warnings(given):
-            print(f"warning: {warning}", file=sys.stderr)
+            tell(f"warning: {warning}")
     trace = path.with_name(f"{path.stem}_trace.json") if given.profile else None
     try:
         run, stopped = Running(given, config, tools).run(path, trace)
     except KeyboardInterrupt:  # while a tool was at work, so that nothing is measured yet
         raise SystemExit(130) from None
-    print(f"wrote {path}", file=sys.stderr)
+    tell(f"wrote {path}")
     if stopped is not None:
         raise way_out(stopped)
     try:

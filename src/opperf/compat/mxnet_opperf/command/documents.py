@@ -16,6 +16,7 @@ from opperf.compat.mxnet_opperf.command.planned import LUMPED, Planned
 from opperf.kept import Kept
 from opperf.measurement import Samples
 from opperf.record import Quantity, Record, Run
+from opperf.reports.escaping import for_csv, for_markdown, for_markdown_line
 from opperf.reports.text import first_line
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -126,17 +127,22 @@ def _csv(found: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(plain)
+    writer.writerows({key: for_csv(value) for key, value in row.items()} for row in plain)
     return text.getvalue()
 
 
 def _markdown(found: Rows, run: Run, *, lumped: bool) -> str:
     columns = LUMPED_COLUMNS if lumped else APART_COLUMNS
     plain = _plain(found)
-    lines = ["# Runtime Features", *(f"{i}. {feature}" for i, feature in enumerate(_features(run), 1)), ""]
+    lines = [
+        "# Runtime Features",
+        *(f"{i}. {for_markdown_line(feature)}" for i, feature in enumerate(_features(run), 1)),
+        "",
+    ]
     lines += ["# Benchmark Results", "| " + " | ".join(columns) + " |", "|" + " :---: |" * len(columns)]
     lines += ["| " + " | ".join(_cell(row, key) for key in columns.values()) + " |" for row in plain]
-    missing = [f"* {row['operator']} {row['inputs']}: {row['error']}" for row in plain if "error" in row]
+    failed = [f"{row['operator']} {row['inputs']}: {row['error']}" for row in plain if "error" in row]
+    missing = [f"* {for_markdown_line(why)}" for why in failed]
     return "\n".join([*lines, *(["", "# Not measured", *missing] if missing else []), ""])
 
 
@@ -152,4 +158,4 @@ def _features(run: Run) -> list[str]:
 def _cell(row: Mapping[str, Any], key: str) -> str:
     """Return a value as text; the key of the memory goes on with the device."""
     value = next((row[own] for own in row if own == key or (key == MEMORY and own.startswith(key))), NOTHING)
-    return str(value).replace("|", "\\|")
+    return for_markdown(str(value))
