@@ -393,6 +393,7 @@ def test_lines_are_those_of_each_thread_and_a_copy_of_the_process_goes_on_by_its
     ran = profiled(text, torch_python(), framework=None, stacks=True)
     assert (ran.code, ran.out) == (0, "3\n"), ran.err
     (profile,) = ran.profiles
+    assert not any("following" in note for note in profile.notes)
     lines = {event.name: event.stack[0].rpartition(": ")[2] for event in profile.of_kind("operator")}
     assert lines["aten::tan"] == "other"
     assert [event.stack[0].rpartition(": ")[2] for event in profile.events if event.name == "aten::cos"] == ["main"] * 2
@@ -433,6 +434,7 @@ def test_calls_of_python_cost_a_few_bytes_each(profiled: Callable[..., Ran]) -> 
     ran = profiled(CALLS, torch_python(), framework=None, stacks=True)
     assert ran.code == 0, ran.err
     assert int(ran.out) < 100_000  # kilobytes, of 400,000 calls
+    assert any("following calls of Python took about" in note for note in ran.profiles[0].notes)
 
 
 #: Operators for some seconds, between which a tensor comes, stays, or comes and goes; then whether they are recorded.

@@ -198,3 +198,14 @@ def test_a_moment_costs_few_bytes() -> None:
     after = following.size
     following.stop()
     assert after - before < 1000 * 2 * 32
+
+
+def test_what_following_took_grows_with_the_calls_and_leaves_nothing_behind() -> None:
+    following = PythonCalls()
+    following.start()
+    for _ in range(20_000):
+        (lambda: None)()
+    following.stop()
+    assert following.spent > 0
+    assert sys.getprofile() is None
+    assert PythonCalls().spent == 0

@@ -35,6 +35,8 @@ MEMORY_NOTE = (
 )
 ENDED_NOTE = "torch: the script used PyTorch's profiler by itself, which ended this one: what it had seen is lost"
 TAKEN_NOTE = f"torch: {TAKEN}"
+#: The share of the time from which on it is told that following Python slowed a script down.
+SLOW = 0.2
 #: Above every level of Kineto's messages: it would print a line at each start and stop.
 SILENT = "6"
 
@@ -62,6 +64,7 @@ class Watcher:
         self._names = ThreadNames()
         self._calls = PythonCalls() if watching.stacks else None
         self._guard = self._guarded(watching.memory_limit)
+        self._since = self._passed = 0.0
         self._began = self._stopped = 0  # when the first window began, and when there was no room for more
         self._ended = False
         self._observer = _observer(watching.record)
@@ -87,6 +90,7 @@ class Watcher:
             return
         session = self._session()
         session.__enter__()
+        self._since = time.perf_counter()
         self._open = Window(session, Ranges() if self._watching.modules else None)
         self._steps.begin()
         if self._observer is not None:
@@ -109,6 +113,7 @@ class Watcher:
             self._guard.pause()
         if self._calls is not None:
             self._calls.stop()
+        self._passed += time.perf_counter() - self._since
         _wait()
         if self._observer is not None:
             self._observer.stop()
@@ -134,10 +139,11 @@ class Watcher:
             self._observer = None
         windows, self._windows = self._windows, []
         facts = {"framework": self.framework, "version": str(torch.__version__)}
+        slowed = self._of_stacks()
         stacks = None if self._calls is None else self._calls.take()
         taken = self._calls is not None and self._calls.taken
         notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * taken)
-        notes += self._of_limit()
+        notes += (*self._of_limit(), *slowed)
         told = [self._told(window, stacks) for window in windows]
         return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
@@ -156,6 +162,18 @@ class Watcher:
         """Record no more: there is no room to read it."""
         self.stop()
         self._stopped = time.time_ns()
+
+    def _of_stacks(self) -> tuple[str, ...]:
+        """Return what is said of a script that was slowed down by following its calls of Python."""
+        passed, self._passed = self._passed, 0.0
+        spent = 0.0 if self._calls is None else self._calls.spent
+        if not spent or spent < SLOW * passed:
+            return ()
+        note = (
+            f"torch: following calls of Python took about {spent:.3g} s or more while {passed:.3g} s passed: the code "
+            "between operators is faster without `--stacks`"
+        )
+        return (note,)
 
     def _of_limit(self) -> tuple[str, ...]:
         """Return what is said of a recording that ended before the script."""
