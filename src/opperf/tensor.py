@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from opperf.codec import decode
 from opperf.errors import InputError
 
 if TYPE_CHECKING:
@@ -317,27 +318,12 @@ class TensorSpec:
         if unknown:
             raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor", hint=f"known: {', '.join(KEYS)}")
         literal, shape = _literal(data.get("values"), data.get("shape"), where)
-        if not isinstance(shape, list):
-            raise InputError(f"{where}: `shape` is {shape!r}, expected a list of whole numbers")
-        strides, bounds, gradient = data.get("strides"), data.get("range"), data.get("requires_grad")
-        if strides is not None and not isinstance(strides, list):
-            raise InputError(f"{where}: `strides` is {strides!r}, expected a list of whole numbers")
-        if bounds is not None and not (isinstance(bounds, list) and list(map(_is_number, bounds)) == [True, True]):
-            raise InputError(f"{where}: `range` is {bounds!r}, expected [low, high]")
-        if gradient is not None and not isinstance(gradient, bool):
-            raise InputError(f"{where}: `requires_grad` is {gradient!r}, expected true or false")
+        given = {name: value for name, value in data.items() if literal is None or name != "values"}
         try:
-            return cls(
-                shape=tuple(shape),
-                dtype=dtype_named(str(data.get("dtype", "float32"))),
-                strides=None if strides is None else tuple(strides),
-                values="uniform" if literal is not None else str(data.get("values", "uniform")),
-                range=None if bounds is None else (float(bounds[0]), float(bounds[1])),
-                requires_grad=gradient,
-                literal=literal,
-            )
+            dtype = dtype_named(str(data.get("dtype", "float32")))
         except InputError as error:
             raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
+        return decode(cls, {**given, "shape": shape}, where, dtype=dtype, literal=literal)
 
     def __str__(self) -> str:
         words = ["x".join(str(n) for n in self.shape) if self.shape else "scalar"]
@@ -368,7 +354,3 @@ def _literal(values: Any, shape: Any, where: str) -> tuple[tuple[Any, ...] | Non
 def _in_json(value: float | str) -> float | str:
     """Return a value as JSON has it, which has no word for some numbers."""
     return value if isinstance(value, str) or math.isfinite(value) else repr(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

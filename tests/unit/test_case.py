@@ -140,7 +140,7 @@ def test_not_a_number_survives_json() -> None:
         ({"graph": "\u00fc"}, "case.inputs.a"),
         ({"list": [1], "tuple": [1]}, "case.inputs.a"),
         ({"tuple": [1, {"list": [{"what": 1}]}]}, "case.inputs.a.tuple[1].list[0]"),
-        ({"list": [{"shape": 3}]}, "case.inputs.a.list[0]"),
+        ({"list": [{"shape": 3}]}, "case.inputs.a.list[0].shape"),
         ({"shape": [1], "colour": "red"}, "case.inputs.a"),
         ({"shape": [1], "dtype": "float31"}, "case.inputs.a"),
         ({"dtype": "float31"}, "case.inputs.a"),

@@ -56,7 +56,7 @@ def test_count_and_origin_have_defaults() -> None:
         ({"schema_version": 1, "cases": [], "left_out": [5]}, "f: left_out[0]"),
         (
             {"schema_version": 1, "cases": [{"case": {"operator": "abs", "inputs": {"data": {"shape": "2"}}}}]},
-            "f: cases[0].case.inputs.data: ",
+            "f: cases[0].case.inputs.data.shape: ",
         ),
     ],
 )
