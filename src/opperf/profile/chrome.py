@@ -1,9 +1,10 @@
 """A profile as Chrome trace events, which Perfetto and chrome://tracing show, and back.
 
-The format is Google's "Trace Event Format": complete events (`X`) with times in microseconds, counters (`C`), and names
-of processes and threads (`M`). A double cannot hold nanoseconds since 1970, so times count from the first span, and
-`opperf.epoch` says when that was. Perfetto drops a span that partly overlaps another of its thread, so those stand on
-threads of their own, `main (2)`; what thread they are of is in the name's arguments.
+The format is Google's "Trace Event Format": complete events (`X`) with times in microseconds, counters (`C`), arrows
+from a call to its backward (`s` and `f`), and names of processes and threads (`M`). A double cannot hold nanoseconds
+since 1970, so times count from the first span, and `opperf.epoch` says when that was. Perfetto drops a span that partly
+overlaps another of its thread, so those stand on threads of their own, `main (2)`; what thread they are of is in the
+name's arguments.
 
 A stack of Python lines stands once in `stackFrames`, whatever was called from there, and spans name it by `sf`; `line`
 is its innermost one, for viewers that know no stacks. A file that has them in the spans' arguments is read as well.
@@ -19,6 +20,7 @@ from typing import Annotated, Any, Optional, Union, get_type_hints
 from opperf.codec import OneOf, kind_of, read_as, wrong
 from opperf.errors import InputError
 from opperf.profile.event import KINDS, Event, Profile, Reading
+from opperf.profile.flow import links
 from opperf.profile.nesting import in_time, lanes, track
 
 SCHEMA_VERSION = 1
@@ -69,6 +71,7 @@ def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, Any]]:
     for (process, thread, lane), number in threads.items():
         yield _named("thread_name", process, number, name=track(thread, lane), thread=thread)
     yield from (_span(event, threads[place], epoch, stacks) for event, place in zip(events, places))
+    yield from _arrows(events, [threads[place] for place in places], epoch)
     yield from (_counter(reading, epoch) for reading in profile.readings)
 
 
@@ -191,6 +194,18 @@ def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, An
         **({"sf": stacks.number(event.stack)} if event.stack else {}),
         "args": said | ({"line": event.stack[0]} if event.stack else {}),
     }
+
+
+def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iterator[dict[str, Any]]:
+    """Yield both ends of each arrow: they are for viewers, and not read back, since spans tell their `forward`."""
+    for number, (source, target) in enumerate(links(events), 1):
+        for phase, place in (("s", source), ("f", target)):
+            event = events[place]
+            time = _microseconds(event.begin - epoch)
+            # An end binds to the span around it, as a start does, and not to the next one that begins.
+            end = {"bp": "e"} if phase == "f" else {}
+            named = {"ph": phase, "name": "backward", "cat": "flow", "id": number, "ts": time}
+            yield {**named, "pid": event.process, "tid": threads[place], **end}
 
 
 def _counter(reading: Reading, epoch: int) -> dict[str, Any]:

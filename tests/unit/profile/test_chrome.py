@@ -41,6 +41,7 @@ EVENTS = st.builds(
     peak=COUNTS,
     flops=COUNTS,
     device=COUNTS,
+    forward=st.none() | TIMES.map(lambda time: EPOCH + time),
 )
 READINGS = st.builds(
     Reading,
@@ -67,7 +68,7 @@ def written(profile: Profile) -> dict[str, Any]:
 def check(document: dict[str, Any]) -> None:
     """Fail where the format, or what Perfetto makes of it, does not allow the document."""
     entries = document["traceEvents"]
-    assert {entry["ph"] for entry in entries} <= {"X", "C", "M"}
+    assert {entry["ph"] for entry in entries} <= {"X", "C", "M", "s", "f"}
     for entry in entries:
         assert isinstance(entry["name"], str)
         assert all(type(entry[name]) is int and 0 <= entry[name] < LARGEST for name in ("pid", "tid") if name in entry)
@@ -115,6 +116,26 @@ def test_no_nanosecond_is_lost_to_a_viewer_that_cuts_off_fractions(begin: int, d
     spans = written(Profile((first, Event("second", "operator", EPOCH + begin, duration, 1, "other"))))["traceEvents"]
     (second,) = (span for span in spans if span["name"] == "second")
     assert (int(second["ts"] * 1000), int(second["dur"] * 1000)) == (begin, duration)
+
+
+def test_an_arrow_goes_from_an_operator_to_each_backward_of_it() -> None:
+    forward = Event("mul", "operator", EPOCH, 4, 7, "main")
+    other = Event("add", "operator", EPOCH + 5, 4, 7, "main")
+    backward = [
+        Event("MulBackward0", "operator", EPOCH + begin, 4, 7, "engine", backward=True, forward=EPOCH)
+        for begin in (10, 20)
+    ]
+    elsewhere = Event("MulBackward0", "operator", EPOCH + 30, 4, 8, "engine", backward=True, forward=EPOCH)
+    entries = written(Profile((forward, other, *backward, elsewhere)))["traceEvents"]
+    threads = {entry["args"]["name"]: entry["tid"] for entry in entries if entry["name"] == "thread_name"}
+    arrows = [[entry[key] for key in ("ph", "id", "ts", "pid", "tid")] for entry in entries if entry["ph"] in "sf"]
+    assert arrows == [
+        ["s", 1, 0, 7, threads["main"]],
+        ["f", 1, 0.01, 7, 2],
+        ["s", 2, 0, 7, threads["main"]],
+        ["f", 2, 0.02, 7, 2],
+    ]
+    assert all(entry["bp"] == "e" for entry in entries if entry["ph"] == "f")
 
 
 def test_a_process_goes_by_its_framework_its_name_and_its_number() -> None:

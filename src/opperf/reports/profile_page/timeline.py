@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from opperf.profile.columns import shapes_text
 from opperf.profile.event import KINDS, Event, Profile, Reading
+from opperf.profile.flow import links
 from opperf.profile.nesting import in_time, lanes, track
 from opperf.profile.repetition import steps
 from opperf.reports.escaping import one_line
@@ -98,7 +99,7 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, Any]:
         "device": _told([event.device for event in events]),
         "whats": [[marked(what[1]), kinds.index(what[0]), _said(*what)] for what in whats],
         "kinds": kinds,
-        "flow": _flow(events),
+        "flow": links(events),
         "threads": [marked(thread) for thread in threads],
         "tops": [*tops.values(), height],
         "said": _left_out(len(profile.events) - len(events), events),
@@ -160,17 +161,6 @@ def _lines(events: Sequence[Event], places: Sequence[tuple[int, int]]) -> tuple[
         tops[key] = height
         height += heights[key]
     return tops, height
-
-
-def _flow(events: Sequence[Event]) -> list[tuple[int, int]]:
-    """Return pairs of places: what ran forward, and what ran backward for it."""
-    # Of several that began at once, the innermost is what a gradient is of.
-    places = {(event.process, event.begin): place for place, event in enumerate(events) if event.kind == "operator"}
-    return [
-        (places[event.process, event.forward], place)
-        for place, event in enumerate(events)
-        if event.forward is not None and (event.process, event.forward) in places
-    ]
 
 
 def _steps(values: Iterable[int]) -> list[int]:
