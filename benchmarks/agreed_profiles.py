@@ -24,7 +24,7 @@ from statistics import median
 from typing import Any, TypeAlias
 
 from opperf import profiler
-from opperf.profile.rows import rows
+from opperf.domain.profile.rows import rows
 
 MODELS = Path(__file__).resolve().parents[1] / "examples" / "models"
 STEPS = 10
@@ -75,7 +75,7 @@ def mxnet_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
     """Return opperf's profile, and the summary that MXNet added up."""
     import mxnet as mx
 
-    from opperf.backends.mxnet.operator_times import operators
+    from opperf.child.backends.mxnet.operator_times import operators
 
     p = profiled("mxnet", step)
     told = operators(mx.profiler.dumps(format="json"))
@@ -86,7 +86,7 @@ def jax_report(step: Callable[[], Any]) -> tuple[Any, Totals]:
     """Return opperf's profile, and what JAX wrote of it; what XLA numbers to tell it apart is one operator in both."""
     import jax
 
-    from opperf.backends.jax.planes import COUNTED, INSTRUCTION
+    from opperf.child.backends.jax.planes import COUNTED, INSTRUCTION
 
     start, stop = jax.profiler.start_trace, jax.profiler.stop_trace
     folders: list[str] = []

@@ -17,12 +17,12 @@ from importlib import import_module
 from typing import Any
 
 from opperf import profiler
-from opperf.case import Case
+from opperf.child.measure.disturbance import ProcessCounters
 from opperf.compat.in_process import InProcess, Subject
-from opperf.measure.disturbance import ProcessCounters
-from opperf.plan import Side
-from opperf.profile.nesting import parents
-from opperf.stats.order import median
+from opperf.domain.case import Case
+from opperf.domain.plan import Side
+from opperf.domain.profile.nesting import parents
+from opperf.domain.stats.order import median
 
 #: Turns of both, and calls of one in each.
 TURNS, CALLS = 41, 20
@@ -67,7 +67,7 @@ def turns(here: InProcess, case: Case) -> list[tuple[float, float, float]]:
 
 def main(framework: str, cases: list[str]) -> None:
     """Measure and print."""
-    runtime: Any = import_module(f"opperf.backends.{framework}.runtime")
+    runtime: Any = import_module(f"opperf.child.backends.{framework}.runtime")
     here = InProcess(runtime.start(Side(framework)), ProcessCounters())
     print(json.dumps([turns(here, Case.from_json(json.loads(text))) for text in cases]))
 

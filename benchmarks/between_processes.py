@@ -15,9 +15,9 @@ from typing import Any
 from report import publish
 from warm_worker import measured, started, torch_side
 
-from opperf.plan import Settings
-from opperf.stats.order import median
-from opperf.workers.process import Worker
+from opperf.domain.plan import Settings
+from opperf.domain.stats.order import median
+from opperf.parent.workers.process import Worker
 
 OTHERS = ("add", "softmax", "matmul", "concatenate", "layer_norm", "max_pool2d", "transpose", "sum", "gelu", "linear")
 WORKERS = 10

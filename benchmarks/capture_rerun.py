@@ -15,9 +15,9 @@ from typing import Any
 from report import publish
 from rerun import BITS, NUMBERS
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests" / "processes"

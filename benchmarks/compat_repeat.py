@@ -27,8 +27,8 @@ from load import burners
 from report import publish
 
 from opperf.compat.mxnet_opperf.categories import members
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
 
 WARMUP, RUNS = 10, 50
 #: What else the machine does.

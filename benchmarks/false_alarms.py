@@ -39,14 +39,14 @@ from scipy import stats
 from warm_worker import torch_side
 from workloads import BLOCK_CALLS, WORKLOADS
 
-from opperf.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
-from opperf.comparing import Comparing, Contest, outcome
-from opperf.comparison import PairValue
-from opperf.measurement import Samples
-from opperf.plan import Settings, Side, Trial
-from opperf.stats.significance import PairedTest, wilson
-from opperf.workers.duel import Duel, Patience
-from opperf.workers.starting import start
+from opperf.domain.comparison import PairValue
+from opperf.domain.measurement import Samples
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.stats.significance import PairedTest, wilson
+from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
+from opperf.parent.compare import Comparing, Contest, outcome
+from opperf.parent.workers.duel import Duel, Patience
+from opperf.parent.workers.starting import start
 
 EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10}
 BURNING = "A/A beside burners"

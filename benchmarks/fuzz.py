@@ -30,13 +30,13 @@ from mutants import MOST_MEMORY, Counts, counts_of
 from readers import WHOLE, readers
 from report import publish
 
-from opperf.errors import InputError
-from opperf.sources.suite_file import read_suite
-from opperf.store.run_file import read_run
+from opperf.domain.errors import InputError
+from opperf.parent.sources.suite_file import read_suite
+from opperf.parent.store.run_file import read_run
 
 #: What draws the files, and what must hold of whoever reads them, is the tests'.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-files: Any = importlib.import_module("tests.unit.sources.conftest")
+files: Any = importlib.import_module("tests.unit.parent.sources.conftest")
 EXAMPLES = 20_000
 #: A command takes its start too, so it gets one of so many examples.
 BY_COMMAND = 1000

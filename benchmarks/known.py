@@ -12,12 +12,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
 
-from opperf.backend import Backend, Work
-from opperf.measure.clock import ProcessClock
-from opperf.measure.disturbance import ProcessCounters
-from opperf.measure.engine import Engine
-from opperf.measurement import Measurement
-from opperf.plan import Settings, Side
+from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.disturbance import ProcessCounters
+from opperf.child.measure.engine import Engine
+from opperf.domain.backend import Backend, Work
+from opperf.domain.measurement import Measurement
+from opperf.domain.plan import Settings, Side
 
 SOURCE = Path(__file__).with_name("spin.c")
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from report import publish
 
-READ = "from pathlib import Path; from opperf.sources.execution_trace.reading import read_traces; "
+READ = "from pathlib import Path; from opperf.parent.sources.execution_trace.reading import read_traces; "
 PROGRAMS = {
     "opperf replay": READ + "import sys; print(sum(case.count for case in read_traces([Path(sys.argv[1])]).cases))",
     "json.load": "import json, sys; print(len(json.load(open(sys.argv[1]))['nodes']))",

@@ -22,7 +22,7 @@ from deadline import TooLong, within
 from evil_files import mutant
 from readers import REFUSED, Reader, WrongCode
 
-from opperf.errors import OpperfError
+from opperf.domain.errors import OpperfError
 
 #: Mutants that one child reads. Memory is told for each batch: what one mutant took is not told of the next batch's.
 BATCH = 250

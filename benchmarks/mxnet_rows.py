@@ -21,10 +21,10 @@ from typing import Any
 import psutil
 from report import publish
 
-from opperf.environment import EnvironmentSpec
-from opperf.record import Record, Run
-from opperf.store.run_file import read_run
-from opperf.workers.interpreters import interpreter, settled
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.record import Record, Run
+from opperf.parent.store.run_file import read_run
+from opperf.parent.workers.interpreters import interpreter, settled
 
 #: The share of the original's time that opperf may take, and bytes; the original took 11.6 GB.
 SHARE, MOST_BYTES = 0.6, 6e9

@@ -12,9 +12,9 @@ from load import burners
 from report import publish
 from warm_worker import measured, started, torch_side
 
-from opperf.measurement import Measurement
-from opperf.plan import Settings
-from opperf.stats.order import median, quantile
+from opperf.domain.measurement import Measurement
+from opperf.domain.plan import Settings
+from opperf.domain.stats.order import median, quantile
 
 OPERATORS = (
     ("softmax", "small"), ("layer_norm", "small"), ("conv2d", "small"), ("matmul", "small"), ("sort", "small"),

@@ -17,11 +17,11 @@ import numpy as np
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-from opperf.backends.onnxruntime.model_file import ModelFile
-from opperf.backends.onnxruntime.node import IR_VERSION
-from opperf.backends.onnxruntime.program import session
-from opperf.errors import InputError
-from opperf.plan import Side
+from opperf.child.backends.onnxruntime.model_file import ModelFile
+from opperf.child.backends.onnxruntime.node import IR_VERSION
+from opperf.child.backends.onnxruntime.program import session
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Side
 
 SIDE = Side("onnxruntime")
 #: How far a result may be off, relative and absolute; as ONNX's tests have it, but for numbers near zero.

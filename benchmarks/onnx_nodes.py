@@ -17,13 +17,13 @@ from typing import Any
 
 from report import publish
 
-from opperf.case import Case
-from opperf.environment import EnvironmentSpec
-from opperf.plan import Settings, Side, Trial
-from opperf.registry import FRAMEWORKS, split_implementation
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.pool import Pool
+from opperf.domain.case import Case
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.registry import FRAMEWORKS, split_implementation
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.pool import Pool
 
 SETTINGS = Settings(warmup=0, runs=1, latency=False, memory=False)
 #: The most of the nodes that may not run, in per cent.

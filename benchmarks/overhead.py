@@ -16,14 +16,14 @@ from known import backend, extension
 from report import publish
 from warm_worker import started, torch_side
 
-from opperf.backend import Work
-from opperf.case import Case
-from opperf.measure.block import Block
-from opperf.measure.disturbance import ProcessCounters
-from opperf.plan import Settings, Trial
-from opperf.stats.order import median
-from opperf.tensor import TensorSpec
-from opperf.workers.process import Worker
+from opperf.child.measure.block import Block
+from opperf.child.measure.disturbance import ProcessCounters
+from opperf.domain.backend import Work
+from opperf.domain.case import Case
+from opperf.domain.plan import Settings, Trial
+from opperf.domain.stats.order import median
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.process import Worker
 
 CALLS, BLOCKS, TRIALS, STARTS = 10_000, 50, 100, 7
 

@@ -25,13 +25,13 @@ from typing import Any
 from report import publish
 from warm_worker import started, torch_side
 
-from opperf.outcome import Outcome
-from opperf.plan import Settings, Trial
-from opperf.planning.selection import Selection
-from opperf.session import Options, Session, Silent
-from opperf.sources.param.document import read_config
-from opperf.stats.order import median
-from opperf.workers.process import Worker
+from opperf.catalog.param.document import read_config
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Trial
+from opperf.domain.stats.order import median
+from opperf.parent.planning.selection import Selection
+from opperf.parent.session import Options, Session, Silent
+from opperf.parent.workers.process import Worker
 
 #: Cases of each operator; the first ones import what the profiler needs, and are left out.
 CASES, LEFT_OUT = 60, 5

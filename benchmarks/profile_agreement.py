@@ -32,19 +32,19 @@ from typing import Any
 
 from report import publish
 
-from opperf.backends.threads import VARIABLES
-from opperf.case import Case
-from opperf.environment import EnvironmentSpec
-from opperf.operators import operator
-from opperf.profile.nesting import parents
-from opperf.profile.watching import ONE_BY_ONE
-from opperf.reports.text import case_text
-from opperf.sources.profile_file import read_profile
-from opperf.stats.order import median
-from opperf.store.run_file import read_run
-from opperf.suite import Suite, SuiteCase
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.catalog import operator
+from opperf.child.backends.threads import VARIABLES
+from opperf.domain.case import Case
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.profile.nesting import parents
+from opperf.domain.profile.watching import ONE_BY_ONE
+from opperf.domain.stats.order import median
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.reports.text import case_text
+from opperf.parent.sources.profile_file import read_profile
+from opperf.parent.store.run_file import read_run
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).resolve().parent
 FRAMEWORKS = ("torch", "mxnet", "jax")

@@ -14,10 +14,10 @@ from typing import Any
 
 from report import publish
 
-from opperf.environment import EnvironmentSpec
-from opperf.stats.order import median
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.stats.order import median
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 STEPS = Path(__file__).with_name("profiled_steps.py")
 #: Pairs of scripts, and how many steps each has: some seconds, the import of PyTorch included.

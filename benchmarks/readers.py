@@ -17,41 +17,41 @@ from typing import Any
 from click import ClickException
 from typer.main import get_command
 
-from opperf.case import Case, ListOf
-from opperf.cli.main import app
+from opperf.catalog.param.cases import cases
+from opperf.catalog.param.document import read_config
 from opperf.compat.mxnet_opperf.command.planned import read_rows
 from opperf.compat.param.command.kernels import from_ncu
-from opperf.expectation import Expectation, document
-from opperf.floor import Floor
-from opperf.measurement import Measurement, Memory, Sample, Samples
-from opperf.message import Reply, Request, read_reply, read_request
-from opperf.outcome import Outcome
-from opperf.peaks import Peaks, Rate
-from opperf.plan import Settings, Side, Trial
-from opperf.planning.selection import Selection
-from opperf.planning.suites import check_suite
-from opperf.profile.chrome import to_trace
-from opperf.profile.event import Event, Profile, Reading
-from opperf.reason import Reason, Warning
-from opperf.record import Run
-from opperf.reports import profile_page
-from opperf.reports.text import case_text
-from opperf.sources.gate_file import read_gate_file
-from opperf.sources.installed_plugins import installed_plugins, module_file
-from opperf.sources.param.cases import cases
-from opperf.sources.param.document import read_config
-from opperf.sources.plugin_file import declared_operators, with_plugins, workloads
-from opperf.sources.profile_file import read_profile
-from opperf.sources.script_text import check_function, frameworks_of
-from opperf.store.expected_file import read_expected
-from opperf.store.known import FLOORS, RATES
-from opperf.suite import Program, Suite, SuiteCase
-from opperf.tensor import TensorSpec
-from opperf.text_file import read_text
+from opperf.domain.case import Case, ListOf
+from opperf.domain.expectation import Expectation, document
+from opperf.domain.files.text_file import read_text
+from opperf.domain.floor import Floor
+from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.message import Reply, Request, read_reply, read_request
+from opperf.domain.outcome import Outcome
+from opperf.domain.peaks import Peaks, Rate
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.profile.chrome import to_trace
+from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.domain.reason import Reason, Warning
+from opperf.domain.record import Run
+from opperf.domain.suite import Program, Suite, SuiteCase
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.cli.main import app
+from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.suites import check_suite
+from opperf.parent.reports import profile_page
+from opperf.parent.reports.text import case_text
+from opperf.parent.sources.gate_file import read_gate_file
+from opperf.parent.sources.installed_plugins import installed_plugins, module_file
+from opperf.parent.sources.plugin_file import declared_operators, with_plugins, workloads
+from opperf.parent.sources.profile_file import read_profile
+from opperf.parent.sources.script_text import check_function, frameworks_of
+from opperf.parent.store.expected_file import read_expected
+from opperf.parent.store.known import FLOORS, RATES
 
 #: The config and the traces are the tests' own.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-files: Any = importlib.import_module("tests.unit.sources.conftest")
+files: Any = importlib.import_module("tests.unit.parent.sources.conftest")
 #: The command line, made once: that takes longer than to read a file.
 COMMAND = get_command(app)
 #: The exit code of a command that refuses a file.
@@ -167,7 +167,7 @@ OUTCOMES = (
 
 
 def _record() -> bytes:
-    from opperf.analysis.summary import record
+    from opperf.parent.analysis.summary import record
 
     made = [record(TRIAL, OUTCOMES[:3], Settings()), record(OUTCOMES[3].trial, OUTCOMES[3:], Settings())]
     return json.dumps(replace(RUN, records=tuple(made)).to_json()).encode()
@@ -306,7 +306,7 @@ def installed(path: Path) -> object:
 
 def kernels(path: Path) -> object:
     """Read what a vendor's tool saw."""
-    from opperf.errors import InputError
+    from opperf.domain.errors import InputError
 
     try:
         return from_ncu(path)
@@ -316,8 +316,8 @@ def kernels(path: Path) -> object:
 
 def asked(path: Path) -> object:
     """Read a request; a line that is none is the protocol's error, which ends a child."""
-    from opperf.errors import InputError
-    from opperf.message import MessageError, told
+    from opperf.domain.errors import InputError
+    from opperf.domain.message import MessageError, told
 
     try:
         return told(read_request(path.read_bytes()).arguments)
@@ -327,8 +327,8 @@ def asked(path: Path) -> object:
 
 def answered(path: Path) -> object:
     """Read what a child answers."""
-    from opperf.errors import InputError
-    from opperf.message import MessageError
+    from opperf.domain.errors import InputError
+    from opperf.domain.message import MessageError
 
     with suppress(FileNotFoundError):
         try:
@@ -340,7 +340,7 @@ def answered(path: Path) -> object:
 
 def shapes() -> list[Reader]:
     """Return the readers of shapes that a user keeps in a file, in each of its formats."""
-    from opperf.sources.shapes_file import read_shapes
+    from opperf.parent.sources.shapes_file import read_shapes
 
     return [
         Reader("shapes as csv", b"lhs,rhs,axis\n4x4,4x4,0\n8x8,8x8,1\n", read_shapes, ".csv"),

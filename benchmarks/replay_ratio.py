@@ -18,8 +18,8 @@ from typing import Any
 
 from report import publish
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "examples" / "record_trace.py"

@@ -14,15 +14,15 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opperf.backends.torch.described import tensors
-from opperf.backends.torch.runtime import TorchBackend
-from opperf.child import arguments, code
-from opperf.child.directions import call_once
-from opperf.child.jobs import failure
-from opperf.child.names import Names
-from opperf.code import Code
-from opperf.plan import Side, Trial
-from opperf.suite import Suite
+from opperf.child.backends.torch.described import tensors
+from opperf.child.backends.torch.runtime import TorchBackend
+from opperf.child.worker import arguments, code
+from opperf.child.worker.directions import call_once
+from opperf.child.worker.jobs import failure
+from opperf.child.worker.names import Names
+from opperf.domain.code import Code
+from opperf.domain.plan import Side, Trial
+from opperf.domain.suite import Suite
 
 #: What only takes memory may find anything there.
 MEMORY = "empty"

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from opperf.workers import machine
+from opperf.parent.workers import machine
 
 RESULTS = Path(__file__).with_name("results")
 

@@ -20,18 +20,18 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from opperf.backend import Backend, Captured, HostValue
-from opperf.case import Case
-from opperf.child import arguments, code, inputs
-from opperf.child.correctness import check
-from opperf.child.directions import call_once, ready
-from opperf.child.jobs import failure
-from opperf.child.names import Names
-from opperf.code import Code
-from opperf.operators.domain_table import within
-from opperf.plan import Trial
-from opperf.suite import Suite, SuiteCase
-from opperf.tensor import TensorSpec
+from opperf.catalog.domain_table import within
+from opperf.child.worker import arguments, code, inputs
+from opperf.child.worker.correctness import check
+from opperf.child.worker.directions import call_once, ready
+from opperf.child.worker.jobs import failure
+from opperf.child.worker.names import Names
+from opperf.domain.backend import Backend, Captured, HostValue
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.plan import Trial
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.tensor import TensorSpec
 
 #: How a tensor looks: its shape, its element type, and its strides where a framework has them.
 Look: TypeAlias = tuple[tuple[int, ...], str, tuple[int, ...] | None]

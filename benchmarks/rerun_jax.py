@@ -17,12 +17,12 @@ import numpy as np
 from jax.extend.core import Jaxpr, Literal
 from rerun import Kept, look, main
 
-from opperf.backends.jax import capture, parameters
-from opperf.backends.jax.equations import Equation, bodies, equations
-from opperf.backends.jax.runtime import JaxBackend
-from opperf.case import Case
-from opperf.child import arguments
-from opperf.plan import Side
+from opperf.child.backends.jax import capture, parameters
+from opperf.child.backends.jax.equations import Equation, bodies, equations
+from opperf.child.backends.jax.runtime import JaxBackend
+from opperf.child.worker import arguments
+from opperf.domain.case import Case
+from opperf.domain.plan import Side
 
 backend = JaxBackend(Side("jax", mode="compiled"))
 #: Parameters that say on which device an array is.

@@ -21,15 +21,15 @@ from mxnet import autograd
 from mxnet.base import _LIB
 from rerun import Kept, main
 
-from opperf.backend import Captured, HostValue
-from opperf.backends.mxnet import capture, graphs, history
-from opperf.backends.mxnet.described import array_at
-from opperf.backends.mxnet.flow import flowing
-from opperf.backends.mxnet.runtime import MxnetBackend
-from opperf.case import Case, tensors_of
-from opperf.child import inputs
-from opperf.plan import Side
-from opperf.tensor import TensorSpec
+from opperf.child.backends.mxnet import capture, graphs, history
+from opperf.child.backends.mxnet.described import array_at
+from opperf.child.backends.mxnet.flow import flowing
+from opperf.child.backends.mxnet.runtime import MxnetBackend
+from opperf.child.worker import inputs
+from opperf.domain.backend import Captured, HostValue
+from opperf.domain.case import Case, tensors_of
+from opperf.domain.plan import Side
+from opperf.domain.tensor import TensorSpec
 
 backend = MxnetBackend(Side("mxnet"))
 invoke, walk = _LIB.MXImperativeInvokeEx, _LIB.MXAutogradBackwardEx

@@ -14,11 +14,11 @@ import torch
 from rerun import MEMORY, Kept, look, main
 from torch.utils import _pytree as pytree
 
-from opperf.backend import HostValue
-from opperf.backends.torch import capture
-from opperf.backends.torch.reached import Watch
-from opperf.backends.torch.runtime import TorchBackend
-from opperf.plan import Side
+from opperf.child.backends.torch import capture
+from opperf.child.backends.torch.reached import Watch
+from opperf.child.backends.torch.runtime import TorchBackend
+from opperf.domain.backend import HostValue
+from opperf.domain.plan import Side
 
 backend = TorchBackend(Side("torch"))
 

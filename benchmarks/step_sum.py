@@ -15,9 +15,9 @@ from typing import Any
 
 from report import publish
 
-from opperf.record import Run
-from opperf.reports.shares import lines
-from opperf.store.run_file import read_run
+from opperf.domain.record import Run
+from opperf.parent.reports.shares import lines
+from opperf.parent.store.run_file import read_run
 
 MODELS = Path(__file__).resolve().parents[1] / "examples" / "models"
 FRAMEWORKS = ("torch", "mxnet", "jax")

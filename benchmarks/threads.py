@@ -18,10 +18,10 @@ from typing import Any
 from report import publish
 from warm_worker import torch_side
 
-from opperf.comparison import PairValue
-from opperf.operators import operator
-from opperf.plan import Settings, Trial
-from opperf.workers.duel import Duel
+from opperf.catalog import operator
+from opperf.domain.comparison import PairValue
+from opperf.domain.plan import Settings, Trial
+from opperf.parent.workers.duel import Duel
 
 OPERATORS = ("add", "exp", "sum", "softmax", "layer_norm", "gelu", "matmul", "conv2d")
 THREADS = 2

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from report import publish
 from warm_worker import started, torch_side
 
-from opperf.measurement import Measurement, Samples
-from opperf.operators import SIZES, catalog
-from opperf.plan import Settings, Side, Trial
-from opperf.planning.expand import DEFAULT_DIRECTIONS
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.catalog import SIZES, catalog
+from opperf.domain.measurement import Measurement, Samples
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 #: Seconds for one answer.
 TIMEOUT = 120.0

@@ -12,8 +12,8 @@ from typing import Any
 from known import extension, measure
 from report import publish
 
-from opperf.plan import Settings
-from opperf.stats.order import median
+from opperf.domain.plan import Settings
+from opperf.domain.stats.order import median
 
 DURATIONS_NS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 10_000_000)
 TURNS = (1_000, 10_000, 100_000, 1_000_000)

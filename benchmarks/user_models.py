@@ -29,10 +29,10 @@ from typing import Any
 import uv
 from report import RESULTS, publish
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.installer import find_links
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.installer import find_links
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).resolve().parent
 MODELS = HERE / "user_models"

@@ -12,14 +12,14 @@ from typing import Any
 from report import publish
 from warm_worker import started, torch_side
 
-from opperf.environment import EnvironmentSpec
-from opperf.measurement import Samples
-from opperf.operators import operator
-from opperf.plan import Side, Trial
-from opperf.registry import FRAMEWORKS
-from opperf.stats.order import median
-from opperf.workers.interpreters import settled
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.catalog import operator
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.measurement import Samples
+from opperf.domain.plan import Side, Trial
+from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.stats.order import median
+from opperf.parent.workers.interpreters import settled
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 OPERATORS = (
     "sort", "argsort", "topk", "max", "cumsum", "where", "masked_fill", "relu", "abs", "add", "multiply", "divide",

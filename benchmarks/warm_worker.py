@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from opperf.environment import EnvironmentSpec
-from opperf.measurement import Measurement
-from opperf.operators import operator
-from opperf.plan import Settings, Side, Trial
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.process import Worker
+from opperf.catalog import operator
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.measurement import Measurement
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import Worker
 
 
 def torch_side(allocator: str = "fixed") -> Side:

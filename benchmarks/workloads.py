@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from opperf.case import Case
-from opperf.operators import operator
-from opperf.tensor import TensorSpec
+from opperf.catalog import operator
+from opperf.domain.case import Case
+from opperf.domain.tensor import TensorSpec
 
 #: Calls of a block of the base where work is added by calls.
 BLOCK_CALLS = 100

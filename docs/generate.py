@@ -30,7 +30,7 @@ PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -
 OPTION = re.compile(r"_(?=(?:settle|alone)(?:_|$))")
 #: The rules whose figures `explanation/measurement.md` lists, by module; each constant says its reason where it stands.
 RULES = {
-    "measure.calibrate": (
+    "child.measure.calibrate": (
         "TARGET_NS",
         "LONGEST_NS",
         "PROBES",
@@ -43,19 +43,19 @@ RULES = {
         "SETTLED_NS",
         "IN_FLIGHT_BYTES",
     ),
-    "measure.loop": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
-    "measure.warmup": ("FALLING", "WINDOW", "MOST_BLOCKS", "MOST_OF_BUDGET"),
-    "measure.stopping": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),
-    "measure.engine": ("LATENCY_CALLS", "CALLS_BEFORE_MEMORY"),
-    "measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
-    "measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
-    "measure.allocator": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
-    "measure.host": ("MOST_STOLEN",),
-    "measure.cache": ("UNKNOWN_CACHE",),
-    "measurement": ("LONG_CALL",),
-    "kept": ("ENOUGH_CLEAN",),
-    "analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
-    "analysis.verdict": (
+    "child.measure.loop": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
+    "child.measure.warmup": ("FALLING", "WINDOW", "MOST_BLOCKS", "MOST_OF_BUDGET"),
+    "child.measure.stopping": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),
+    "child.measure.engine": ("LATENCY_CALLS", "CALLS_BEFORE_MEMORY"),
+    "child.measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
+    "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
+    "child.measure.allocator": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
+    "child.measure.host": ("MOST_STOLEN",),
+    "child.measure.cache": ("UNKNOWN_CACHE",),
+    "domain.measurement": ("LONG_CALL",),
+    "domain.kept": ("ENOUGH_CLEAN",),
+    "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
+    "parent.analysis.verdict": (
         "LOOKS",
         "GROWTH",
         "FIRST_PAIRS",
@@ -66,12 +66,12 @@ RULES = {
         "TRIMMED_FROM",
         "TRIM",
     ),
-    "analysis.recorded": ("FLOOR",),
-    "comparing": ("SHARE_OF_BAND",),
-    "child.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
-    "child.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS"),
-    "backends.threads": ("WATCHED_NS",),
-    "workers.duel": (
+    "parent.analysis.recorded": ("FLOOR",),
+    "parent.compare": ("SHARE_OF_BAND",),
+    "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
+    "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS"),
+    "child.backends.threads": ("WATCHED_NS",),
+    "parent.workers.duel": (
         "ROUNDS",
         "OFFSET_BYTES",
         "TURN_SAMPLES",
@@ -82,9 +82,9 @@ RULES = {
         "MOST_ROUNDS",
         "HELD_BYTES",
     ),
-    "workers.starting": ("MEMORY_SHARE",),
-    "workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
-    "workers.process": ("START_TIMEOUT", "GRACE"),
+    "parent.workers.starting": ("MEMORY_SHARE",),
+    "parent.workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
+    "parent.workers.process": ("START_TIMEOUT", "GRACE"),
 }
 
 
@@ -107,7 +107,7 @@ def part(name: str) -> str:
 
 def help_of(command: str) -> str:
     """Return what `opperf COMMAND --help` prints on a terminal of 80 columns."""
-    from opperf.cli.main import app
+    from opperf.parent.cli.main import app
 
     return _help(app, "opperf", *command.split())
 
@@ -129,7 +129,7 @@ def _help(app: Any, program: str, *words: str) -> str:
 
 def metrics(_: str) -> str:
     """Return the table of metrics."""
-    from opperf.metric import METRICS
+    from opperf.domain.metric import METRICS
 
     rows = [(f"`{known.name}`", known.unit, known.better, known.meaning) for known in METRICS.values()]
     return table(("metric", "unit", "better", "meaning"), rows)
@@ -137,7 +137,7 @@ def metrics(_: str) -> str:
 
 def operators(_: str) -> str:
     """Return a table of operators for each category."""
-    from opperf.operators import catalog, categories
+    from opperf.catalog import catalog, categories
 
     found = [f"{len(catalog())} operators in {len(categories())} categories.\n"]
     for category in categories():
@@ -159,9 +159,9 @@ def operators(_: str) -> str:
 
 def _common(name: str) -> tuple[str, str, str]:
     """Return the default inputs of the common size, and what one forward call computes and moves."""
-    from opperf.operators import operator
-    from opperf.reports.text import case_text
-    from opperf.units import format_bytes, format_flops
+    from opperf.catalog import operator
+    from opperf.domain.units import format_bytes, format_flops
+    from opperf.parent.reports.text import case_text
 
     known = operator(name)
     case = known.case("common")
@@ -171,7 +171,7 @@ def _common(name: str) -> tuple[str, str, str]:
 
 def columns(_: str) -> str:
     """Return the columns of `--format csv`."""
-    from opperf.reports.columns import COLUMNS
+    from opperf.parent.reports.columns import COLUMNS
 
     return fenced(textwrap.fill(", ".join(column.name for column in COLUMNS if column.name), 100), "text")
 
@@ -187,7 +187,7 @@ def fields(path: str) -> str:
 
 def tolerances(_: str) -> str:
     """Return how far results may be off, by element type."""
-    from opperf.child.correctness import TOLERANCES
+    from opperf.child.worker.correctness import TOLERANCES
 
     return table(
         ("element type", "share of the largest element"),
@@ -219,10 +219,10 @@ def methods(path: str) -> str:
     return table(("method", "meaning"), rows)
 
 
-def modules(_: str) -> str:
-    """Return each module and folder of the package with the first sentence that it says of itself."""
+def modules(folder: str) -> str:
+    """Return each module and folder of the package, or of a folder of it, with the first sentence of its docstring."""
     rows = []
-    for path in sorted(PACKAGE.iterdir(), key=lambda path: (path.is_dir(), path.name)):
+    for path in sorted((PACKAGE / folder).iterdir(), key=lambda path: (path.is_dir(), path.name)):
         inside = path / "__init__.py" if path.is_dir() else path
         if path.name in ("__init__.py", "__pycache__") or not inside.is_file() or inside.suffix != ".py":
             continue
@@ -230,11 +230,11 @@ def modules(_: str) -> str:
     return table(("module", "what it is"), rows)
 
 
-def layers(_: str) -> str:
-    """Return the layers of the import contract, highest first."""
+def layers(contract_name: str) -> str:
+    """Return the layers of an import contract, highest first."""
     contract = configparser.ConfigParser()
     contract.read(ROOT / ".importlinter")
-    return fenced(textwrap.dedent(contract["importlinter:contract:layers"]["layers"]).strip(), "text")
+    return fenced(textwrap.dedent(contract[f"importlinter:contract:{contract_name}"]["layers"]).strip(), "text")
 
 
 def rules(_: str) -> str:
@@ -302,7 +302,7 @@ def _figure(value: str | float) -> str:
 
 def groups(_: str) -> str:
     """Return the groups of operators by the names of other tools."""
-    from opperf.operators.groups import GROUPS
+    from opperf.catalog.groups import GROUPS
 
     return table(("group", "operators"), [(f"`{name}`", ", ".join(members)) for name, members in GROUPS.items()])
 
@@ -339,7 +339,7 @@ def unmeasured(framework: str) -> str:
 
 def grammar(rest: str) -> str:
     """Return the keys of one level of PARAM's configs, or the types of their arguments, from the grammar itself."""
-    from opperf.sources.param import grammar, names
+    from opperf.catalog.param import grammar, names
 
     if rest == "types":
         rows = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import opperf
-from opperf.measurement import Samples
-from opperf.stats.order import median, median_interval
+from opperf.domain.measurement import Samples
+from opperf.domain.stats.order import median, median_interval
 
 results = opperf.run("exp", framework="numpy", direction="forward", processes=3, runs=30)
 record = results[0]

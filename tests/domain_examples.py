@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opperf.case import Argument, Case, ListOf
-from opperf.tensor import TensorSpec
+from opperf.domain.case import Argument, Case, ListOf
+from opperf.domain.tensor import TensorSpec
 
 #: Indices, which are whole numbers.
 INDICES = (6, 5)

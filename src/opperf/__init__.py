@@ -11,30 +11,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Case", "InputError", "Results", "Settings", "TensorSpec", "__version__", "operator", "run"]
+__all__ = [
+    "Case",
+    "EnvironmentFailure",
+    "HarnessError",
+    "InputError",
+    "Results",
+    "Settings",
+    "TensorSpec",
+    "__version__",
+    "operator",
+    "run",
+    "strategies",
+]
 
 if TYPE_CHECKING:
-    from opperf.case import Case
-    from opperf.custom import operator
-    from opperf.errors import InputError
-    from opperf.plan import Settings
-    from opperf.results import Results, run
-    from opperf.tensor import TensorSpec
+    from opperf.domain.case import Case
+    from opperf.domain.custom import operator
+    from opperf.domain.errors import EnvironmentFailure, HarnessError, InputError
+    from opperf.domain.plan import Settings
+    from opperf.domain.tensor import TensorSpec
+    from opperf.parent import strategies
+    from opperf.parent.results import Results, run
 
 _HOMES = {
-    "Case": "opperf.case",
-    "InputError": "opperf.errors",
-    "Results": "opperf.results",
-    "Settings": "opperf.plan",
-    "TensorSpec": "opperf.tensor",
-    "operator": "opperf.custom",
-    "run": "opperf.results",
+    "Case": "opperf.domain.case",
+    "EnvironmentFailure": "opperf.domain.errors",
+    "HarnessError": "opperf.domain.errors",
+    "InputError": "opperf.domain.errors",
+    "Results": "opperf.parent.results",
+    "Settings": "opperf.domain.plan",
+    "TensorSpec": "opperf.domain.tensor",
+    "operator": "opperf.domain.custom",
+    "run": "opperf.parent.results",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name == "strategies":
+        return import_module("opperf.parent.strategies")
+    if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'opperf' has no attribute {name!r}")

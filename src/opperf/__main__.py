@@ -6,7 +6,7 @@ from __future__ import annotations
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
-        from opperf.cli.main import main as command
+        from opperf.parent.cli.main import main as command
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     command()

@@ -39,24 +39,24 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from opperf.errors import ProfilerError
-    from opperf.profiling.autostart import autostart
-    from opperf.profiling.block import Profiling as profile
-    from opperf.profiling.functions import dump, dumps, get_summary, pause, reset, resume, set_config, set_state
-    from opperf.profiling.schedule import Schedule as schedule
+    from opperf.child.profiling.autostart import autostart
+    from opperf.child.profiling.block import Profiling as profile
+    from opperf.child.profiling.functions import dump, dumps, get_summary, pause, reset, resume, set_config, set_state
+    from opperf.child.profiling.schedule import Schedule as schedule
+    from opperf.domain.errors import ProfilerError
 
 #: The module that has a name, and how it is called there; the others are functions of `profiling.functions`.
 _HOMES = {
-    "ProfilerError": ("opperf.errors", "ProfilerError"),
-    "autostart": ("opperf.profiling.autostart", "autostart"),
-    "profile": ("opperf.profiling.block", "Profiling"),
-    "schedule": ("opperf.profiling.schedule", "Schedule"),
+    "ProfilerError": ("opperf.domain.errors", "ProfilerError"),
+    "autostart": ("opperf.child.profiling.autostart", "autostart"),
+    "profile": ("opperf.child.profiling.block", "Profiling"),
+    "schedule": ("opperf.child.profiling.schedule", "Schedule"),
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        module, own = _HOMES.get(name, ("opperf.profiling.functions", name))
+        module, own = _HOMES.get(name, ("opperf.child.profiling.functions", name))
         return getattr(import_module(module), own)
     if "mxnet" in sys.modules and not name.startswith("__"):
         return getattr(sys.modules["mxnet"].profiler, name)

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from opperf.case import Case
-from opperf.environment import EnvironmentSpec
-from opperf.errors import WorkerFailure
-from opperf.plan import Side, Trial
-from opperf.registry import FRAMEWORKS
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.domain.case import Case
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import WorkerFailure
+from opperf.domain.plan import Side, Trial
+from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 #: How long one answer may take. Seconds: PyTorch's list of its operators takes the longest.
 TIMEOUT = 300.0

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from opperf.backends.jax import rules as jax_rules
-from opperf.backends.numpy import rules as numpy_rules
+from opperf.child.backends.jax import rules as jax_rules
+from opperf.child.backends.numpy import rules as numpy_rules
 
 #: One function of so many is run.
 PARTS = {"jax": 1 if os.environ.get("OPPERF_WHOLE_REGISTRY") else 5, "numpy": 1}

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.case import Case
-from opperf.sources.mxnet_inputs import mxnet_suite
-from opperf.tensor import TensorSpec
+from opperf.domain.case import Case
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.sources.mxnet_inputs import mxnet_suite
 
 #: What became of each path and direction: `ok`, `skipped: ...` or `failed: ...`.
 Outcomes: TypeAlias = Mapping[tuple[str, str], str]

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from opperf.backend import Unsupported, Work
-from opperf.backends.call import Call, Parameter
-from opperf.backends.updates import MADE_OF, Updates
-from opperf.operators import operator
-from opperf.plan import Side
-from opperf.tensor import TensorSpec
+from opperf.catalog import operator
+from opperf.child.backends.call import Call, Parameter
+from opperf.child.backends.updates import MADE_OF, Updates
+from opperf.domain.backend import Unsupported, Work
+from opperf.domain.plan import Side
+from opperf.domain.tensor import TensorSpec
 
 np = pytest.importorskip("numpy")
-runtime = pytest.importorskip("opperf.backends.numpy.runtime")
+runtime = pytest.importorskip("opperf.child.backends.numpy.runtime")
 
 
 @pytest.fixture(scope="module")

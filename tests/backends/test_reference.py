@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from opperf.backend import Unsupported
-from opperf.backends.call import Call
-from opperf.operators import catalog
-from opperf.plan import REFERENCE, Side
+from opperf.catalog import catalog
+from opperf.child.backends.call import Call
+from opperf.domain.backend import Unsupported
+from opperf.domain.plan import REFERENCE, Side
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
-runtime = pytest.importorskip("opperf.backends.numpy.reference.runtime")
-functions = pytest.importorskip("opperf.backends.numpy.reference.functions")
-windows = pytest.importorskip("opperf.backends.numpy.reference.windows")
+runtime = pytest.importorskip("opperf.child.backends.numpy.reference.runtime")
+functions = pytest.importorskip("opperf.child.backends.numpy.reference.functions")
+windows = pytest.importorskip("opperf.child.backends.numpy.reference.windows")
 
 
 @pytest.fixture(scope="module")

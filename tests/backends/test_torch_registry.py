@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.case import Case
-from opperf.tensor import SPD, TensorSpec
+from opperf.domain.case import Case
+from opperf.domain.tensor import SPD, TensorSpec
 
 #: What became of each path and direction: `ok`, `skipped: ...` or `failed: ...`.
 Outcomes: TypeAlias = Mapping[tuple[str, str], str]

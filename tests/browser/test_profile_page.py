@@ -11,8 +11,8 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from opperf.profile.event import Event, Profile, Reading
-from opperf.reports.profile_page import render
+from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.parent.reports.profile_page import render
 
 #: Nanoseconds since 1970 when the profile of these tests begins.
 EPOCH = 1_795_000_000_000_000_000

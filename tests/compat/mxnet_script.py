@@ -16,7 +16,7 @@ from mxnet import gluon, nd
 
 from opperf import profiler
 from opperf.compat import mxnet_opperf as face
-from opperf.errors import InputError
+from opperf.domain.errors import InputError
 
 SIDE = {"lhs": (128, 128), "rhs": (128, 128)}
 FEW = {"warmup": 1, "runs": 3}
@@ -165,7 +165,11 @@ nd.waitall()
 profiler.set_state("stop")
 found["configured_again"] = json.loads(profiler.get_summary())
 found["imported"] = sorted({name.partition(".")[0] for name in sys.modules})
-found["parents"] = [name for name in sys.modules if name.startswith(("opperf.cli", "opperf.workers", "opperf.session"))]
+found["parents"] = [
+    name
+    for name in sys.modules
+    if name.startswith(("opperf.parent.cli", "opperf.parent.workers", "opperf.parent.session"))
+]
 
 with open(sys.argv[1], "w", encoding="utf-8") as answer:
     json.dump(found, answer)

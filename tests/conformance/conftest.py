@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from opperf.case import Case
-from opperf.environment import EnvironmentSpec
-from opperf.measurement import Measurement
-from opperf.operators import catalog
-from opperf.plan import REFERENCE, Settings, Side, Trial
-from opperf.registry import FRAMEWORKS
-from opperf.tensor import STRING
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.catalog import catalog
+from opperf.domain.case import Case
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.measurement import Measurement
+from opperf.domain.plan import REFERENCE, Settings, Side, Trial
+from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.tensor import STRING
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax")
 TIMEOUT = 120.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.conformance.conftest import REAL, Bench, Tensor, close
 
-from opperf.case import Argument, Case
-from opperf.operators import operator
-from opperf.tensor import TensorSpec
-from opperf.workers.process import OperatorFailure
+from opperf.catalog import operator
+from opperf.domain.case import Argument, Case
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.process import OperatorFailure
 
 IMAGE = TensorSpec((2, 4, 9, 8))
 

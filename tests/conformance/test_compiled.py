@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.conformance.conftest import Bench
 
-from opperf.case import Case, ListOf
-from opperf.operators import operator
-from opperf.outcome import Outcome
-from opperf.plan import Settings, Trial
-from opperf.tensor import TensorSpec
-from opperf.workers.pool import Pool
+from opperf.catalog import operator
+from opperf.domain.case import Case, ListOf
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Trial
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.pool import Pool
 
 QUICK = Settings(warmup=1, runs=2, trial_budget=1.0)
 

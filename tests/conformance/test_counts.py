@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.conformance.conftest import Bench
 
-from opperf.case import Case
-from opperf.plan import Settings
-from opperf.tensor import TensorSpec
+from opperf.domain.case import Case
+from opperf.domain.plan import Settings
+from opperf.domain.tensor import TensorSpec
 
 QUICK = Settings(warmup=1, runs=3, latency=False, memory=False)
 SQUARE = TensorSpec((32, 64))

@@ -8,9 +8,9 @@ import pytest
 from tests.conformance.conftest import Bench
 from tests.domain_examples import EXAMPLES
 
-from opperf.case import Case
-from opperf.operators.domain_table import within
-from opperf.registry import split_implementation
+from opperf.catalog.domain_table import within
+from opperf.domain.case import Case
+from opperf.domain.registry import split_implementation
 
 FLOATS = ("float16", "float32", "float64")
 

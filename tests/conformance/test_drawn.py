@@ -8,9 +8,9 @@ from statistics import fmean, pstdev
 import pytest
 from tests.conformance.conftest import Bench
 
-from opperf.case import Case, DType
-from opperf.operators import operator
-from opperf.workers.process import OperatorFailure
+from opperf.catalog import operator
+from opperf.domain.case import Case, DType
+from opperf.parent.workers.process import OperatorFailure
 
 #: Of weights (out, in) of this shape.
 OUT, IN = 200, 50

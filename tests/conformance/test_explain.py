@@ -7,14 +7,14 @@ import platform
 import pytest
 from tests.conformance.conftest import TIMEOUT, Bench
 
-from opperf.case import Case
-from opperf.comparing import Contest
-from opperf.comparison import Verdict
-from opperf.explaining import explain
-from opperf.explanation import KINDS, Explanation
-from opperf.operators import catalog, operator
-from opperf.plan import Settings, Trial
-from opperf.tensor import TensorSpec
+from opperf.catalog import catalog, operator
+from opperf.domain.case import Case
+from opperf.domain.comparison import Verdict
+from opperf.domain.explanation import KINDS, Explanation
+from opperf.domain.plan import Settings, Trial
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.compare import Contest
+from opperf.parent.explain import explain
 
 #: A word of an event that must be there; NumPy tells no events of a function that is no ufunc.
 WORDS = {"add": {"numpy": "add"}, "matmul": {"torch": "mm", "mxnet": "dot", "jax": "dot", "numpy": ""}}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.conformance.conftest import Bench
 
-from opperf.case import Argument, Case
-from opperf.tensor import TensorSpec
-from opperf.workers.process import OperatorFailure
+from opperf.domain.case import Argument, Case
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.process import OperatorFailure
 
 
 @pytest.fixture

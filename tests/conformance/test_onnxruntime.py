@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tests.conformance.conftest import TIMEOUT, Bench, Tensor, close
 
-from opperf.case import Argument, Case, Graph, ListOf
-from opperf.explanation import Explanation
-from opperf.operators import catalog, operator
-from opperf.plan import Settings
-from opperf.tensor import TensorSpec
-from opperf.workers.process import OperatorFailure
+from opperf.catalog import catalog, operator
+from opperf.domain.case import Argument, Case, Graph, ListOf
+from opperf.domain.explanation import Explanation
+from opperf.domain.plan import Settings
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.process import OperatorFailure
 
 QUICK = Settings(warmup=2, runs=5, latency=False)
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from tests.conformance.conftest import REAL, Bench
 
-from opperf.backend import Unsupported
-from opperf.case import Case
-from opperf.operators import FAMILIES, catalog, operator
-from opperf.plan import Settings, Trial
-from opperf.tensor import ITEM_SIZES, STRING, TensorSpec
-from opperf.workers.pool import Pool
-from opperf.workers.process import OperatorFailure
+from opperf.catalog import FAMILIES, catalog, operator
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Case
+from opperf.domain.plan import Settings, Trial
+from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec
+from opperf.parent.workers.pool import Pool
+from opperf.parent.workers.process import OperatorFailure
 
 QUICK = Settings(warmup=2, runs=5, latency=False, memory=False)
 DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
@@ -239,8 +239,8 @@ def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
 
 
 def test_the_null_backend_refuses_a_dtype_that_does_not_exist() -> None:
-    from opperf.backends.null.runtime import start
-    from opperf.plan import Side
+    from opperf.child.backends.null.runtime import start
+    from opperf.domain.plan import Side
 
     with pytest.raises(Unsupported):
         start(Side("null")).dtype("float8")
@@ -252,7 +252,7 @@ def test_operator_files_stand_parallel_to_the_catalog(framework: str) -> None:
 
     import opperf
 
-    folder = Path(opperf.__file__).parent / "backends" / framework / "operators"
+    folder = Path(opperf.__file__).parent / "child" / "backends" / framework / "operators"
     assert {path.stem for path in folder.glob("*.py")} - {"__init__"} >= set(FAMILIES)
 
 

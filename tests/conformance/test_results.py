@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from tests.conformance.conftest import REAL, Bench, Tensor, close
 
-from opperf.child.correctness import check, leeway
-from opperf.operators import catalog
-from opperf.plan import Side, Trial
-from opperf.workers.process import OperatorFailure
+from opperf.catalog import catalog
+from opperf.child.worker.correctness import check, leeway
+from opperf.domain.plan import Side, Trial
+from opperf.parent.workers.process import OperatorFailure
 
 Computed = Callable[[str, str, str], "tuple[Tensor, ...] | OperatorFailure"]
 

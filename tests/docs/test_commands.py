@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer.main
 
-from opperf.cli.main import app
-from opperf.code import is_code
+from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.compat.dl_operator_benchmark import benchmark_driver
 from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import flags as param
-from opperf.environment import EnvironmentSpec
-from opperf.operators import DIRECTIONS, INT64, SIZES, categories, operator
-from opperf.planning.side_text import side_named
-from opperf.registry import framework, split_implementation
-from opperf.reports import FORMATS
-from opperf.units import parse_duration, parse_percent
+from opperf.domain.code import is_code
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.registry import framework, split_implementation
+from opperf.domain.units import parse_duration, parse_percent
+from opperf.parent.cli.main import app
+from opperf.parent.planning.side_text import side_named
+from opperf.parent.reports import FORMATS
 
 if TYPE_CHECKING:
     from tests.docs.conftest import Page

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from opperf.backend import Backend
-from opperf.metric import METRICS
-from opperf.plan import Side
-from opperf.reason import Reason, Warning
-from opperf.record import Record, Run, Statistics
-from opperf.registry import FRAMEWORKS
+from opperf.domain.backend import Backend
+from opperf.domain.metric import METRICS
+from opperf.domain.plan import Side
+from opperf.domain.reason import Reason, Warning
+from opperf.domain.record import Record, Run, Statistics
+from opperf.domain.registry import FRAMEWORKS
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 #: Calls whose positional argument at this place is a slug.

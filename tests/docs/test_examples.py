@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 EXAMPLES = sorted(
     path for path in (Path(__file__).resolve().parents[2] / "examples").iterdir() if path.suffix in (".py", ".sh")

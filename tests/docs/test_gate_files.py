@@ -7,10 +7,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opperf.expectation import Expectation
-from opperf.planning.side_text import read_side
-from opperf.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, gate_file, read_gate_file
-from opperf.sources.suite_file import read_suite
+from opperf.domain.expectation import Expectation
+from opperf.parent.planning.side_text import read_side
+from opperf.parent.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, gate_file, read_gate_file
+from opperf.parent.sources.suite_file import read_suite
 
 if TYPE_CHECKING:
     from tests.docs.conftest import Page

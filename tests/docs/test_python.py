@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import opperf
-from opperf.registry import FRAMEWORKS
+from opperf.domain.registry import FRAMEWORKS
 
 if TYPE_CHECKING:
     from tests.docs.conftest import Page
@@ -23,11 +23,11 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 ABSENT = [known.name for known in FRAMEWORKS.values() if importlib.util.find_spec(known.module) is None]
 #: What else imports a framework: the faces for scripts that have it.
 FACES = {
-    "mxnet": r"|profiling\.of_mxnet|compat\.cell_states"
+    "mxnet": r"|child\.profiling\.of_mxnet|compat\.cell_states"
     r"|compat\.mxnet_opperf\.(blocks|custom|inputs|one_name|performance|runners)"
     r"|compat\.dl_operator_benchmark\.(?!benchmark_driver)"
 }
-WITHOUT = "|".join(rf"backends\.{name}\b{FACES.get(name, '')}" for name in ABSENT)
+WITHOUT = "|".join(rf"child\.backends\.{name}\b{FACES.get(name, '')}" for name in ABSENT)
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(opperf.__path__, "opperf.", onerror=lambda name: None)

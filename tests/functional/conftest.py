@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from opperf.cli.main import main
+from opperf.parent.cli.main import main
 
 
 @dataclass(frozen=True)

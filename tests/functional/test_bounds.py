@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opperf.workers.process import Worker
+from opperf.parent.workers.process import Worker
 
 if TYPE_CHECKING:
     from tests.functional.conftest import Done

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import pytest
 from typer.main import get_command
 
-from opperf.cli.main import app
-from opperf.workers.duel import Duel
-from opperf.workers.pool import Pool
-from opperf.workers.process import Worker
+from opperf.parent.cli.main import app
+from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.pool import Pool
+from opperf.parent.workers.process import Worker
 
 Opperf: TypeAlias = Callable[..., Any]
 

@@ -16,7 +16,7 @@ HEAVY = {"typer", "click", "rich", "scipy", "pandas", "jinja2", "psutil", "uv", 
 _COMMAND = """
 import json, sys
 sys.argv = ["opperf", *sys.argv[1:]]
-from opperf.cli.main import main
+from opperf.parent.cli.main import main
 try:
     main()
 finally:

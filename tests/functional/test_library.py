@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import opperf
-from opperf.reports import render
+from opperf.parent.reports import render
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.operators import catalog, categories
-from opperf.registry import PRESETS
+from opperf.catalog import catalog, categories
+from opperf.domain.registry import PRESETS
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -79,10 +79,10 @@ def test_doctor_says_what_an_environment_is(opperf: Opperf) -> None:
 
 
 def test_doctor_tells_the_remedy_below_each_noise(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
-    from opperf.reason import Warning
+    from opperf.domain.reason import Warning
 
     monkeypatch.setattr(
-        "opperf.workers.machine_noise.noise",
+        "opperf.parent.workers.machine_noise.noise",
         lambda: [Warning("governor", "the governor is powersave", "set performance")],
     )
     done = opperf("doctor", "--framework", "null")

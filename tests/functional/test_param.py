@@ -91,9 +91,9 @@ def test_a_neutral_operator_may_stay_on_one_framework(opperf: Opperf, here: Path
 
 
 OWN = """
-from opperf.backends.null.runtime import NullTensor
+from opperf.child.backends.null.runtime import NullTensor
 from opperf.compat.param import ConfigIterator, DataGenerator, register_config_iterator, register_data_generator
-from opperf.tensor import TensorSpec
+from opperf.domain.tensor import TensorSpec
 
 class Sizes(ConfigIterator):
     def __init__(self, configs, key, device):

@@ -130,7 +130,7 @@ def test_nsys_is_started_on_one_batch_and_kernels_are_found_by_their_launch(line
 
 def test_more_words_and_another_batch_command_are_given_to_a_tool(lines: Any, tools: Path, here: Path) -> None:
     (here / "words").write_text("--metrics dram__bytes.sum  # of memory\n")
-    own = f"{shlex.quote(sys.executable)} -m opperf.child.batch"
+    own = f"{shlex.quote(sys.executable)} -m opperf.child.worker.batch"
     code, found, err = lines("--ncu", "--ncu-bin", str(tools / "ncu"), "--ncu-args-file", "words", "--batch-cmd", own)
     assert code == 0, err
     (batch,) = (line for line in found if "ncu_file" in line)

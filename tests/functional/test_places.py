@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opperf.store.output_lock import OutputLock
-from opperf.workers.process import Worker
+from opperf.parent.store.output_lock import OutputLock
+from opperf.parent.workers.process import Worker
 
 if TYPE_CHECKING:
     from tests.functional.conftest import Done

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.profile.event import Event
-from opperf.profile.event import Profile as ProfileOfCalls
-from opperf.profile.saved import save
+from opperf.domain.profile.event import Event
+from opperf.domain.profile.event import Profile as ProfileOfCalls
+from opperf.domain.profile.saved import save
 
 Opperf: TypeAlias = Callable[..., Any]
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.errors import WorkerFailure
-from opperf.workers.process import Worker
+from opperf.domain.errors import WorkerFailure
+from opperf.parent.workers.process import Worker
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -183,7 +183,7 @@ def test_a_file_that_is_no_result_is_refused_and_left_alone(
 
 
 def test_no_framework_that_imports_is_told_with_a_way_out(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.session.importable", lambda: ())
+    monkeypatch.setattr("opperf.parent.session.importable", lambda: ())
     done = opperf("run", "add")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: no framework can be imported here")

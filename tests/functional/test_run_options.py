@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.operators import catalog, operator
-from opperf.suite import Suite, SuiteCase
+from opperf.catalog import catalog, operator
+from opperf.domain.suite import Suite, SuiteCase
 
 Measure: TypeAlias = Callable[..., list[dict[str, Any]]]
 Opperf: TypeAlias = Callable[..., Any]

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf import session
-from opperf.peaks import Rate
-from opperf.record import Run
-from opperf.workers.pool import Pool
+from opperf.domain.peaks import Rate
+from opperf.domain.record import Run
+from opperf.parent import session
+from opperf.parent.workers.pool import Pool
 
 Opperf: TypeAlias = Callable[..., Any]
 

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from opperf.plan import Settings
-from opperf.planning.selection import Selection
-from opperf.session import Options, Session
+from opperf.domain.plan import Settings
+from opperf.parent.planning.selection import Selection
+from opperf.parent.session import Options, Session
 
 Opperf: TypeAlias = Callable[..., Any]
 
@@ -99,5 +99,5 @@ def test_showing_starts_no_child(opperf: Opperf, measured: Path, monkeypatch: py
     def refuse(*given: object, **options: object) -> None:
         raise AssertionError("a child was started")
 
-    monkeypatch.setattr("opperf.workers.process.Worker.__init__", refuse)
+    monkeypatch.setattr("opperf.parent.workers.process.Worker.__init__", refuse)
     assert opperf("show", measured).code == 0

@@ -20,16 +20,16 @@ from pathlib import Path
 
 import pytest
 
-from opperf.case import Case
-from opperf.cli.main import main
-from opperf.cli.screen import screen
-from opperf.plan import Settings, Side, Trial
-from opperf.profile.chrome import to_trace
-from opperf.profile.event import Event, Profile
-from opperf.reason import Reason, Warning
-from opperf.record import Record, Run, Statistics
-from opperf.reports import render
-from opperf.tensor import TensorSpec
+from opperf.domain.case import Case
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.profile.chrome import to_trace
+from opperf.domain.profile.event import Event, Profile
+from opperf.domain.reason import Reason, Warning
+from opperf.domain.record import Record, Run, Statistics
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.cli.main import main
+from opperf.parent.cli.screen import screen
+from opperf.parent.reports import render
 
 WIDTHS = (80, 100, 120)
 #: What a word may be broken behind.

@@ -16,11 +16,11 @@ from typing import Any
 import psutil
 import pytest
 
-from opperf.case import Case
-from opperf.operators import operator
-from opperf.plan import Side, Trial
-from opperf.workers.package import package_folder
-from opperf.workers.process import Worker
+from opperf.catalog import operator
+from opperf.domain.case import Case
+from opperf.domain.plan import Side, Trial
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import Worker
 
 #: How long anything here may take before it is called hung. Seconds.
 DEADLINE = 60.0
@@ -141,8 +141,8 @@ def fake_python(tmp_path: Path) -> Callable[[str], Path]:
 
 _BODY = f"""
 import json, os, sys, time
-from opperf.child.process import die_with
-from opperf.message import PROTOCOL
+from opperf.child.worker.process import die_with
+from opperf.domain.message import PROTOCOL
 requests, answers, parent = (int(word) for word in sys.argv[3:6])
 die_with(parent)
 HELLO = json.dumps({{"id": 0, "result": {{"protocol": PROTOCOL, "facts": {{}}, "devices": ["cpu"]}}}}) + "\\n"

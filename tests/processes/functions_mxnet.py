@@ -11,7 +11,7 @@ from typing import Any
 from mxnet import nd
 
 from opperf import profiler
-from opperf.errors import InputError
+from opperf.domain.errors import InputError
 
 SQUARE = nd.ones((512, 512))
 FILE = Path(sys.argv[1])

@@ -17,11 +17,11 @@ import torch
 from torch._C._profiler import _RecordFunctionFast
 
 from opperf import profiler
-from opperf.backends.torch.watcher import Watcher
-from opperf.errors import ProfilerError
-from opperf.profile.event import Event
-from opperf.profile.rows import rows
-from opperf.profile.watching import Watching
+from opperf.child.backends.torch.watcher import Watcher
+from opperf.domain.errors import ProfilerError
+from opperf.domain.profile.event import Event
+from opperf.domain.profile.rows import rows
+from opperf.domain.profile.watching import Watching
 
 found: dict[str, Any] = {}
 SIDE = 1024

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from opperf.backends.torch import scaling
-from opperf.case import Case
-from opperf.tensor import TensorSpec
+from opperf.child.backends.torch import scaling
+from opperf.domain.case import Case
+from opperf.domain.tensor import TensorSpec
 
 ELEMENTS = 1 << 16
 made = 0

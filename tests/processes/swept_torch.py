@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import torch
 
-from opperf.backends.torch.device import CacheSweep
-from opperf.backends.torch.runtime import TorchBackend
-from opperf.plan import Side
+from opperf.child.backends.torch.device import CacheSweep
+from opperf.child.backends.torch.runtime import TorchBackend
+from opperf.domain.plan import Side
 
 CACHE_BYTES = 3 << 20
 torch.cuda.get_device_properties = lambda device: SimpleNamespace(L2_cache_size=CACHE_BYTES)

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.profile.chrome import from_trace
-from opperf.profile.event import Profile
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.profile.chrome import from_trace
+from opperf.domain.profile.event import Profile
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 #: What Python runs before any script.
 SITE = "from opperf.profiler import autostart\nautostart()\n"
 #: How the scripts begin: an operator that takes no time but virtual one.
 BEGIN = """
 import os, signal, sys, time
-from opperf.backends.null.watcher import span, spend
+from opperf.child.backends.null.watcher import span, spend
 
 def call(name):
     with span(name):
@@ -113,7 +113,7 @@ def test_however_a_script_ends_its_exit_code_is_its_own_and_the_profile_is_kept(
 #: A script that takes and frees blocks that glibc maps, and says how many pages it was given for them.
 HUNGRY = """
 import resource
-from opperf.backends.null.watcher import span
+from opperf.child.backends.null.watcher import span
 
 def turn():
     with span("block"):
@@ -191,7 +191,7 @@ def test_a_copy_that_is_made_within_a_call_is_seen_as_the_call_is(profiled: Call
 @pytest.mark.parametrize(
     "started",
     [
-        "from opperf.backends.null.watcher import Watcher\nWatcher.allows_copies = False\nstart()\n",
+        "from opperf.child.backends.null.watcher import Watcher\nWatcher.allows_copies = False\nstart()\n",
         "thread = threading.Thread(target=start)\nthread.start()\nthread.join()\n",
     ],
     ids=["framework", "thread"],

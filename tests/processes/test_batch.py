@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from opperf.case import Case
-from opperf.environment import EnvironmentSpec
-from opperf.operators import operator
-from opperf.plan import Side, Trial
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.process import child_variables
+from opperf.catalog import operator
+from opperf.domain.case import Case
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.plan import Side, Trial
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import child_variables
 
 
 def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) -> tuple[list[str], dict[str, Any]]:
@@ -25,7 +25,7 @@ def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) 
     file.write_text(json.dumps(given | {"outcomes": str(outcomes), "trials": told}))
     package = package_folder()
     done = subprocess.run(
-        [str(python), "-m", "opperf.child.batch", str(file)],
+        [str(python), "-m", "opperf.child.worker.batch", str(file)],
         cwd=package,
         env=child_variables(package, own_path=False, bytecode=False),
         stdout=subprocess.PIPE,

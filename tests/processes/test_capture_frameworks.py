@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
 MODELS = HERE.parents[1] / "examples" / "models"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
 
 HERE = Path(__file__).parent
 PLACE = {"shape": [], "dtype": "int64"}

@@ -16,19 +16,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from opperf.cli.env import app
-from opperf.environment import EnvironmentSpec
-from opperf.errors import EnvironmentFailure, InputError
-from opperf.workers import environments, interpreters
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.parent.cli.env import app
+from opperf.parent.workers import environments, interpreters
+from opperf.parent.workers.package import package_folder
 
 #: How long anything here may take before it is called hung. Seconds.
 DEADLINE = 120.0
 
 _CREATE = """
 import sys
-from opperf.environment import EnvironmentSpec
-from opperf.workers import environments
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers import environments
 built = environments.create(EnvironmentSpec.parse(sys.argv[1]), progress=lambda text: print(text, flush=True))
 print(built.executable)
 """
@@ -136,11 +136,11 @@ def test_an_old_mxnet_comes_with_a_numpy_that_it_works_with() -> None:
 def test_a_child_in_a_built_environment_sees_opperf_and_its_own_packages_only() -> None:
     python = interpreters.interpreter(EnvironmentSpec.parse("numpy==1.26.4"), framework="numpy")
     code = (
-        "import importlib.util, opperf.errors, numpy;"
-        "print(opperf.errors.__file__, numpy.__version__, importlib.util.find_spec('psutil'))"
+        "import importlib.util, opperf.domain.errors, numpy;"
+        "print(opperf.domain.errors.__file__, numpy.__version__, importlib.util.find_spec('psutil'))"
     )
     folder = package_folder()
-    assert _run(python, code, PYTHONPATH=str(folder)) == f"{folder}/opperf/errors.py 1.26.4 None"
+    assert _run(python, code, PYTHONPATH=str(folder)) == f"{folder}/opperf/domain/errors.py 1.26.4 None"
 
 
 def test_two_processes_that_ask_at_once_build_once() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from opperf.store.journal import journal_of, read_journal
+from opperf.parent.store.journal import journal_of, read_journal
 
 QUICK = ("run", "null:steady", "--framework", "null", "--runs", "3")
 SLOWER = ("gate", "null:steady", "--base", "null", "--new", "null;slowdown=1.5", "--pairs", "3")
@@ -181,9 +181,9 @@ def test_what_was_measured_before_something_broke_is_reported(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("module", "place"),
     [
-        ("opperf", "opperf.cli.run"),
-        ("opperf.compat.mxnet_opperf", "opperf.cli.options"),
-        ("opperf.compat.param", "opperf.cli.exit"),
+        ("opperf", "opperf.parent.cli.run"),
+        ("opperf.compat.mxnet_opperf", "opperf.parent.cli.options"),
+        ("opperf.compat.param", "opperf.parent.cli.exit"),
     ],
 )
 def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, place: str, tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from opperf.case import Case
-from opperf.comparing import Contest
-from opperf.comparison import Verdict
-from opperf.explaining import explain
-from opperf.plan import Settings, Side, Trial
+from opperf.domain.case import Case
+from opperf.domain.comparison import Verdict
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.compare import Contest
+from opperf.parent.explain import explain
 
 
 def contest(script: str) -> Contest:

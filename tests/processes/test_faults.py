@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.errors import WorkerFailure
-from opperf.plan import Trial
-from opperf.workers import process
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.domain.errors import WorkerFailure
+from opperf.domain.plan import Trial
+from opperf.parent.workers import process
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 Records: TypeAlias = Callable[[str], list[dict[str, Any]]]

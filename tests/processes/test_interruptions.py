@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import pytest
 
 import opperf
-from opperf.outcome import Outcome
-from opperf.plan import Settings
-from opperf.planning.selection import Selection
-from opperf.session import Options, Session
-from opperf.store.journal import JournalWriter, read_journal
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings
+from opperf.parent.planning.selection import Selection
+from opperf.parent.session import Options, Session
+from opperf.parent.store.journal import JournalWriter, read_journal
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]

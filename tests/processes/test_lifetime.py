@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.errors import WorkerFailure
-from opperf.plan import Settings, Side, Trial
-from opperf.workers.duel import Duel, shared_cpus
-from opperf.workers.process import Worker
+from opperf.domain.errors import WorkerFailure
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.workers.duel import Duel, shared_cpus
+from opperf.parent.workers.process import Worker
 
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Find: TypeAlias = Callable[[int], list[psutil.Process]]
@@ -36,9 +36,9 @@ AT_ONCE = 2.0
 _IDLE = """
 import sys, time
 from pathlib import Path
-from opperf.plan import Side
-from opperf.workers.package import package_folder
-from opperf.workers.process import Worker
+from opperf.domain.plan import Side
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import Worker
 child = Worker(Path(sys.executable), package_folder(), Side("null"))
 child.greet()
 {then}

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).parent / "functions_mxnet.py"
 

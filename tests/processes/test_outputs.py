@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from opperf.store.journal import journal_of, read_journal
+from opperf.parent.store.journal import journal_of, read_journal
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]

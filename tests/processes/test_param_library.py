@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "param_library.py"
 #: Own operator, iterator and generator; a layer; a sweep; and what is refused.
@@ -19,7 +19,7 @@ SCRIPT = """
 import json
 import torch
 from opperf.compat.param import *
-from opperf.errors import InputError
+from opperf.domain.errors import InputError
 
 torch.set_num_threads(1)
 

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.errors import WorkerFailure
-from opperf.outcome import Outcome
-from opperf.plan import Settings, Side, Trial
-from opperf.workers.pool import MOST_HELD, Pool
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.domain.errors import WorkerFailure
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.workers.pool import MOST_HELD, Pool
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 Make: TypeAlias = Callable[..., Trial]
 
@@ -113,7 +113,7 @@ def test_every_lost_child_is_replaced_by_one(pool: Pool, trial: Make, monkeypatc
         started.append(Worker(*given, **options))
         return started[-1]
 
-    monkeypatch.setattr("opperf.workers.starting.Worker", start)
+    monkeypatch.setattr("opperf.parent.workers.starting.Worker", start)
     outcomes = [pool.measure(trial(name), 0).status for name in ("null:exit", "null:exit", "add", "null:exit", "add")]
     assert outcomes == ["failed", "failed", "ok", "failed", "ok"]
     assert len(started) == 4

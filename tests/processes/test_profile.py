@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 import pytest
 
 import opperf
-from opperf.profile.chrome import from_trace
-from opperf.profile.event import Event
-from opperf.workers.package import autostart_folder
+from opperf.domain.profile.chrome import from_trace
+from opperf.domain.profile.event import Event
+from opperf.parent.workers.package import autostart_folder
 
 PACKAGE = Path(opperf.__file__).parent
 MODELS = Path(__file__).parents[2] / "examples" / "models"
@@ -28,8 +28,8 @@ LENET = MODELS / "lenet_torch.py"
 FACE = '''
 """Stands in for the profiler."""
 import atexit, json, os, signal, sys
-from opperf.profile.chrome import to_trace
-from opperf.profile.event import Event, Profile
+from opperf.domain.profile.chrome import to_trace
+from opperf.domain.profile.event import Event, Profile
 
 def autostart():
     folder, number = os.environ["OPPERF_PROFILER_OUTPUT"], os.getpid()
@@ -54,10 +54,10 @@ def autostart():
 COMMAND = """
 import sys
 from pathlib import Path
-import opperf.profiled
-from opperf.cli.main import main
+import opperf.parent.profile
+from opperf.parent.cli.main import main
 folder = Path(sys.argv.pop(1))
-opperf.profiled.autostart_folder = lambda: folder
+opperf.parent.profile.autostart_folder = lambda: folder
 main()
 """
 #: How long PyTorch may take to be installed, imported and watched. Seconds.

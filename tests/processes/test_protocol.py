@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.errors import WorkerFailure
-from opperf.message import PROTOCOL
-from opperf.plan import Side
-from opperf.workers import process
-from opperf.workers.process import OperatorFailure, Worker
+from opperf.domain.errors import WorkerFailure
+from opperf.domain.message import PROTOCOL
+from opperf.domain.plan import Side
+from opperf.parent.workers import process
+from opperf.parent.workers.process import OperatorFailure, Worker
 
 Python: TypeAlias = Callable[[str], Path]
 Start: TypeAlias = Callable[..., Worker]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.domain_examples import FBGEMM
 
-from opperf.environment import EnvironmentSpec
-from opperf.sources.execution_trace.reading import read_traces
-from opperf.suite import Suite, SuiteCase
-from opperf.workers.interpreters import interpreter, settled
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.sources.execution_trace.reading import read_traces
+from opperf.parent.workers.interpreters import interpreter, settled
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
 Command = Callable[..., subprocess.CompletedProcess[str]]

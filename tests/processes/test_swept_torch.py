@@ -7,9 +7,9 @@ import os
 import subprocess
 from pathlib import Path
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).with_name("swept_torch.py")
 

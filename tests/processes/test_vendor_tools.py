@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from opperf.environment import EnvironmentSpec
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
-from opperf.workers.vendor_tools import TOOLS, wrapped
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.vendor_tools import TOOLS, wrapped
 
 #: How long a script here may take before it is called hung. Seconds.
 DEADLINE = 120.0
@@ -24,8 +24,8 @@ SCRIPT = "import os, sys; print('mine', os.environ.get('PYTHONPERFSUPPORT')); su
 EMITTING = """
 import json
 import torch
-from opperf.backend import Unsupported
-from opperf.profiling.ranges import emitting
+from opperf.domain.backend import Unsupported
+from opperf.child.profiling.ranges import emitting
 
 def mode():
     return torch._C._autograd._profiler_type().name if torch.autograd._profiler_enabled() else "NONE"

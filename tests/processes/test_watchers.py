@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from opperf.backends.mxnet.spans import OF_THE_ENGINE
-from opperf.environment import EnvironmentSpec
-from opperf.profile.chrome import from_trace
-from opperf.profile.event import Event, Profile
-from opperf.workers.interpreters import interpreter, settled
-from opperf.workers.package import package_folder
+from opperf.child.backends.mxnet.spans import OF_THE_ENGINE
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.profile.chrome import from_trace
+from opperf.domain.profile.event import Event, Profile
+from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
 #: Bytes of the result of the product of two matrices of 256 x 256.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
-from opperf.workers.installer import find_links, surroundings
+from opperf.parent.workers.installer import find_links, surroundings
 
 #: Building MXNet's environment takes most of it, the first time. Seconds.
 DEADLINE = 900.0

@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 from jax._src import xla_bridge
 
-from opperf.backends.jax import hlo
-from opperf.backends.jax.watcher import Watcher
-from opperf.errors import ProfilerError
-from opperf.profile.chrome import to_trace
-from opperf.profile.watching import Watching
+from opperf.child.backends.jax import hlo
+from opperf.child.backends.jax.watcher import Watcher
+from opperf.domain.errors import ProfilerError
+from opperf.domain.profile.chrome import to_trace
+from opperf.domain.profile.watching import Watching
 
 CALLS = 5
 #: What JAX itself wrote of each recording: microseconds by instruction, call by call.

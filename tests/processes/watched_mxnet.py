@@ -12,10 +12,10 @@ import mxnet as mx
 from mxnet import autograd, nd
 from mxnet.gluon import nn
 
-from opperf.backends.mxnet import custom_add_one
-from opperf.backends.mxnet.watcher import Watcher
-from opperf.profile.chrome import to_trace
-from opperf.profile.watching import Watching
+from opperf.child.backends.mxnet import custom_add_one
+from opperf.child.backends.mxnet.watcher import Watcher
+from opperf.domain.profile.chrome import to_trace
+from opperf.domain.profile.watching import Watching
 
 SQUARE = nd.ones((256, 256))
 FEW = nd.ones((2, 5))

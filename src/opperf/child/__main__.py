@@ -17,11 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from opperf.child import process
-from opperf.message import PROTOCOL, Reply, read_request
+from opperf.child.worker import process
+from opperf.domain.message import PROTOCOL, Reply, read_request
 
 if TYPE_CHECKING:
-    from opperf.backend import Backend
+    from opperf.domain.backend import Backend
 
 
 def main(argv: list[str]) -> int:
@@ -35,8 +35,8 @@ def main(argv: list[str]) -> int:
 
 def _serve(requests: BinaryIO, replies: BinaryIO, side: Mapping[str, Any], limits: Mapping[str, Any]) -> int:
     # What follows imports most of the child's code; dying with the parent must be settled before.
-    from opperf.child.jobs import Jobs, failure
-    from opperf.measure.disturbance import NoCounters, ProcessCounters
+    from opperf.child.measure.disturbance import NoCounters, ProcessCounters
+    from opperf.child.worker.jobs import Jobs, failure
 
     try:
         backend, said = _started(side, limits)
@@ -61,9 +61,9 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Mapping[str, Any], limit
 
 def _started(side_json: Mapping[str, Any], limits: Mapping[str, Any]) -> tuple[Backend, dict[str, Any]]:
     """Return the backend of a side, with the process set up as it asks, and what the hello says of both."""
-    from opperf import backends
-    from opperf.measure.allocator import fix_allocator
-    from opperf.plan import Side
+    from opperf.child import backends
+    from opperf.child.measure.allocator import fix_allocator
+    from opperf.domain.plan import Side
 
     side = Side.from_json(side_json)
     fixed = side.allocator == "fixed" and fix_allocator()

@@ -19,27 +19,27 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opperf.backend import Bound
-from opperf.backends import native_clock
-from opperf.case import Case
-from opperf.child import arguments
-from opperf.child.code import Plugins
-from opperf.child.directions import Ready, ready
-from opperf.child.inputs import tensor
-from opperf.child.names import Names
-from opperf.errors import InputError
-from opperf.kept import Kept
-from opperf.measure.allocator import fix_allocator
-from opperf.measure.disturbance import ProcessCounters
-from opperf.measure.engine import Engine
-from opperf.operators import Operator, catalog
-from opperf.plan import NATIVE, Settings, Side, Trial
-from opperf.tensor import TensorSpec
+from opperf.catalog import Operator, catalog
+from opperf.child.backends import native_clock
+from opperf.child.measure.allocator import fix_allocator
+from opperf.child.measure.disturbance import ProcessCounters
+from opperf.child.measure.engine import Engine
+from opperf.child.worker import arguments
+from opperf.child.worker.code import Plugins
+from opperf.child.worker.directions import Ready, ready
+from opperf.child.worker.inputs import tensor
+from opperf.child.worker.names import Names
+from opperf.domain.backend import Bound
+from opperf.domain.case import Case
+from opperf.domain.errors import InputError
+from opperf.domain.kept import Kept
+from opperf.domain.plan import NATIVE, Settings, Side, Trial
+from opperf.domain.tensor import TensorSpec
 
 if TYPE_CHECKING:
-    from opperf.backend import Backend
-    from opperf.measure.disturbance import Counters
-    from opperf.measurement import Measurement
+    from opperf.child.measure.disturbance import Counters
+    from opperf.domain.backend import Backend
+    from opperf.domain.measurement import Measurement
 
 #: `python` is opperf's engine, `native` the framework's own profiler.
 PROFILERS = (NATIVE, "python")
@@ -147,7 +147,7 @@ def in_process(device: str = "cpu") -> InProcess:
     Holds the allocator's thresholds still from here on.
     """
     fix_allocator()
-    from opperf.backends.mxnet import runtime
+    from opperf.child.backends.mxnet import runtime
 
     return InProcess(runtime.start(_side(device)), ProcessCounters())
 

@@ -12,19 +12,19 @@ from typing import Any, cast
 
 import pytest
 
-from opperf.case import Case
 from opperf.compat.mxnet_opperf.__main__ import main
 from opperf.compat.mxnet_opperf.command.documents import collected, render
 from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted, names, planned, whole
-from opperf.errors import InputError
-from opperf.measurement import Sample, Samples
-from opperf.plan import Plan, Settings, Side, Trial
-from opperf.planning.expand import DEFAULT_DIRECTIONS
-from opperf.planning.selection import Selection
-from opperf.reason import Reason
-from opperf.record import Quantity, Record, Run, Statistics
-from opperf.session import Session
-from opperf.tensor import TensorSpec
+from opperf.domain.case import Case
+from opperf.domain.errors import InputError
+from opperf.domain.measurement import Sample, Samples
+from opperf.domain.plan import Plan, Settings, Side, Trial
+from opperf.domain.reason import Reason
+from opperf.domain.record import Quantity, Record, Run, Statistics
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
+from opperf.parent.planning.selection import Selection
+from opperf.parent.session import Session
 
 SIDE = Side("mxnet")
 ROW = {"lhs": [2, 2], "rhs": [2, 2]}

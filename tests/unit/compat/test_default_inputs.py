@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from opperf.catalog.groups import GROUPS
 from opperf.compat import mxnet_opperf
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import TABLE, default_inputs
-from opperf.operators.groups import GROUPS
 
 
 def test_every_operator_and_row_of_mxnets_opperf_is_there() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from opperf.compat.mxnet_opperf.command.documents import render
-from opperf.plan import Settings
-from opperf.record import Run
+from opperf.domain.plan import Settings
+from opperf.domain.record import Run
 
 EVIL = "=1+1 | <script>\n\x1b[31m ![i](http://x) ::error::no"
 FOUND: dict[str, list[dict[str, Any]]] = {

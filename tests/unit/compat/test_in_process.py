@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from opperf.backend import Unsupported
-from opperf.backends.null.runtime import NullBackend
-from opperf.child.directions import ready
+from opperf.catalog import operator
+from opperf.child.backends.null.runtime import NullBackend
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.worker.directions import ready
 from opperf.compat.in_process import InProcess
-from opperf.errors import InputError
-from opperf.measure.disturbance import NoCounters
-from opperf.operators import operator
-from opperf.plan import Side
-from opperf.tensor import TensorSpec
+from opperf.domain.backend import Unsupported
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Side
+from opperf.domain.tensor import TensorSpec
 
 
 @pytest.fixture

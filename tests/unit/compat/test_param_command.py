@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from opperf.case import Case
+from opperf.catalog.param.cases import ConfigCase
+from opperf.catalog.param.config import Spec
+from opperf.catalog.param.names import Meaning
 from opperf.compat.param.command.flags import MODES, parser, quiet, warnings
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown, output_path
 from opperf.compat.param.command.trace import write_trace
-from opperf.errors import InputError
-from opperf.measurement import Measurement, Memory, Sample, Samples
-from opperf.outcome import Outcome
-from opperf.plan import Settings, Side, Trial
-from opperf.reason import Reason
-from opperf.sources.param.cases import ConfigCase
-from opperf.sources.param.config import Spec
-from opperf.sources.param.names import Meaning
+from opperf.domain.case import Case
+from opperf.domain.errors import InputError
+from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 
 #: What PARAM's help lists, and its values.
 FLAGS = (

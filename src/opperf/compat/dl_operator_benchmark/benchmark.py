@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import mxnet as mx
 
-from opperf.backend import Unsupported
+from opperf.catalog import SIZES
 from opperf.compat.in_process import InProcess, Subject, in_process
-from opperf.errors import unknown
-from opperf.operators import SIZES
-from opperf.registry import device_named
+from opperf.domain.backend import Unsupported
+from opperf.domain.errors import unknown
+from opperf.domain.registry import device_named
 
 #: Calls before the first sample, and samples, where nothing is said: the original's.
 WARMUP, RUNS = 10, 50

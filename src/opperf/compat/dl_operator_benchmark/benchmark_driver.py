@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if find_spec("mxnet") is None:
         print("error: this Python has no mxnet\n\nhint: run it with `$(opperf env python mxnet)`", file=sys.stderr)
         return 2
-    from opperf.errors import OpperfError
+    from opperf.domain.errors import OpperfError
 
     try:
         return _run(given)
@@ -57,10 +57,10 @@ def _run(given: argparse.Namespace) -> int:
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
     from opperf.compat.dl_operator_benchmark.runners import chosen, measured
-    from opperf.destination import prove, write_text
-    from opperf.errors import InputError
-    from opperf.registry import device_named
-    from opperf.tensor import dtype_named
+    from opperf.domain.errors import InputError
+    from opperf.domain.files.destination import prove, write_text
+    from opperf.domain.registry import device_named
+    from opperf.domain.tensor import dtype_named
 
     file: Path = given.output_file
     prove(file)

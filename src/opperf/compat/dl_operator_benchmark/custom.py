@@ -8,7 +8,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.backends.mxnet.custom_add_one import NAME
+from opperf.child.backends.mxnet.custom_add_one import NAME
 from opperf.compat.dl_operator_benchmark.layers import filled
 from opperf.compat.in_process import InProcess, Subject
 

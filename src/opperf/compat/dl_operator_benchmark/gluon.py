@@ -14,7 +14,7 @@ from typing import Any
 from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
 from opperf.compat.dl_operator_benchmark.gluon_layers import every
 from opperf.compat.dl_operator_benchmark.runners import GLUON, runners
-from opperf.errors import unknown
+from opperf.domain.errors import unknown
 
 CLASSES = {name: benchmark_class(name, declared, __name__) for name, declared in every().items()}
 RUNNERS = runners(GLUON, CLASSES)

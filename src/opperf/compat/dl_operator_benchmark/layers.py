@@ -11,7 +11,7 @@ import mxnet as mx
 
 from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess, Subject
-from opperf.tensor import TensorSpec, dtype_named
+from opperf.domain.tensor import TensorSpec, dtype_named
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opperf.backends.bindings import bindings
-from opperf.backends.call import Call
+from opperf.catalog import catalog
+from opperf.child.backends.bindings import bindings
+from opperf.child.backends.call import Call
 from opperf.compat.dl_operator_benchmark.benchmark import Declared
 from opperf.compat.dl_operator_benchmark.custom import CustomAddition
 from opperf.compat.dl_operator_benchmark.spelled import Spelled
 from opperf.compat.in_process import InProcess, Subject
-from opperf.operators import catalog
 
 #: Where the catalog writes into its first input, as the original calls it.
 IN_PLACE = {"lhs": "this", "rhs": "other"}

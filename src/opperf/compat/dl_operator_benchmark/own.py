@@ -15,7 +15,7 @@ import mxnet as mx
 
 from opperf.compat.dl_operator_benchmark.benchmark import MXNetOperatorBenchmarkBase
 from opperf.compat.in_process import in_process
-from opperf.registry import device_named
+from opperf.domain.registry import device_named
 
 __all__ = [
     "MXNetOperatorBenchmarkBase",

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from opperf.child.jobs import failure
+from opperf.catalog import catalog
+from opperf.child.worker.jobs import failure
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP, OperatorBenchmark
 from opperf.compat.dl_operator_benchmark.operators import classed
-from opperf.errors import unknown
-from opperf.operators import catalog
-from opperf.plan import Settings
+from opperf.domain.errors import unknown
+from opperf.domain.plan import Settings
 
 
 def _category(*names: str, without: str = "") -> str:

@@ -11,10 +11,10 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.case import Argument, Case, DType, ListOf, map_tensors
+from opperf.catalog import catalog
 from opperf.compat.in_process import InProcess, Subject
-from opperf.operators import catalog
-from opperf.tensor import TensorSpec, dtype_named
+from opperf.domain.case import Argument, Case, DType, ListOf, map_tensors
+from opperf.domain.tensor import TensorSpec, dtype_named
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 try:
     import typer
 
-    from opperf.cli import options
-    from opperf.cli.exit import debuggable, obeyed
+    from opperf.parent.cli import options
+    from opperf.parent.cli.exit import debuggable, obeyed
 except KeyboardInterrupt:
     raise SystemExit(130) from None
 except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and nothing that opperf requires
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted
-    from opperf.plan import Settings
-    from opperf.planning.selection import Selection
-    from opperf.record import Run
+    from opperf.domain.plan import Settings
+    from opperf.domain.record import Run
+    from opperf.parent.planning.selection import Selection
 
 PROFILERS = ("native", "python")
 #: Children that share the samples of a row, where each gets so many: a process moves all times by where its memory is.
@@ -77,9 +77,9 @@ def benchmark(
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
     from opperf.compat.mxnet_opperf.command.planned import Wanted, names, read_rows, spelled
     from opperf.compat.mxnet_opperf.default_inputs import is_large
-    from opperf.errors import unknown
-    from opperf.plan import NATIVE, Settings
-    from opperf.planning.selection import Selection
+    from opperf.domain.errors import unknown
+    from opperf.domain.plan import NATIVE, Settings
+    from opperf.parent.planning.selection import Selection
 
     if output_format not in FORMATS:
         raise unknown("format", output_format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
@@ -117,9 +117,9 @@ def shared(runs: int, processes: int | None) -> tuple[int, int]:
 
 def _take_places(output: Path, records: Path | None, inputs: Path | None, *, force: bool, resume: bool) -> None:
     """Hold the output; raises `InputError` for a file that would be overwritten, and for one that cannot be written."""
-    from opperf.cli.places import check_place, take_output
-    from opperf.errors import InputError
-    from opperf.store.journal import journal_of
+    from opperf.domain.errors import InputError
+    from opperf.parent.cli.places import check_place, take_output
+    from opperf.parent.store.journal import journal_of
 
     take_output(output, force=True, inputs=[inputs])
     check_place(records, inputs=[inputs])
@@ -139,9 +139,9 @@ def _measured(
     selection: Selection, settings: Settings, wanted: Wanted, output: Path, *, resume: bool
 ) -> tuple[list[Planned], Run, BaseException | None]:
     """Return the rows, the run, and what stopped it before its end."""
-    from opperf.cli.progress import Bar
     from opperf.compat.mxnet_opperf.command.planned import planned, whole
-    from opperf.session import Interrupted, Options, Session
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.session import Interrupted, Options, Session
 
     bar = Bar()
     with Session(selection, settings, bar) as session:
@@ -158,10 +158,10 @@ def _measured(
 def _write(
     asked: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
 ) -> None:
-    from opperf.cli.screen import tell
     from opperf.compat.mxnet_opperf.command.documents import collected, render
-    from opperf.destination import write_text
-    from opperf.reports import render as render_records
+    from opperf.domain.files.destination import write_text
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.reports import render as render_records
 
     found = collected(asked, run, lumped=lumped)
     write_text(output, render(found, run, format, lumped=lumped))
@@ -175,10 +175,10 @@ def _write(
 
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
     """Exit as `opperf run` does; only a run that came to its end has no journal left."""
-    from opperf.cli.run import leave
-    from opperf.cli.screen import tell
-    from opperf.errors import way_out
-    from opperf.store.journal import journal_of
+    from opperf.domain.errors import way_out
+    from opperf.parent.cli.run import leave
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.store.journal import journal_of
 
     if stopped is not None:
         tell(f"stopped; `--resume` goes on where {output} ends")

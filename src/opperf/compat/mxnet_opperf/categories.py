@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.operators.groups import GROUPS
+from opperf.catalog.groups import GROUPS
 
 #: The category of each function, in the order in which all are measured.
 RUNNERS: Mapping[str, str] = {

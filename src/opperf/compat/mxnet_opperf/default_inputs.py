@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
-from opperf.errors import InputError
+from opperf.domain.errors import InputError
 
 Inputs = dict[str, Any]
 

@@ -19,10 +19,10 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.backends.mxnet import discovery, registered
+from opperf.child.backends.mxnet import discovery, registered
 from opperf.compat.in_process import InProcess
-from opperf.errors import InputError
-from opperf.tensor import FLOATS, TensorSpec, dtype_named
+from opperf.domain.errors import InputError
+from opperf.domain.tensor import FLOATS, TensorSpec, dtype_named
 
 #: Arrays of the functions with NumPy's names, of Python functions of MXNet and of losses, beside those of the registry.
 ARRAYS = frozenset(

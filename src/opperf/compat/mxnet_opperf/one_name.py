@@ -9,7 +9,7 @@ import mxnet as mx
 
 from opperf.compat.mxnet_opperf.inputs import named, sized
 from opperf.compat.mxnet_opperf.performance import Row, run_performance_test
-from opperf.errors import InputError
+from opperf.domain.errors import InputError
 
 MODULES = (mx.nd, mx.np, mx.npx)
 

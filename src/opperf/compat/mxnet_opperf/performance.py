@@ -8,12 +8,12 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.backend import Unsupported
-from opperf.child.jobs import failure
+from opperf.child.worker.jobs import failure
 from opperf.compat.in_process import InProcess, Subject, in_process
 from opperf.compat.mxnet_opperf import blocks, rows
 from opperf.compat.mxnet_opperf.inputs import given, shown
-from opperf.errors import InputError
+from opperf.domain.backend import Unsupported
+from opperf.domain.errors import InputError
 
 Row = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from opperf.stats.order import quantile
+from opperf.domain.stats.order import quantile
 
 
 def times(seconds: Sequence[float], name: str, direction: str = "") -> dict[str, Any]:

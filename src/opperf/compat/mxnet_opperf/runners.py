@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 import mxnet as mx
 
-from opperf.backends.mxnet import discovery, registered
-from opperf.case import Argument, DType, ListOf
+from opperf.child.backends.mxnet import discovery, registered
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import Inputs, default_inputs, is_large
 from opperf.compat.mxnet_opperf.performance import Bench, Row
-from opperf.tensor import TensorSpec
+from opperf.domain.case import Argument, DType, ListOf
+from opperf.domain.tensor import TensorSpec
 
 
 class Runner(Protocol):

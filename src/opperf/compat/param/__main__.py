@@ -9,7 +9,7 @@ from pathlib import Path
 try:
     import typer
 
-    from opperf.cli.exit import obeyed
+    from opperf.parent.cli.exit import obeyed
 except KeyboardInterrupt:
     raise SystemExit(130) from None
 
@@ -21,15 +21,15 @@ def main() -> None:
 
 def benchmark() -> None:
     """Measure a config; raises `InputError` before anything runs for what cannot be understood."""
-    from opperf.cli.places import take_output
-    from opperf.cli.run import leave
-    from opperf.cli.screen import tell
+    from opperf.catalog.param.document import read_config
     from opperf.compat.param.command.flags import parser, quiet, warnings
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
     from opperf.compat.param.command.tools import asked
-    from opperf.errors import InputError, way_out
-    from opperf.sources.param.document import read_config
+    from opperf.domain.errors import InputError, way_out
+    from opperf.parent.cli.places import take_output
+    from opperf.parent.cli.run import leave
+    from opperf.parent.cli.screen import tell
 
     given = parser().parse_args()
     if given.config is None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opperf.catalog.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES
 from opperf.compat.param import generators, iterators  # noqa: F401  # they register opperf's own
 from opperf.compat.param.operators import OperatorInterface, operator
-from opperf.errors import InputError
-from opperf.json_text import value_of
-from opperf.sources.param.grammar import DEFAULT_GENERATOR, DEFAULT_ITERATOR, OLD_NAMES
-from opperf.text_file import read_json
-from opperf.workload import GENERATORS, ITERATORS, ConfigIterator, DataGenerator
+from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import value_of
+from opperf.domain.files.text_file import read_json
+from opperf.domain.workload import GENERATORS, ITERATORS, ConfigIterator, DataGenerator
 
 
 @dataclass

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from opperf.child.arguments import Maker
-from opperf.measure.allocator import fix_allocator
-from opperf.measure.disturbance import ProcessCounters
-from opperf.measure.engine import Engine
-from opperf.registry import device_named
-from opperf.sources.param.values import argument
+from opperf.catalog.param.values import argument
+from opperf.child.measure.allocator import fix_allocator
+from opperf.child.measure.disturbance import ProcessCounters
+from opperf.child.measure.engine import Engine
+from opperf.child.worker.arguments import Maker
+from opperf.domain.registry import device_named
 
 if TYPE_CHECKING:
-    from opperf.backend import Backend
+    from opperf.domain.backend import Backend
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Here:
 def here(device: str) -> Here:
     """Return the engine for a device; PyTorch keeps the number of threads that it has."""
     fix_allocator()
-    from opperf.backends.torch import runtime
+    from opperf.child.backends.torch import runtime
 
     backend = runtime.started(device_named(device))
     return Here(backend, Engine(backend, ProcessCounters()))

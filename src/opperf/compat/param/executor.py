@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from opperf.backend import Bound, Work
-from opperf.child.directions import Ready, call_once, ready
+from opperf.child.worker.directions import Ready, call_once, ready
 from opperf.compat.param.engine import Here, here
 from opperf.compat.param.operators import NamedOperator, OperatorInterface
 from opperf.compat.param.options import ExecutionPass, OpExecutionMode
 from opperf.compat.param.times import fields
-from opperf.plan import Settings
-from opperf.stats.order import median
+from opperf.domain.backend import Bound, Work
+from opperf.domain.plan import Settings
+from opperf.domain.stats.order import median
 
 
 class OpExecutor:

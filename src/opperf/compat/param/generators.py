@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from opperf.catalog.param.arguments import Checker
+from opperf.catalog.param.grammar import DEFAULT_GENERATOR
+from opperf.catalog.param.problems import Problems, refuse
 from opperf.compat.param.engine import here
-from opperf.sources.param.arguments import Checker
-from opperf.sources.param.grammar import DEFAULT_GENERATOR
-from opperf.sources.param.problems import Problems, refuse
-from opperf.workload import DataGenerator, register_data_generator
+from opperf.domain.workload import DataGenerator, register_data_generator
 
 
 class DefaultDataGenerator(DataGenerator):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from opperf.sources.param.config import Spec
-from opperf.sources.param.grammar import DEFAULT_ITERATOR, RANGE_ITERATOR
-from opperf.sources.param.sweeps import combinations, plain
-from opperf.workload import ConfigIterator, register_config_iterator
+from opperf.catalog.param.config import Spec
+from opperf.catalog.param.grammar import DEFAULT_ITERATOR, RANGE_ITERATOR
+from opperf.catalog.param.sweeps import combinations, plain
+from opperf.domain.workload import ConfigIterator, register_config_iterator
 
 
 class DefaultConfigIterator(ConfigIterator):

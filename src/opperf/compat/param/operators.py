@@ -6,11 +6,11 @@ import abc
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from opperf.backend import Unsupported
+from opperf.catalog.param.names import meaning
 from opperf.compat.param.engine import here
-from opperf.errors import InputError
-from opperf.sources.param.names import meaning
-from opperf.workload import Registry
+from opperf.domain.backend import Unsupported
+from opperf.domain.errors import InputError
+from opperf.domain.workload import Registry
 
 
 class OperatorInterface(abc.ABC):

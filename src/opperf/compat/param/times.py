@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.measurement import Memory, Samples
+from opperf.domain.measurement import Memory, Samples
 
 MILLI, MEGA = 1e3, 2**20
 

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 from opperf.compat.mxnet_opperf import rows
 from opperf.compat.mxnet_opperf.command.planned import LUMPED, Planned
-from opperf.kept import Kept
-from opperf.measurement import Samples
-from opperf.record import Quantity, Record, Run
-from opperf.reports.escaping import for_csv, for_markdown, for_markdown_line
-from opperf.reports.text import first_line
+from opperf.domain.kept import Kept
+from opperf.domain.measurement import Samples
+from opperf.domain.record import Quantity, Record, Run
+from opperf.parent.reports.escaping import for_csv, for_markdown, for_markdown_line
+from opperf.parent.reports.text import first_line
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 

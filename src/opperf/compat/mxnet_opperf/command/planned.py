@@ -12,19 +12,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from opperf.case import Argument, Case, Device, DType, ListOf
-from opperf.code import check_name
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import default_inputs
-from opperf.errors import InputError, unknown
-from opperf.plan import Plan, Settings, Side, Trial
-from opperf.planning.expand import DEFAULT_DIRECTIONS
-from opperf.planning.selection import Selection
-from opperf.registry import split_implementation
-from opperf.session import Session
-from opperf.sources.mxnet_inputs import ORIGIN, is_mxnet_inputs, mxnet_suite
-from opperf.tensor import TensorSpec, dtype_named
-from opperf.text_file import read_json
+from opperf.domain.case import Argument, Case, Device, DType, ListOf
+from opperf.domain.code import check_name
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.files.text_file import read_json
+from opperf.domain.plan import Plan, Settings, Side, Trial
+from opperf.domain.registry import split_implementation
+from opperf.domain.tensor import TensorSpec, dtype_named
+from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
+from opperf.parent.planning.selection import Selection
+from opperf.parent.session import Session
+from opperf.parent.sources.mxnet_inputs import ORIGIN, is_mxnet_inputs, mxnet_suite
 
 CATEGORIES = tuple(RUNNERS.values())
 #: Which directions stand for one row of the profiler `python`: the first that has a time.

@@ -20,18 +20,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from opperf.catalog.param.cases import ConfigCase
 from opperf.compat.param.command.kernels import FILTER, Launch, label, told
 from opperf.compat.param.command.tools import OBSERVER, Tool
-from opperf.destination import write_text
-from opperf.environment import EnvironmentSpec
-from opperf.errors import HarnessError, OpperfError
-from opperf.message import telling
-from opperf.plan import Settings, Trial
-from opperf.reason import Reason
-from opperf.sources.param.cases import ConfigCase
-from opperf.workers.interpreters import interpreter
-from opperf.workers.package import package_folder
-from opperf.workers.process import child_variables
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import HarnessError, OpperfError
+from opperf.domain.files.destination import write_text
+from opperf.domain.message import telling
+from opperf.domain.plan import Settings, Trial
+from opperf.domain.reason import Reason
+from opperf.parent.workers.interpreters import interpreter
+from opperf.parent.workers.package import package_folder
+from opperf.parent.workers.process import child_variables
 
 #: So much of what a tool said is kept where it failed, in bytes.
 KEPT = 8000
@@ -105,7 +105,7 @@ class Watch:
         variables = child_variables(package_folder(), own_path=spec.kind == "current", bytecode=False)
         if self.given.batch_cuda_device is not None:
             variables["CUDA_VISIBLE_DEVICES"] = str(self.given.batch_cuda_device)
-        own = [str(python), "-m", "opperf.child.batch"]
+        own = [str(python), "-m", "opperf.child.worker.batch"]
         behind = shlex.split(self.given.batch_cmd) if self.given.batch_cmd else own
         return tool.command(stem, [*behind, str(_file(stem))]), {**variables, **first.side.variables}
 

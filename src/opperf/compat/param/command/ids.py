@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from opperf.errors import InputError, near
-from opperf.sources.param.cases import ConfigCase
+from opperf.catalog.param.cases import ConfigCase
+from opperf.domain.errors import InputError, near
 
 
 def between(made: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:

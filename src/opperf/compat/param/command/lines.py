@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opperf.analysis.summary import record
+from opperf.catalog.param.cases import ConfigCase
+from opperf.catalog.param.sweeps import plain
 from opperf.compat.param.command.ids import short
 from opperf.compat.param.times import MILLI, fields
-from opperf.destination import told
-from opperf.measurement import Samples
-from opperf.outcome import Outcome
-from opperf.plan import Settings
-from opperf.record import Statistics
-from opperf.sources.param.cases import ConfigCase
-from opperf.sources.param.sweeps import plain
+from opperf.domain.files.destination import told
+from opperf.domain.measurement import Samples
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings
+from opperf.domain.record import Statistics
+from opperf.parent.analysis.summary import record
 
 #: The statistics that have the unit of a time.
 TIMES = ("mean", "median", "p50", "p90", "p99", "min", "max", "stdev")

@@ -15,25 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from opperf import __version__
-from opperf.cli.places import emit
-from opperf.cli.progress import Bar
+from opperf.catalog.param.cases import ConfigCase, cases
+from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.batches import Watch
 from opperf.compat.param.command.flags import quiet
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown
 from opperf.compat.param.command.tools import Tool
 from opperf.compat.param.command.trace import write_trace
-from opperf.measurement import Samples
-from opperf.outcome import Outcome
-from opperf.plan import Plan, Settings, Trial
-from opperf.planning.selection import Selection
-from opperf.record import Run
-from opperf.reports.escaping import one_line
-from opperf.session import Interrupted, Options, Session, Silent
-from opperf.sources.param.cases import ConfigCase, cases
-from opperf.sources.param.config import ParamConfig
-from opperf.units import format_seconds
-from opperf.workers import machine
+from opperf.domain.measurement import Samples
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Plan, Settings, Trial
+from opperf.domain.record import Run
+from opperf.domain.units import format_seconds
+from opperf.parent.cli.places import emit
+from opperf.parent.cli.progress import Bar
+from opperf.parent.planning.selection import Selection
+from opperf.parent.reports.escaping import one_line
+from opperf.parent.session import Interrupted, Options, Session, Silent
+from opperf.parent.workers import machine
 
 #: An operator may take so many seconds in all; PARAM has no limit, and a hung one would hang the run.
 TIMEOUT = 3600.0

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opperf.compat.param.command.kernels import FILTER, Launches, from_ncu, from_nsys
-from opperf.errors import InputError
-from opperf.workers.vendor_tools import TOOLS, located
+from opperf.domain.errors import InputError
+from opperf.parent.workers.vendor_tools import TOOLS, located
 
 #: The tools that PARAM starts.
 NAMES = ("ncu", "nsys")

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from opperf.destination import write_text
-from opperf.measurement import Samples
+from opperf.domain.files.destination import write_text
+from opperf.domain.measurement import Samples
 
 #: The format counts microseconds.
 MICRO = 1e3

@@ -1,0 +1,93 @@
+"""The neutral catalog: every operator that opperf knows by itself, one file per family.
+
+>>> operator("add").category
+'elementwise_binary'
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from opperf.catalog.definition import DIRECTIONS, INT64, SIZES, Operator
+from opperf.domain.errors import unknown
+
+__all__ = ["DIRECTIONS", "FAMILIES", "INT64", "SIZES", "Operator", "catalog", "categories", "is_known", "operator"]
+
+#: The files of this folder that declare operators; `backends/<framework>/operators/` has the same names.
+FAMILIES = (
+    "elementwise_unary",
+    "elementwise_binary",
+    "elementwise_ternary",
+    "broadcast",
+    "reduction",
+    "matmul",
+    "convolution",
+    "pooling",
+    "normalization",
+    "activation",
+    "softmax",
+    "embedding",
+    "indexing",
+    "sorting",
+    "shape",
+    "join_split",
+    "creation",
+    "random",
+    "dropout",
+    "recurrent",
+    "loss",
+    "attention",
+    "linalg",
+    "optimizer",
+    "gated",
+    "fused",
+    "experts",
+    "quantized",
+    "segment",
+    "spectral",
+    "sequence",
+    "image",
+    "inplace",
+    "conversion",
+    "sparse",
+    "score",
+    "initializer",
+    "color",
+)
+
+
+@cache
+def catalog() -> dict[str, Operator]:
+    """Return every operator by name, in the order of the families."""
+    found: dict[str, Operator] = {}
+    for family in FAMILIES:
+        for declared in import_module(f"opperf.catalog.{family}").OPERATORS:
+            if declared.name in found:
+                raise ValueError(f"operator `{declared.name}` is declared twice")
+            found[declared.name] = declared
+    return found
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    return {alias: declared.name for declared in catalog().values() for alias in declared.aliases}
+
+
+def operator(name: str) -> Operator:
+    """Return the operator of that name or alias; raises `InputError` with near names."""
+    known = catalog()
+    canonical = _aliases().get(name, name)
+    if canonical not in known:
+        raise unknown("operator", name, [*known, *_aliases()], hint="`opperf operators` lists all of them")
+    return known[canonical]
+
+
+def is_known(name: str) -> bool:
+    """Whether an operator has that name or alias."""
+    return name in catalog() or name in _aliases()
+
+
+def categories() -> tuple[str, ...]:
+    """Return the categories, in the order of the families."""
+    return tuple(dict.fromkeys(declared.category for declared in catalog().values()))

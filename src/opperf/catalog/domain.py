@@ -1,0 +1,438 @@
+"""What an argument may hold: the kinds of domains that the rows of `domain_table.py` are made of.
+
+A domain turns the description of a tensor into one whose values the operator is defined for. What a case says already
+stays, as far as it is inside: values given one by one always do, a range where the domain has it. Without a domain a
+square root runs on NaNs, which takes twenty times as long, and an index out of range fails or ends the process.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Protocol, TypeAlias
+
+from opperf.domain.case import POSITIVE, Argument, Case, tensors_of
+from opperf.domain.tensor import FLOATS, MOST_LITERAL, SPARSE, SPD, TensorSpec
+
+Range: TypeAlias = tuple[float, float]
+
+INFINITE = math.inf
+#: Truth values in whole numbers, and those of probabilities.
+BINARY = (0.0, 2.0)
+
+
+@dataclass(frozen=True)
+class At:
+    """An argument of a call: by one of the names that frameworks have for it, else by its place among the inputs.
+
+    Without a place it is there by name or not at all.
+    """
+
+    place: int | None
+    names: tuple[str, ...] = ()
+
+    def name(self, case: Case) -> str | None:
+        """Return what the argument is called in a case; None where it has none."""
+        for name in self.names:
+            if name in case.inputs or name in case.attributes:
+                return name
+        inputs = list(case.inputs)
+        return inputs[self.place] if self.place is not None and self.place < len(inputs) else None
+
+    def argument(self, case: Case) -> Argument:
+        """Return the argument; None where a case has none."""
+        name = self.name(case)
+        return None if name is None else case[name]
+
+    def tensor(self, case: Case) -> TensorSpec | None:
+        """Return the tensor, of a list the first; None where there is none."""
+        return next(tensors_of(self.argument(case)), None)
+
+    def number(self, case: Case) -> float | None:
+        """Return the number, also one that MXNet writes as text or that stands alone in a tensor; else None."""
+        found = self.argument(case)
+        if isinstance(found, TensorSpec) and found.literal is not None and len(found.literal) == 1:
+            found = found.literal[0]
+        if isinstance(found, str):
+            try:
+                return float(found)
+            except ValueError:
+                return None
+        return float(found) if isinstance(found, (int, float)) else None
+
+
+class Extent(Protocol):
+    """How many there are of something in a call."""
+
+    def of(self, case: Case) -> int | None:
+        """Return the number; None where a case does not tell it."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a tensor along a dimension: a fixed one, or the one that another argument names."""
+
+    tensor: At
+    dimension: int | At = 0
+    #: The dimension where the argument that names it is left out.
+    otherwise: int = 0
+
+    def of(self, case: Case) -> int | None:
+        """Return the size; a tensor without dimensions has one element."""
+        tensor = self.tensor.tensor(case)
+        if tensor is None:
+            return None
+        dimension = self.dimension
+        if isinstance(dimension, At):
+            given = dimension.argument(case)
+            named = dimension.number(case) if isinstance(given, (int, str)) else None
+            dimension = self.otherwise if named is None else int(named)
+        if not tensor.shape:
+            return 1
+        inside = -len(tensor.shape) <= dimension < len(tensor.shape)
+        return tensor.shape[dimension] if inside else None
+
+
+@dataclass(frozen=True)
+class Classes:
+    """How many classes scores have: the second dimension of a batch, the only one of a sample."""
+
+    scores: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        tensor = self.scores.tensor(case)
+        return None if tensor is None or not tensor.shape else tensor.shape[min(1, len(tensor.shape) - 1)]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """How many elements a tensor has, or its last dimensions."""
+
+    tensor: At
+    last: int | None = None
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        tensor = self.tensor.tensor(case)
+        if tensor is None:
+            return None
+        return math.prod(tensor.shape if self.last is None else tensor.shape[-self.last :])
+
+
+@dataclass(frozen=True)
+class Either:
+    """The first of several that a case tells."""
+
+    extents: tuple[Extent, ...]
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        return next((found for extent in self.extents if (found := extent.of(case)) is not None), None)
+
+
+@dataclass(frozen=True)
+class Leading:
+    """How many rows a tensor has whose first two dimensions are one, as the padded form of rows of several lengths."""
+
+    tensor: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        tensor = self.tensor.tensor(case)
+        return None if tensor is None else math.prod(tensor.shape[:2])
+
+
+@dataclass(frozen=True)
+class Least:
+    """The smallest size of a tensor, or of a shape that is an attribute: places in each dimension stay below it."""
+
+    shaped: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the size."""
+        found = self.shaped.argument(case)
+        sizes = found.shape if isinstance(found, TensorSpec) else found
+        whole = isinstance(sizes, tuple) and all(isinstance(size, int) for size in sizes)
+        return min((int(str(size)) for size in sizes), default=1) if whole and isinstance(sizes, tuple) else None
+
+
+@dataclass(frozen=True)
+class Product:
+    """The product of the sizes in an attribute."""
+
+    shape: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the number."""
+        found = self.shape.argument(case)
+        items = getattr(found, "items", found)
+        sizes = [size for size in items if isinstance(size, int)] if isinstance(items, tuple) else []
+        return math.prod(sizes) if sizes else None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that is an argument itself."""
+
+    value: At
+
+    def of(self, case: Case) -> int | None:
+        """Return the number where it counts something."""
+        found = self.value.number(case)
+        return int(found) if found is not None and found >= 1 else None
+
+
+class Domain(Protocol):
+    """What an argument may hold."""
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with values inside."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """Numbers within bounds: `usual` are drawn where nothing is said, those `inside` are taken as they are said.
+
+    `whole` is what whole numbers lie between, None where the usual ones of theirs will do; `zero` says whether the
+    operator takes one, as a divisor of whole numbers is none.
+    """
+
+    usual: Range
+    inside: Range
+    whole: Range | None = None
+    zero: bool = True
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its range, or one inside."""
+        if tensor.dtype == "bool" or tensor.dtype.startswith("complex"):
+            return tensor
+        usual = self.usual if tensor.is_float else self.whole
+        if usual is None or (tensor.range is not None and self._holds(tensor.range, fractions=tensor.is_float)):
+            return tensor
+        return replace(tensor, range=usual)
+
+    def _holds(self, bounds: Range, *, fractions: bool) -> bool:
+        """Whether numbers between these bounds, the upper one left out, are inside."""
+        low, high = bounds[0], bounds[1] if fractions else bounds[1] - 1
+        return self.inside[0] <= low <= high <= self.inside[1] and (self.zero or fractions or not low <= 0 <= high)
+
+
+@dataclass(frozen=True)
+class Below:
+    """Whole numbers from `low` to below an extent; some operators count negative ones from the end.
+
+    Where numbers of an operator are never fractions, as MXNet's indices, they may be of a floating type.
+    """
+
+    extent: Extent
+    low: int = 0
+    negative: bool = False
+    floating: bool = False
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its bounds, as far as they are within the extent."""
+        extent = self.extent.of(case)
+        if tensor.dtype == "bool" or (tensor.is_float and not self.floating) or extent is None:
+            return tensor
+        # A fraction above the last index is one too large to some operators.
+        most = max(extent - 1, self.low) if tensor.is_float else max(extent, self.low + 1)
+        least = -extent if self.negative else self.low
+        if tensor.range is None:
+            return replace(tensor, range=(float(self.low), float(most)))
+        low, high = tensor.range
+        if least <= low and high <= most:
+            return tensor
+        low, high = max(low, least), min(high, most)
+        return replace(tensor, range=(float(low), float(high)) if low < high else (float(self.low), float(most)))
+
+
+@dataclass(frozen=True)
+class Rising:
+    """Numbers in order: offsets that begin at 0 and end within an extent; without one, bounds between usual values."""
+
+    extent: Extent | None = None
+    falling: bool = False
+    low: int = 0
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor sorted."""
+        order = "reversed" if self.falling else "sorted"
+        if self.extent is None:
+            return tensor if tensor.dtype.startswith("complex") else replace(tensor, values=order)
+        extent = self.extent.of(case)
+        if extent is None:
+            return tensor
+        most = float(extent + (self.low and 1))
+        high = most if tensor.range is None else min(most, max(tensor.range[1], self.low + 1.0))
+        return replace(tensor, values=order, range=(float(self.low), high))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Whole numbers that add up to an extent, the larger ones first."""
+
+    extent: Extent
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its numbers."""
+        total, count = self.extent.of(case), tensor.elements
+        if tensor.is_float or total is None or not 0 < count <= MOST_LITERAL:
+            return tensor
+        share, rest = divmod(total, tensor.shape[-1] if tensor.shape else 1)
+        row = [share + (place < rest) for place in range(tensor.shape[-1] if tensor.shape else 1)]
+        return replace(tensor, values="uniform", range=None, literal=tuple(row * (count // len(row))))
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of pieces that make up an extent, in however many dimensions they stand: all alike, but for the rest."""
+
+    extent: Extent
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its lengths; of very many the rest is left out."""
+        total, count = self.extent.of(case), tensor.elements
+        if tensor.is_float or total is None or not count:
+            return tensor
+        share, rest = divmod(total, count)
+        if count > MOST_LITERAL:
+            return replace(tensor, values="uniform", range=(float(share), share + 1.0))
+        lengths = tuple(share + (place < rest) for place in range(count))
+        return replace(tensor, values="uniform", range=None, literal=lengths)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Where pieces of an extent begin and the last one ends, from 0 on; of `ends` alone the 0 is left out."""
+
+    extent: Extent
+    ends: bool = False
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its edges; very many rise to no more than the extent."""
+        total, count = self.extent.of(case), tensor.elements
+        if tensor.is_float or total is None or not count:
+            return tensor
+        if count > MOST_LITERAL:
+            return replace(tensor, values="sorted", range=(0.0, total + 1.0))
+        pieces = max(1, count - (not self.ends))
+        edges = tuple((place + self.ends) * total // pieces for place in range(count))
+        return replace(tensor, values="uniform", range=None, literal=edges)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A list of edges, each level's pieces those of the next one: the last ends with an extent."""
+
+    levels: At
+    extent: Extent
+
+    def each(self, case: Case) -> Iterator[Domain]:
+        """Yield the domain of each item."""
+        sizes = [tensor.elements for tensor in tensors_of(self.levels.argument(case))]
+        return iter([*(Edges(Fixed(size - 1)) for size in sizes[1:]), Edges(self.extent)])
+
+
+@dataclass(frozen=True)
+class Order:
+    """A permutation: places in a dimension, the last one first, and again from the end where there are more."""
+
+    extent: Extent
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with its places."""
+        size = self.extent.of(case)
+        if tensor.is_float or not size or not 0 < tensor.elements <= MOST_LITERAL:
+            return tensor
+        places = tuple(size - 1 - place % size for place in range(tensor.elements))
+        return replace(tensor, values="uniform", range=None, literal=places)
+
+
+@dataclass(frozen=True)
+class Always:
+    """One number."""
+
+    value: float
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor full of it."""
+        return replace(tensor, values={0.0: "zeros", 1.0: "ones"}[self.value], range=None)
+
+
+@dataclass(frozen=True)
+class Full:
+    """The whole of an extent, every time: lengths that leave nothing out."""
+
+    extent: Extent
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with that number, or with bounds that it has within."""
+        extent = self.extent.of(case)
+        if extent is None:
+            return tensor
+        low, high = tensor.range or (float(extent), extent + 1.0)
+        inside = low >= 1 and high <= extent + 1
+        return tensor if inside and tensor.range else replace(tensor, range=(float(extent), extent + 1.0))
+
+
+@dataclass(frozen=True)
+class Definite:
+    """Symmetric positive definite matrices."""
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with such matrices, where it is square."""
+        square = tensor.dtype in FLOATS and len(tensor.shape) > 1 and tensor.shape[-1] == tensor.shape[-2]
+        return replace(tensor, values=SPD, range=None) if square else tensor
+
+
+@dataclass(frozen=True)
+class Base:
+    """What may be raised to the power of another argument: anything to a whole number, else what is positive."""
+
+    exponent: At
+    positive: Between
+
+    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+        """Return the tensor with values that have such a power."""
+        exponent = self.exponent.number(case)
+        several = self.exponent.tensor(case)
+        if exponent is None and several is not None and not several.is_float:
+            return tensor
+        return tensor if exponent is not None and exponent == int(exponent) else self.positive.drawn(tensor, case)
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """The list of indices that `x[i, j]` passes: each indexes the dimension of `x` at which it stands."""
+
+    data: At
+
+    def each(self, case: Case) -> Iterator[Domain]:
+        """Yield the domain of each item."""
+        data = self.data.tensor(case)
+        sizes = () if data is None else data.shape
+        return chain((Below(Fixed(size), negative=True) for size in sizes), iter(lambda: Below(Fixed(1)), None))
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A number that is known."""
+
+    number: int
+
+    def of(self, case: Case) -> int:
+        """Return it."""
+        return self.number
+
+
+def is_open(tensor: TensorSpec) -> bool:
+    """Whether values of a tensor are still to be drawn: none is given, and it is not mostly zeros, nor of one value."""
+    return tensor.literal is None and bool(tensor.elements) and not tensor.values.startswith((SPARSE, "zeros", "ones"))
+
+
+#: Bounds that several rows have.
+ABOVE_ZERO = Between((0.1, 2.0), (0.0, INFINITE), POSITIVE)
+FAR_FROM_ZERO = Between((0.5, 2.0), (-INFINITE, INFINITE), POSITIVE, zero=False)

@@ -1,0 +1,252 @@
+"""Images prepared, resized, sampled and taken apart.
+
+What comes from files is (batch, height, width, channels) in eight bits; what models compute with is (batch, channels,
+height, width). Operations for each element of the result: four multiply-adds where it is mixed of four neighbours, one
+for a division, two for a normalization; moving data is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opperf.catalog.definition import EVERY_DIRECTION, FORWARD_ONLY, Arguments, Formula, Operator, Outputs
+from opperf.catalog.formulas import each, each_output, like, none, product, same, whole, wholes, windows
+from opperf.domain.case import Argument, Case
+from opperf.domain.errors import InputError
+from opperf.domain.tensor import TensorSpec
+
+_Shape = tuple[int, ...]
+
+#: (batch, height, width, channels) in eight bits; skewed is one photograph.
+FILES: Mapping[str, _Shape] = {
+    "small": (2, 16, 16, 3),
+    "common": (8, 224, 224, 3),
+    "large": (32, 512, 512, 3),
+    "skewed": (1, 2000, 3000, 3),
+}
+#: The same as real numbers, of which each takes four times the bytes.
+PHOTOGRAPHS: Mapping[str, _Shape] = {**FILES, "large": (16, 512, 512, 3)}
+#: (batch, channels, height, width); skewed has many channels of few pixels.
+MAPS: Mapping[str, _Shape] = {
+    "small": (1, 4, 8, 8),
+    "common": (8, 64, 32, 32),
+    "large": (4, 64, 128, 128),
+    "skewed": (8, 1024, 4, 4),
+}
+#: The same for images as they are: data, and the height and width that they get; skewed makes a thumbnail.
+RESIZED: Mapping[str, tuple[_Shape, tuple[int, int]]] = {
+    "small": ((1, 3, 16, 16), (12, 20)),
+    "common": ((8, 3, 256, 256), (224, 224)),
+    "large": ((32, 3, 512, 512), (384, 384)),
+    "skewed": ((1, 3, 2048, 2048), (32, 32)),
+}
+#: Usual for natural images, of red, green and blue.
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+#: All that eight bits without a sign hold.
+BYTES = (0.0, 256.0)
+
+
+def _image(
+    name: str,
+    summary: str,
+    sizes: Mapping[str, Arguments],
+    outputs: Outputs,
+    flops: Formula = none,
+    *,
+    inputs: tuple[str, ...] = ("data",),
+    forward_only: bool = False,
+    aliasing: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    rough: bool = False,
+) -> Operator:
+    return Operator(
+        name=name,
+        category="image",
+        summary=summary,
+        inputs=inputs,
+        sizes=sizes,
+        outputs=outputs,
+        flops=flops,
+        directions=FORWARD_ONLY if forward_only else EVERY_DIRECTION,
+        differentiable=() if forward_only else inputs,
+        aliasing=aliasing,
+        aliases=aliases,
+        rough=rough,
+    )
+
+
+def _tensors(case: Case) -> tuple[TensorSpec, ...]:
+    batch, height, width, channels = case.tensor("data").shape
+    return (TensorSpec((batch, channels, height, width)),)
+
+
+def _cropped(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    batch, rows, columns, channels = data.shape
+    top, left, height, width = (whole(case, name) for name in ("top", "left", "height", "width"))
+    if top + height > rows or left + width > columns:
+        raise InputError(f"`{case.operator}` reaches beyond the {rows} x {columns} pixels of its data")
+    return (like(data, (batch, height, width, channels)),)
+
+
+def _resized(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, (*data.shape[:2], *wholes(case, "size", 2))),)
+
+
+def _upsampled(case: Case) -> tuple[TensorSpec, ...]:
+    data, scale = case.tensor("data"), whole(case, "scale")
+    batch, channels, height, width = data.shape
+    return (like(data, (batch, channels, scale * height, scale * width)),)
+
+
+def _sampled(case: Case) -> tuple[TensorSpec, ...]:
+    data, grid = case.tensor("data"), case.tensor("grid").shape
+    return (like(data, (*data.shape[:2], *grid[1:3])),)
+
+
+def _shuffled(case: Case) -> tuple[TensorSpec, ...]:
+    data, factor = case.tensor("data"), whole(case, "factor")
+    batch, channels, height, width = data.shape
+    if channels % factor**2:
+        raise InputError(f"`{case.operator}` cannot spread {channels} channels over {factor} x {factor} pixels")
+    return (like(data, (batch, channels // factor**2, factor * height, factor * width)),)
+
+
+def _gathered(case: Case) -> tuple[TensorSpec, ...]:
+    data, factor = case.tensor("data"), whole(case, "factor")
+    batch, channels, height, width = data.shape
+    if height % factor or width % factor:
+        raise InputError(f"`{case.operator}` cannot part {height} x {width} pixels into {factor} x {factor}")
+    return (like(data, (batch, channels * factor**2, height // factor, width // factor)),)
+
+
+def _columns(case: Case) -> tuple[TensorSpec, ...]:
+    data, kernel = case.tensor("data"), wholes(case, "kernel", 2)
+    batch, channels = data.shape[:2]
+    places = windows(case, data.shape[2:], kernel, wholes(case, "stride", 2, 1))
+    return (like(data, (batch, channels * product(kernel), product(places))),)
+
+
+def _files(**attributes: Argument) -> dict[str, Arguments]:
+    return {size: {"data": TensorSpec(shape, "uint8", range=BYTES), **attributes} for size, shape in FILES.items()}
+
+
+def _crop(shape: _Shape) -> Arguments:
+    _, rows, columns, _ = shape
+    corner = {"top": rows // 8, "left": columns // 8, "height": rows // 2, "width": columns // 2}
+    return {"data": TensorSpec(shape, "uint8", range=BYTES), **corner}
+
+
+def _normalized(shape: _Shape) -> Arguments:
+    batch, height, width, channels = shape
+    return {"data": TensorSpec((batch, channels, height, width)), "mean": MEAN, "deviation": DEVIATION}
+
+
+def _sized() -> dict[str, Arguments]:
+    return {size: {"data": TensorSpec(shape), "size": pixels} for size, (shape, pixels) in RESIZED.items()}
+
+
+def _maps(**attributes: Argument) -> dict[str, Arguments]:
+    return {size: {"data": TensorSpec(shape), **attributes} for size, shape in MAPS.items()}
+
+
+def _grid(shape: _Shape) -> Arguments:
+    batch, _, height, width = shape
+    # A little beyond the edges, where there is nothing.
+    return {"data": TensorSpec(shape), "grid": TensorSpec((batch, height, width, 2), range=(-1.1, 1.1))}
+
+
+OPERATORS = (
+    _image(
+        "image_to_tensor",
+        "eight bits over 255, with the channels before the pixels",
+        _files(),
+        _tensors,
+        each(1),
+        forward_only=True,
+    ),
+    _image(
+        "image_normalize",
+        "each channel minus its `mean`, over its `deviation`",
+        {size: _normalized(shape) for size, shape in PHOTOGRAPHS.items()},
+        same(),
+        each(2),
+    ),
+    _image(
+        "image_flip_left_right",
+        "each row of pixels in reverse order (a view in some frameworks)",
+        _files(),
+        same(),
+        forward_only=True,
+        aliasing=FORWARD_ONLY,
+    ),
+    _image(
+        "image_flip_top_bottom",
+        "the rows of pixels in reverse order (a view in some frameworks)",
+        _files(),
+        same(),
+        forward_only=True,
+        aliasing=FORWARD_ONLY,
+    ),
+    _image(
+        "image_crop",
+        "`height` x `width` pixels from `top` and `left` on (a view in some frameworks)",
+        {size: _crop(shape) for size, shape in FILES.items()},
+        _cropped,
+        forward_only=True,
+        aliasing=FORWARD_ONLY,
+    ),
+    _image(
+        "image_resize_bilinear",
+        "images of another `size`, each pixel mixed of the four around its centre, without antialiasing",
+        _sized(),
+        _resized,
+        each_output(8, _resized),
+        rough=True,  # MXNet finds places in single precision, whatever the pixels are in
+    ),
+    _image("image_resize_nearest", "images of another `size`, each pixel that nearest its centre", _sized(), _resized),
+    _image("upsample_nearest", "each pixel repeated `scale` times in both dimensions", _maps(scale=2), _upsampled),
+    _image(
+        "upsample_bilinear",
+        "`scale` times as many pixels in both dimensions, each mixed of the four around its centre",
+        _maps(scale=2),
+        _upsampled,
+        each_output(8, _upsampled),
+    ),
+    _image(
+        "grid_sample",
+        "mixed of the four pixels around each point (x, y) of the grid; -1 and 1 are the centres at the edges",
+        {size: _grid(shape) for size, shape in MAPS.items()},
+        _sampled,
+        each_output(8, _sampled),
+        inputs=("data", "grid"),
+        aliases=("bilinear_sampler",),
+        rough=True,
+    ),
+    _image(
+        "pixel_shuffle",
+        "`factor` squared channels at a time spread over as many pixels",
+        _maps(factor=2),
+        _shuffled,
+    ),
+    _image(
+        "depth_to_space",
+        "`factor` squared channels that lie far apart spread over as many pixels",
+        _maps(factor=2),
+        _shuffled,
+    ),
+    _image(
+        "space_to_depth",
+        "`factor` by `factor` pixels gathered in as many channels that lie far apart",
+        _maps(factor=2),
+        _gathered,
+    ),
+    _image(
+        "im2col",
+        "the elements under each place of a sliding window as a column",
+        _maps(kernel=(3, 3), stride=(1, 1), padding=(1, 1), dilation=(1, 1)),
+        _columns,
+        aliases=("unfold",),
+    ),
+)

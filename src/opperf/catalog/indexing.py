@@ -1,0 +1,258 @@
+"""Operators that pick or place elements by index, range or mask.
+
+Moving data is no arithmetic: zero operations, but for one addition for each element that `scatter_add` places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from opperf.catalog.definition import (
+    DIRECTIONS,
+    EVERY_DIRECTION,
+    FORWARD_ONLY,
+    Arguments,
+    Formula,
+    Operator,
+    Outputs,
+    broadcast,
+)
+from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, none, same, wholes
+from opperf.domain.case import Argument, Case, tensors_of
+from opperf.domain.errors import InputError
+from opperf.domain.tensor import TensorSpec
+
+_Shape = tuple[int, ...]
+
+
+def _taken(case: Case) -> tuple[TensorSpec, ...]:
+    data, picked = case.tensor("data"), case.tensor("indices").shape
+    if case.get("axis") is None:
+        return (like(data, picked),)
+    axis = axis_of(case, len(data.shape))
+    return (like(data, data.shape[:axis] + picked + data.shape[axis + 1 :]),)
+
+
+def _gathered(case: Case) -> tuple[TensorSpec, ...]:
+    return (like(case.tensor("data"), case.tensor("indices").shape),)
+
+
+def _unravelled(case: Case) -> tuple[TensorSpec]:
+    shape, places = wholes(case, "shape"), case.tensor("indices")
+    if places.range is not None and places.range[1] > prod(shape):
+        raise InputError(f"`indices` go up to {places.range[1]:g}, and a tensor of {shape} has {prod(shape)} elements")
+    return (TensorSpec((len(shape), *places.shape), "int64"),)
+
+
+def _gathered_nd(case: Case) -> tuple[TensorSpec, ...]:
+    data, picked = case.tensor("data"), case.tensor("indices").shape
+    return (like(data, picked[1:] + data.shape[picked[0] :]),)
+
+
+def _chosen(case: Case) -> tuple[TensorSpec, ...]:
+    # Either side may be a scalar, which says nothing about the dtype.
+    first = next(tensor for role in ("lhs", "rhs", "condition") for tensor in tensors_of(case.get(role)))
+    return (like(first, broadcast(*(tensor.shape for tensor in case.tensors()))),)
+
+
+def _bounds(case: Case, name: str, rank: int, default: int | None) -> tuple[int | None, ...]:
+    value = case.get(name)
+    given: tuple[Argument, ...] = value if isinstance(value, tuple) else (value,)
+    bounds = tuple(default if item is None else item for item in given if item is None or isinstance(item, int))
+    if len(bounds) != len(given) or len(bounds) > rank:
+        raise InputError(f"`{name}` of `{case.operator}` is {value!r}, expected up to {rank} whole numbers or nulls")
+    return bounds + (default,) * (rank - len(bounds))
+
+
+def _sliced(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    rank = len(data.shape)
+    parts = zip(
+        data.shape,
+        _bounds(case, "begin", rank, None),
+        _bounds(case, "end", rank, None),
+        _bounds(case, "step", rank, 1),
+        strict=True,
+    )
+    return (like(data, tuple(len(range(*slice(begin, end, step).indices(size))) for size, begin, end, step in parts)),)
+
+
+def _indexing(
+    name: str,
+    summary: str,
+    sizes: Mapping[str, Arguments],
+    outputs: Outputs,
+    *,
+    inputs: tuple[str, ...],
+    differentiable: tuple[str, ...] = ("data",),
+    flops: Formula = none,
+    reads: tuple[str, ...] | None = None,
+    aliasing: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+) -> Operator:
+    return Operator(
+        name=name,
+        category="indexing",
+        summary=summary,
+        inputs=inputs,
+        sizes=sizes,
+        outputs=outputs,
+        flops=flops,
+        directions=EVERY_DIRECTION if differentiable else FORWARD_ONLY,
+        differentiable=differentiable,
+        aliasing=aliasing,
+        reads=reads,
+        aliases=aliases,
+    )
+
+
+#: Every element has an index of its own of 8 bytes, and random access is slow: smaller than elsewhere.
+_POINTWISE = {**ELEMENTWISE, "large": (2048, 2048)}
+#: As many rows picked as there are (small, common, large), few of very many (skewed).
+_PICKED = {"small": 32, "common": 1024, "large": 4096, "skewed": 1000}
+
+
+def _rows() -> dict[str, Arguments]:
+    return {
+        size: {"data": TensorSpec(shape), "indices": indices((_PICKED[size],), shape[0]), "axis": 0}
+        for size, shape in ELEMENTWISE.items()
+    }
+
+
+def _points(shape: _Shape) -> Arguments:
+    # Both coordinates come from one range, so it ends at the shorter dimension.
+    return {"data": TensorSpec(shape), "indices": indices((2, shape[0]), min(shape))}
+
+
+def _part(shape: _Shape) -> Arguments:
+    rows, columns = shape
+    return {
+        "data": TensorSpec(shape),
+        "begin": (rows // 4, 0),
+        "end": (rows, columns // 2),
+        "step": (1, 1),
+    }
+
+
+OPERATORS = (
+    _indexing(
+        "take",
+        "the slices along `axis` at the indices, which may have any shape; None takes from the flattened tensor",
+        _rows(),
+        _taken,
+        inputs=("data", "indices"),
+        reads=("indices",),
+    ),
+    _indexing(
+        "index_select",
+        "the slices along `axis` at a vector of indices",
+        _rows(),
+        _taken,
+        inputs=("data", "indices"),
+        reads=("indices",),
+    ),
+    _indexing(
+        "gather",
+        "for each index the element at that place along `axis`, all other places being the index's own",
+        {
+            size: {"data": TensorSpec(shape), "indices": indices(shape, shape[0]), "axis": 0}
+            for size, shape in _POINTWISE.items()
+        },
+        _gathered,
+        inputs=("data", "indices"),
+        reads=("indices",),
+        aliases=("take_along_axis",),
+    ),
+    _indexing(
+        "pick",
+        "along `axis` the one element at each index",
+        {
+            size: {"data": TensorSpec(shape), "indices": indices(shape[:1], shape[1]), "axis": -1}
+            for size, shape in ELEMENTWISE.items()
+        },
+        _gathered,
+        inputs=("data", "indices"),
+        reads=("indices",),
+        aliases=("batch_take", "choose_element"),
+    ),
+    _indexing(
+        "ravel_multi_index",
+        "the places in a flattened tensor of `shape` of points, whose coordinates stand in the first dimension",
+        {
+            size: {"indices": indices((2, shape[0] * shape[1] // 2), min(shape)), "shape": shape}
+            for size, shape in _POINTWISE.items()
+        },
+        lambda case: (TensorSpec(case.tensor("indices").shape[1:], "int64"),),
+        inputs=("indices",),
+        differentiable=(),
+        flops=lambda case: 2 * case.tensor("indices").elements,
+    ),
+    _indexing(
+        "unravel_index",
+        "the coordinates in a tensor of `shape` of places in the flattened one, in the first dimension",
+        {
+            size: {"indices": indices((shape[0] * shape[1],), shape[0] * shape[1]), "shape": shape}
+            for size, shape in _POINTWISE.items()
+        },
+        _unravelled,
+        inputs=("indices",),
+        differentiable=(),
+        # A division and its remainder for each coordinate.
+        flops=lambda case: 2 * len(wholes(case, "shape")) * case.tensor("indices").elements,
+    ),
+    _indexing(
+        "gather_nd",
+        "the elements at points; the first dimension of the indices holds the coordinates of each",
+        {size: _points(shape) for size, shape in ELEMENTWISE.items()},
+        _gathered_nd,
+        inputs=("data", "indices"),
+        reads=("indices",),
+    ),
+    _indexing(
+        "scatter_add",
+        "a copy of the data with each update added at its index along `axis`, all other places being its own",
+        {
+            size: {
+                "data": TensorSpec(shape),
+                "indices": indices(shape, shape[0]),
+                "updates": TensorSpec(shape),
+                "axis": 0,
+            }
+            for size, shape in _POINTWISE.items()
+        },
+        same(),
+        inputs=("data", "indices", "updates"),
+        differentiable=("data", "updates"),
+        flops=each(1, "updates"),
+    ),
+    _indexing(
+        "where",
+        "the left where the condition is true, else the right",
+        {
+            size: {"condition": TensorSpec(shape, "bool"), "lhs": TensorSpec(shape), "rhs": TensorSpec(shape)}
+            for size, shape in ELEMENTWISE.items()
+        },
+        _chosen,
+        inputs=("condition", "lhs", "rhs"),
+        differentiable=("lhs", "rhs"),
+    ),
+    _indexing(
+        "masked_fill",
+        "a copy of the data with `value` where the mask is true",
+        {
+            size: {"data": TensorSpec(shape), "mask": TensorSpec(shape, "bool"), "value": 0.0}
+            for size, shape in ELEMENTWISE.items()
+        },
+        same(),
+        inputs=("data", "mask"),
+    ),
+    _indexing(
+        "slice",
+        "the part from `begin` to before `end` by `step`, for each dimension (a view in some frameworks)",
+        {size: _part(shape) for size, shape in ELEMENTWISE.items()},
+        _sliced,
+        inputs=("data",),
+        aliasing=DIRECTIONS,
+    ),
+)

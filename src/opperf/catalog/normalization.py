@@ -1,0 +1,133 @@
+"""Operators that shift and scale values by statistics of the data.
+
+Operations for each element: seven where mean and variance are taken of the data (one to sum; three for the difference
+and its square added; one to scale; a multiply-add for weight and bias), two where they are known (all of it folds into
+one multiply-add), four for a root mean square with weight (a multiply-add, two multiplications), three without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from opperf.catalog.definition import Formula, Operator
+from opperf.catalog.formulas import each, flag, same
+from opperf.domain.case import Argument, Case
+from opperf.domain.tensor import TensorSpec
+
+_Shape = tuple[int, ...]
+
+#: (batch, channels, height, width); the skewed ones have many channels of few pixels.
+IMAGES: dict[str, _Shape] = {
+    "small": (2, 8, 8, 8),
+    "common": (16, 64, 32, 32),
+    "large": (32, 128, 64, 64),
+    "skewed": (32, 2048, 4, 4),
+}
+#: (batch, length, width); the skewed ones have short rows.
+ROWS: dict[str, _Shape] = {
+    "small": (2, 4, 128),
+    "common": (8, 128, 1024),
+    "large": (16, 1024, 1024),
+    "skewed": (100, 1000, 10),
+}
+
+
+def _normalization(
+    name: str,
+    summary: str,
+    *,
+    shapes: Mapping[str, _Shape],
+    parameters: Callable[[_Shape], Mapping[str, TensorSpec]],
+    attributes: Mapping[str, Argument],
+    flops: Formula,
+    mutates: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+) -> Operator:
+    """Declare `name`; `parameters` makes the inputs beside the data from the shape of the data."""
+    roles = tuple(parameters(shapes["common"]))
+    return Operator(
+        name=name,
+        category="normalization",
+        summary=summary,
+        inputs=("data", *roles),
+        sizes={size: {"data": TensorSpec(shape), **parameters(shape), **attributes} for size, shape in shapes.items()},
+        outputs=same(),
+        flops=flops,
+        differentiable=("data", *(role for role in roles if role not in mutates)),
+        mutates=mutates,
+        # Running statistics move towards those of the batch, which stays: they need no putting back.
+        restore=False,
+        aliases=aliases,
+    )
+
+
+def _affine(axis: int) -> Callable[[_Shape], dict[str, TensorSpec]]:
+    """Return weight and bias for each element along `axis`."""
+    return lambda shape: {"weight": TensorSpec((shape[axis],), range=(0.5, 1.5)), "bias": TensorSpec((shape[axis],))}
+
+
+def _affine_and_running(shape: _Shape) -> dict[str, TensorSpec]:
+    channels = (shape[1],)
+    return {
+        **_affine(1)(shape),
+        "running_mean": TensorSpec(channels),
+        "running_var": TensorSpec(channels, range=(0.5, 1.5)),
+    }
+
+
+def _batch_norm_flops(case: Case) -> int:
+    return (7 if flag(case, "training", True) else 2) * case.tensor("data").elements
+
+
+OPERATORS = (
+    _normalization(
+        "batch_norm",
+        "each channel normalized over the batch; `training` uses and updates statistics, else the running ones serve",
+        shapes=IMAGES,
+        parameters=_affine_and_running,
+        attributes={"training": True, "epsilon": 1e-5},
+        flops=_batch_norm_flops,
+        mutates=("running_mean", "running_var"),
+    ),
+    _normalization(
+        "layer_norm",
+        "normalized over the last dimensions, as many as the weight has",
+        shapes=ROWS,
+        parameters=_affine(-1),
+        attributes={"epsilon": 1e-5},
+        flops=each(7),
+    ),
+    _normalization(
+        "rms_norm",
+        "divided by the root mean square of the last dimensions, as many as the weight has",
+        shapes=ROWS,
+        parameters=lambda shape: {"weight": TensorSpec((shape[-1],), range=(0.5, 1.5))},
+        attributes={"epsilon": 1e-5},
+        flops=each(4),
+    ),
+    _normalization(
+        "group_norm",
+        "groups of channels of each sample normalized",
+        shapes=IMAGES,
+        parameters=_affine(1),
+        attributes={"groups": 4, "epsilon": 1e-5},
+        flops=each(7),
+    ),
+    _normalization(
+        "instance_norm",
+        "each channel of each sample normalized",
+        shapes=IMAGES,
+        parameters=_affine(1),
+        attributes={"epsilon": 1e-5},
+        flops=each(7),
+    ),
+    _normalization(
+        "l2_normalize",
+        "divided by the Euclidean norm along an axis",
+        shapes=ROWS,
+        parameters=lambda shape: {},
+        attributes={"axis": -1, "epsilon": 1e-5},
+        flops=each(3),
+        aliases=("l2_normalization",),
+    ),
+)

@@ -1,0 +1,183 @@
+"""Check the arguments of a config against the grammar; what they become is in `sweeps.py` and `cases.py`."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, TEXT, ZIP, ArgumentType, is_range
+from opperf.catalog.param.problems import Problems, key, quoted
+
+#: A list in a list in a list: more than any framework takes.
+DEEPEST = 16
+
+
+@dataclass(frozen=True)
+class Checker:
+    """Checks arguments. `sweeps` says that the iterator goes through ranges."""
+
+    problems: Problems
+    sweeps: bool
+
+    def spec(self, args: Any, kwargs: Any, place: str) -> None:
+        """Check the arguments of one call."""
+        if not isinstance(args, list):
+            self.problems.unexpected(key(place, "args"), args, "a list of arguments")
+        if not isinstance(kwargs, dict):
+            self.problems.unexpected(key(place, "kwargs"), kwargs, "an object of arguments by name")
+        if not isinstance(args, list) or not isinstance(kwargs, dict):
+            return
+        for i, argument in enumerate(args):
+            self.argument(argument, f"{key(place, 'args')}[{i}]")
+            self._copies(argument, args, f"{key(place, 'args')}[{i}]")
+        for name, argument in kwargs.items():
+            inside = key(key(place, "kwargs"), name)
+            if not name.isidentifier() or keyword.iskeyword(name):
+                self.problems.add(inside, f"{quoted(name)} cannot be the name of an argument")
+            self.argument(argument, inside)
+            self._copies(argument, (), inside)
+
+    def argument(self, given: Any, place: str, depth: int = 0) -> None:
+        """Check one argument, and those in it."""
+        if depth > DEEPEST:
+            self.problems.add(place, f"lists in lists, {DEEPEST} deep; expected fewer")
+            return
+        if not isinstance(given, dict):
+            self.problems.unexpected(place, given, 'an argument, as in {"type": "int", "value": 1}')
+            return
+        self.problems.repeated(given, place)
+        kind = given.get("type")
+        if not isinstance(kind, str) or kind not in ARGUMENTS:
+            if "type" not in given:
+                self.problems.add(place, "an argument without `type`", f"known: {', '.join(ARGUMENTS)}")
+            elif isinstance(kind, str):
+                self.problems.no_such(key(place, "type"), "type", kind, ARGUMENTS)
+            else:
+                self.problems.unexpected(key(place, "type"), kind, "a string")
+            return
+        known = ARGUMENTS[kind]
+        ranged = self._names(given, RANGE, known, place)
+        listed = self._names(given, LIST, known, place)
+        if ranged and not self.sweeps:
+            self.problems.add(key(place, RANGE), "ranges are not swept here", "ask for `RangeConfigIterator`")
+        self._keys(given, kind, known, place)
+        for name, value in _settled(given).items():
+            if name in known.keys:
+                self._value(value, name, known, place, ranged, listed)
+        if ZIP in given and not (TEXT.accepts(given[ZIP]) and (ranged or listed)):
+            expected = f"a name, beside `{RANGE}` or `{LIST}`"
+            self.problems.unexpected(key(place, ZIP), given[ZIP], expected)
+        if kind in ("genericlist", "tuple") and isinstance(given.get("value"), list):
+            for i, inner in enumerate(given["value"]):
+                self.argument(inner, f"{key(place, 'value')}[{i}]", depth + 1)
+                if isinstance(inner, dict) and (RANGE in inner or LIST in inner) and "value" not in ranged:
+                    hint = f'`"{RANGE}": ["value"]` beside it'
+                    self.problems.add(f"{key(place, 'value')}[{i}]", "what is in a list is not swept", hint)
+        self._tensor(given, kind, place)
+
+    def _keys(self, given: Mapping[str, Any], kind: str, known: ArgumentType, place: str) -> None:
+        """Check that every key is known, and that those that are needed are there."""
+        for name in given:
+            if name not in known.keys and name not in SHARED:
+                self.problems.no_such(place, "key", name, [*known.keys, *SHARED], of=f"`{kind}`")
+        for name, one in known.keys.items():
+            if one.required and name not in given:
+                self.problems.add(place, f"`{kind}` without `{name}`", f"expected {one.kind.expected}")
+        there = [name for name in known.either if name in given]
+        if known.either and len(there) != 1:
+            found = "neither" if not there else "both"
+            self.problems.add(
+                place, f"found {found} of {', '.join(f'`{name}`' for name in known.either)}, expected one"
+            )
+
+    def _value(
+        self, value: Any, name: str, known: ArgumentType, place: str, ranged: Sequence[str], listed: Sequence[str]
+    ) -> None:
+        one = known.keys[name]
+        kind, words = one.kind, one.kind.expected
+        if name in listed:
+            if not isinstance(value, list) or not value or not all(map(one.kind.accepts, value)):
+                self.problems.unexpected(key(place, name), value, f"a list, each {words}", one.kind.known)
+            return
+        if name in ranged and one.ranged is not None:
+            kind, words = one.ranged, one.ranged.expected
+        if not kind.accepts(value):
+            hint = is_range(value) and name not in ranged and one.ranged is not None
+            more = f'; for a range, `"{RANGE}": ["{name}"]` stands beside it' if hint else ""
+            self.problems.unexpected(key(place, name), value, words + more, kind.known)
+
+    def _names(self, given: Mapping[str, Any], macro: str, known: ArgumentType, place: str) -> Sequence[str]:
+        """Return the keys that `__range__` or `__list__` names, after checking them."""
+        named = given.get(macro, [])
+        able = [name for name, one in known.keys.items() if one.ranged is not None]
+        if not isinstance(named, list):
+            self.problems.unexpected(key(place, macro), named, "a list of keys", able)
+            return ()
+        for name in named:
+            if name not in able or name not in given:
+                expected = f"a key to sweep: {', '.join(able)}" if able else "nothing: this type has nothing to sweep"
+                self.problems.unexpected(key(place, macro), name, expected, able)
+        return [name for name in named if name in able]
+
+    def _copies(self, given: Any, args: Sequence[Any], place: str) -> None:
+        """Check `__copy__`: sizes of this tensor that are sizes of others."""
+        if not isinstance(given, dict) or COPY not in given:
+            return
+        inside = key(place, COPY)
+        expected = 'a list of {"shape": [dimension, [argument, dimension of it]]}, on a tensor among `args`'
+        if not isinstance(given[COPY], list) or given.get("type") != "tensor" or not args:
+            self.problems.unexpected(inside, given[COPY], expected)
+            return
+        for copy in given[COPY]:
+            found = copy_of(copy)
+            if found is None or not _in_reach(found, given, args):
+                self.problems.unexpected(inside, copy, f"{expected}, each of them there")
+
+    def _tensor(self, given: Mapping[str, Any], kind: str, place: str) -> None:
+        """Check what hangs together in a tensor."""
+        if kind != "tensor":
+            return
+        shape, strides = given.get("shape"), given.get("strides")
+        if strides is not None and "memory_format" in given:
+            self.problems.add(place, "found both of `strides` and `memory_format`, expected one")
+        if isinstance(shape, list) and isinstance(strides, list) and len(shape) != len(strides):
+            self.problems.unexpected(key(place, "strides"), strides, f"{len(shape)} of them, as `shape` has sizes")
+        dimensions = {"channels_last": 4, "channels_last_3d": 5}.get(str(given.get("memory_format")))
+        if dimensions is not None and isinstance(shape, list) and len(shape) != dimensions:
+            self.problems.unexpected(
+                key(place, "memory_format"), given["memory_format"], f"a shape of {dimensions} sizes"
+            )
+
+
+def _settled(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an argument with the sizes that `__copy__` puts in place: what stands there in the file says nothing."""
+    shape, copies = given.get("shape"), given.get(COPY)
+    if not isinstance(shape, list) or not isinstance(copies, list):
+        return given
+    places = {found[0] for found in map(copy_of, copies) if found is not None}
+    return {**given, "shape": [0 if i in places else size for i, size in enumerate(shape)]}
+
+
+def copy_of(copy: Any) -> tuple[int, int, int] | None:
+    """Return dimension, source argument and its dimension of one entry of `__copy__`; None for what is none."""
+    if not isinstance(copy, dict) or list(copy) != ["shape"]:
+        return None
+    found = copy["shape"]
+    if not (isinstance(found, list) and len(found) == 2 and isinstance(found[1], list) and len(found[1]) == 2):
+        return None
+    numbers = (found[0], *found[1])
+    if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
+        return None
+    return numbers
+
+
+def _in_reach(copy: tuple[int, int, int], given: Mapping[str, Any], args: Sequence[Any]) -> bool:
+    """Whether the places that a copy names are there."""
+    dimension, source, other = copy
+    if not 0 <= source < len(args) or not isinstance(args[source], dict):
+        return False
+    here, there = given.get("shape"), args[source].get("shape")
+    reach = isinstance(here, list) and isinstance(there, list)
+    return reach and 0 <= dimension < len(here or ()) and 0 <= other < len(there or ())

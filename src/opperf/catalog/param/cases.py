@@ -1,0 +1,248 @@
+"""From a config that was read to the cases that it describes, each with its run id.
+
+The run id is PARAM's: `OPERATOR|CONFIG|BUILD|INPUT`, with the numbers of the entries, and behind a sweep's entry the
+number of the combination (`torch.add|0|0|1_3`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from opperf.catalog import catalog
+from opperf.catalog.param import embeddings
+from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec
+from opperf.catalog.param.names import EMBEDDINGS, Meaning, Schema, read_schema
+from opperf.catalog.param.problems import Problems, quoted
+from opperf.catalog.param.sweeps import TooMany, axes, combinations, plain, size, uneven
+from opperf.catalog.param.values import argument
+from opperf.domain.case import Argument, Case, tensors_of
+from opperf.domain.errors import InputError
+from opperf.domain.registry import BUILT, MADE_BY, MADE_OF
+
+#: Cases of one config: more than anyone waits for.
+MOST_CASES = 100_000
+
+
+@dataclass(frozen=True)
+class ConfigCase:
+    """A case of a config. `meaning` says which framework's it is, and its path there.
+
+    `build` and `given` are the arguments as the file writes them, of this case alone.
+    """
+
+    run_id: str
+    case: Case
+    meaning: Meaning
+    build: Spec | None = None
+    given: Spec | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """The arguments of a build or an input, without ranges; `spec` has them as the file writes them."""
+
+    id: str
+    spec: Spec
+    args: tuple[Argument, ...] = ()
+    kwargs: Mapping[str, Argument] | None = None
+
+
+class Mistake(Exception):
+    """What the arguments of one entry cannot be."""
+
+
+def cases(config: ParamConfig, seed: int) -> Iterator[ConfigCase]:
+    """Yield the cases of a config, in PARAM's order; the seed decides random arguments."""
+    for known in config.operators:
+        yield from operator_cases(known, seed)
+
+
+def operator_cases(known: ConfiguredOperator, seed: int) -> Iterator[ConfigCase]:
+    """Yield the cases of one operator of a config; raises `Mistake`."""
+    for number, entry in enumerate(known.entries):
+        for build, given in _pairs(entry, f"{seed}/{known.name}/{number}"):
+            place = f"{number}|{build.id if build else 0}" if known.batch is None else known.batch
+            case, meaning, names = _case(known, build, given)
+            described = given.spec.described
+            if described is not None:
+                of = json.dumps({"entry": entry_of(given.spec), "names": list(names)}, sort_keys=True)
+                case = replace(case, attributes={**case.attributes, MADE_BY: described.generator, MADE_OF: of})
+            run_id = f"{known.name}|{place}|{given.id}"
+            yield ConfigCase(run_id, case, meaning, build.spec if build else None, given.spec)
+
+
+def check(known: ConfiguredOperator, problems: Problems) -> None:
+    """Look for what only the whole of an operator's entry shows: sweeps that do not end, arguments that do not fit."""
+    total = 0
+    for number, entry in enumerate(known.entries):
+        place = f"{known.place}.config[{number}]"
+        counts = []
+        for part, specs in (("build", entry.builds or ()), ("input", entry.inputs)):
+            counts.append(sum(_count(spec, f"{place}.{part}[{i}]", problems) for i, spec in enumerate(specs)))
+            twice = [name for name, times in Counter(spec.id for spec in specs if spec.id).items() if times > 1]
+            for name in twice:
+                problems.add(f"{place}.{part}", f"two entries have the id {quoted(name)}")
+        total += counts[1] * (counts[0] if entry.builds else 1)
+    if total > MOST_CASES:
+        problems.add(known.place, f"the ranges make {total} cases, expected {MOST_CASES} at most")
+    if problems.found:
+        return
+    for number, entry in enumerate(known.entries):
+        alone = ConfiguredOperator(known.name, known.place, known.meaning, (entry,))
+        try:
+            ids = Counter(made.run_id for made in operator_cases(alone, 0))
+        except (Mistake, InputError) as mistake:
+            problems.add(f"{known.place}.config[{number}]", getattr(mistake, "message", str(mistake)))
+            continue
+        for name in [name for name, times in ids.items() if times > 1][:1]:
+            problems.add(f"{known.place}.config[{number}]", f"two cases have the id {quoted(name)}")
+
+
+def _count(spec: Spec, place: str, problems: Problems) -> int:
+    """Return how many combinations a spec has."""
+    if spec.described is not None:
+        return 1
+    try:
+        swept = axes(spec)
+    except TooMany:
+        problems.add(place, f"a range has more steps than anyone waits for, expected {MOST_CASES} at most")
+        return 0
+    group = uneven(swept)
+    if group is not None:
+        problems.add(place, f"the sweeps of {quoted(group)} go on together, but are not equally long")
+    return size(swept)
+
+
+def _pairs(entry: Entry, seed: str) -> Iterator[tuple[Made | None, Made]]:
+    """Yield each thing to build with each of its inputs."""
+    builds = [None] if entry.builds is None else list(_made(entry.builds, f"{seed}/build", swept=entry.swept[0]))
+    for build in builds:
+        for given in _made(entry.inputs, f"{seed}/{build.id if build else 0}/input", swept=entry.swept[1]):
+            yield build, given
+
+
+def _made(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[Made]:
+    for named, one in named_specs(specs, swept=swept):
+        if one.described is not None:
+            yield Made(named, one, one.described.args, one.described.kwargs)
+            continue
+        args = tuple(argument(given, f"{seed}/{named}/{place}") for place, given in enumerate(one.args))
+        kwargs = {name: argument(given, f"{seed}/{named}/{name}") for name, given in (one.kwargs or {}).items()}
+        yield Made(named, one, args, kwargs)
+
+
+def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Spec]]:
+    """Yield each spec without ranges, with its part of the run id."""
+    for i, spec in enumerate(specs):
+        if spec.described is not None:
+            yield spec.id or str(i), spec
+            continue
+        several = swept and not (spec.id is not None and not axes(spec))
+        for n, one in enumerate(combinations(spec)):
+            yield f"{spec.id or i}_{n}" if several else spec.id or str(i), one
+
+
+def entry_of(spec: Spec) -> dict[str, Any]:
+    """Return a spec as a data generator gets it: an entry of `build` or `input`."""
+    return {**spec.more, **(plain(spec) or {})}
+
+
+def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
+    """Return the case of a build and an input, what it is a case of, and the names of the positional arguments.
+
+    Raises `Mistake`.
+    """
+    meaning = known.meaning
+    if meaning.is_own:
+        case, names = _own(meaning, build, given)
+        return case, meaning, names
+    if meaning.implementation is None:
+        case, names = _neutral(meaning.path, build, given)
+        return case, meaning, names
+    name = f"{meaning.framework}:{meaning.path}"
+    built = {} if build is None else _built(build)
+    if known.name == EMBEDDINGS:
+        args = () if build is None else build.args
+        wrong = embeddings.mistake(args, given.args)
+        if wrong is not None:
+            raise Mistake(wrong)
+        return embeddings.case(name, args, given.args, built), meaning, ()
+    if known.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
+        return _with_schema(known.name, build, given)
+    inputs = _by_place(given.args)
+    return Case(name, inputs, {**built, **(given.kwargs or {})}), meaning, list(inputs)
+
+
+def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
+    return {str(i): value for i, value in enumerate(args)}
+
+
+def _built(build: Made) -> dict[str, Argument]:
+    """Return the arguments of a build among the attributes of a case; what takes none is built all the same."""
+    return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
+
+
+def _neutral(name: str, build: Made | None, given: Made) -> tuple[Case, Sequence[str]]:
+    """Return the case of an operator of the catalog: positional arguments in the order of its inputs and attributes.
+
+    Beside it, the names of these.
+    """
+    definition = catalog()[name]
+    if build is not None:
+        raise Mistake(f"`{name}` of the catalog takes no `build`")
+    default = definition.case("common")
+    words = [*definition.inputs, *(word for word in default.attributes if word not in definition.inputs)]
+    if len(given.args) > len(words):
+        raise Mistake(f"found {len(given.args)} arguments, expected {len(words)} at most: {', '.join(words)}")
+    arguments = {**dict(zip(words, given.args)), **(given.kwargs or {})}
+    unknown = [word for word in given.kwargs or {} if word not in words or words.index(word) < len(given.args)]
+    if unknown:
+        raise Mistake(
+            f"`{name}` has no argument `{unknown[0]}`, or it stands among `args` too; it takes {', '.join(words)}"
+        )
+    missing = [word for word in default.inputs if word not in arguments]
+    if missing:
+        raise Mistake(f"`{name}` without `{missing[0]}`; it takes {', '.join(words)}")
+    return definition.case_of({**default.attributes, **arguments}), words[: len(given.args)]
+
+
+def _own(meaning: Meaning, build: Made | None, given: Made) -> tuple[Case, Sequence[str]]:
+    """Return the case of a function of the user's own, by the names of its parameters; and those by position."""
+    name = meaning.path.rpartition(":")[2]
+    if build is not None:
+        raise Mistake(f"`{name}`, an operator of your own, takes no `build`")
+    if len(given.args) > len(meaning.arguments):
+        raise Mistake(f"found {len(given.args)} arguments, and `{name}` takes {len(meaning.arguments)} by position")
+    twice = [word for word in given.kwargs or {} if word in meaning.arguments[: len(given.args)]]
+    if twice:
+        raise Mistake(f"`{twice[0]}` stands among `args` too")
+    arguments = {**dict(zip(meaning.arguments, given.args)), **(given.kwargs or {})}
+    inputs = {word: value for word, value in arguments.items() if any(True for _ in tensors_of(value))}
+    others = {word: value for word, value in arguments.items() if word not in inputs}
+    return Case(meaning.path, inputs, others), meaning.arguments[: len(given.args)]
+
+
+def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
+    """Return the case of a registered operator whose build is its schema string, and the overload that it names."""
+    text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
+    schema = read_schema(text) if isinstance(text, str) else None
+    if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
+        shown = quoted(text) if isinstance(text, str) else "other arguments"
+        raise Mistake(f"found {shown} in `build`, expected the schema string of `{name}` alone")
+    case, names = _called(schema, given)
+    return case, Meaning("torch", schema.path), names
+
+
+def _called(schema: Schema, given: Made) -> tuple[Case, Sequence[str]]:
+    if len(given.args) > len(schema.names):
+        raise Mistake(f"found {len(given.args)} arguments, expected {len(schema.names)} at most, as the schema says")
+    named = dict(zip(schema.names[schema.positional :], given.args[schema.positional :]))
+    twice = [word for word in given.kwargs or {} if word in named]
+    if twice:
+        raise Mistake(f"`{twice[0]}` stands among `args` too")
+    inputs = _by_place(given.args[: schema.positional])
+    return Case(f"torch:{schema.path}", inputs, {**named, **(given.kwargs or {})}), [*inputs, *named]

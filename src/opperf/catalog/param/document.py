@@ -1,0 +1,237 @@
+"""Read a config whole, and check it whole, before anything runs. Nothing in it is evaluated or imported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from opperf.catalog.param import grammar, names
+from opperf.catalog.param.arguments import Checker
+from opperf.catalog.param.cases import check
+from opperf.catalog.param.config import ConfiguredOperator, Entry, ParamConfig, Spec, Way, Workloads
+from opperf.catalog.param.problems import Problems, did_you_mean, key, quoted, refuse
+from opperf.domain.code import refusal
+from opperf.domain.files.text_file import read_json
+
+#: Without plugins nothing is the user's own.
+NONE = Workloads()
+#: The keys that name who makes arguments.
+GENERATOR_KEYS = ("input_data_generator", "build_data_generator")
+
+
+def read_config(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> ParamConfig:
+    """Read a config, which may name the user's own iterators and generators.
+
+    `lenient` passes over names that are not known, as PARAM does, with a note on each. Raises `InputError` that lists
+    everything that is wrong with it.
+    """
+    found, problems = examined(path, own, lenient=lenient)
+    refuse(str(path), problems.found)
+    return found
+
+
+def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
+    """Return what a file says and what is wrong with it; raises `InputError` for one that is no JSON."""
+    data = read_json(path, object_pairs_hook=_object)
+    reading = _Reading(own, lenient=lenient)
+    operators = reading.document(data)
+    if not reading.problems.found:
+        for known in operators:
+            if known.is_settled:
+                check(known, reading.problems)
+    notes = [*reading.notes, *(f"{problem}; passed over" for problem in reading.problems.passed_over or ())]
+    return ParamConfig(path, operators, tuple(dict.fromkeys(notes)), lenient), reading.problems
+
+
+class _Object(dict[str, Any]):
+    """An object of the file, with the keys that it has twice; Python's reader keeps the last one and says nothing."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> _Object:
+    found = _Object(pairs)
+    if len(found) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        found.repeated = tuple(name for name, times in counts.items() if times > 1)
+    return found
+
+
+class _Reading:
+    """Goes through a document from the outside in."""
+
+    def __init__(self, own: Workloads, *, lenient: bool = False) -> None:
+        self.problems = Problems(passed_over=[] if lenient else None)
+        self.notes: list[str] = []
+        self._own = own
+
+    def document(self, data: Any) -> tuple[ConfiguredOperator, ...]:
+        """Return the operators of a document."""
+        if not isinstance(data, dict):
+            self.problems.unexpected("$", data, "an object of operators by name")
+            return ()
+        self.problems.repeated(data, "$")
+        if "op_name" in data and "op_info" in data:
+            return self._batch(data)
+        if not data:
+            self.problems.add("$", "no operator in it", "expected an object of operators by name")
+        found = [self._operator(name, info, key("$", name)) for name, info in data.items()]
+        return tuple(operator for operator in found if operator is not None)
+
+    def _batch(self, data: Mapping[str, Any]) -> tuple[ConfiguredOperator, ...]:
+        """Return the one operator of a file of PARAM's `run_batch`."""
+        self.notes.append("a file of PARAM's `run_batch`; its `run_options` are not read")
+        for name in data:
+            if name not in grammar.BATCH_KEYS:
+                self.problems.no_such("$", "key", name, grammar.BATCH_KEYS)
+        build = data.get("build_id")
+        for name in ("op_name", "build_id"):
+            if name in data and not isinstance(data[name], str):
+                self.problems.unexpected(key("$", name), data[name], "a string")
+        if not isinstance(data["op_name"], str):
+            return ()
+        batch = build.replace(":", "|") if isinstance(build, str) else None
+        found = self._operator(data["op_name"], data["op_info"], "$.op_info", batch)
+        return () if found is None else (found,)
+
+    def _operator(self, name: str, info: Any, place: str, batch: str | None = None) -> ConfiguredOperator | None:
+        meaning = names.meaning(name) or self._own.operators.get(name)
+        refused = refusal(name)
+        if refused is not None:
+            self.problems.add(place, *refused)
+        elif meaning is None:
+            hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
+            known = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
+            self.problems.unknown("operator", place, f"no operator {quoted(name)}", hint or known)
+            if self.problems.passed_over is not None:
+                return None
+        if not isinstance(info, dict):
+            self.problems.unexpected(place, info, "an object with `config` and `input_data_generator`")
+            info = None
+        entries = () if info is None else self._entries(name, info, place)
+        return None if meaning is None else ConfiguredOperator(name, place, meaning, entries, batch)
+
+    def _entries(self, name: str, info: Mapping[str, Any], place: str) -> tuple[Entry, ...]:
+        info = self._current(info, place)
+        self.problems.repeated(info, place)
+        for word in info:
+            if word not in grammar.OPERATOR_KEYS:
+                self.problems.no_such(place, "key", word, grammar.OPERATOR_KEYS, of="an operator")
+        known = (*grammar.GENERATORS, *self._own.generators)
+        inputs = self._named(info, "input_data_generator", known, place, required=True)
+        builds = self._named(info, "build_data_generator", known, place)
+        generators = [info.get(word) for word in GENERATOR_KEYS]
+        if self.problems.passed_over is not None and any(isinstance(n, str) and n not in known for n in generators):
+            return ()  # nobody makes its arguments
+        known = (*grammar.ITERATORS, *self._own.iterators)
+        iterators = [self._named(info, f"{part}_iterator", known, place) for part in grammar.CONFIG_KEYS]
+        if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:
+            self.problems.add(key(place, "input_iterator"), f"it is made for `{names.EMBEDDINGS}` alone")
+        if name == names.EMBEDDINGS and not {inputs, builds} <= set(grammar.GENERATORS):
+            self.problems.add(place, f"`{names.EMBEDDINGS}` takes no data generator of your own")
+        entries = info.get("config")
+        if not isinstance(entries, list) or not entries:
+            self.problems.unexpected(key(place, "config"), entries, "a list of what to build and call it with")
+            return ()
+        inside = key(place, "config")
+        ways = [self._way(*both) for both in zip(iterators, (builds, inputs))]
+        return tuple(self._entry(entry, f"{inside}[{i}]", iterators, ways) for i, entry in enumerate(entries))
+
+    def _way(self, iterator: str, generator: str) -> Way:
+        """Return what of two names is the user's own."""
+        return Way(
+            iterator if iterator in self._own.iterators else None,
+            generator if generator in self._own.generators else None,
+        )
+
+    def _current(self, info: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Return what stands beside an operator's name with old words in new ones; each is noted."""
+        found: dict[str, Any] = _Object()
+        for name, value in info.items():
+            word = grammar.OLD_NAMES.get(name, name) if name not in grammar.OPERATOR_KEYS else name
+            new = grammar.OLD_NAMES.get(value, value) if isinstance(value, str) else value
+            for old, now in ((name, word), (value, new)):
+                if old is not now and old != now:
+                    self.notes.append(f"`{old}` is read as `{now}`")
+            if word in found:
+                self.problems.add(place, f"found both of {quoted(name)} and `{word}`, expected one")
+            found[word] = new
+        if isinstance(info, _Object) and isinstance(found, _Object):
+            found.repeated = info.repeated
+        return found
+
+    def _named(
+        self, info: Mapping[str, Any], word: str, known: Sequence[str], place: str, *, required: bool = False
+    ) -> str:
+        """Return the iterator or generator that a key names; the default one for a key that is not there."""
+        if info.get(word) is None:  # PARAM's own functions write null for what has its default
+            if required:
+                self.problems.add(place, f"no `{word}`", f"expected {' or '.join(f'`{name}`' for name in known)}")
+            return known[0]
+        name = info[word]
+        if not isinstance(name, str):
+            self.problems.unexpected(key(place, word), name, "a name", known)
+        elif name not in known:
+            self.problems.no_such(key(place, word), word.replace("_", " "), name, known)
+        else:
+            return name
+        return known[0]
+
+    def _entry(self, given: Any, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
+        if not isinstance(given, dict):
+            self.problems.unexpected(place, given, "an object with `input`, and `build` where something is built")
+            return Entry(None, ())
+        self.problems.repeated(given, place)
+        for word in given:
+            if word not in grammar.CONFIG_KEYS:
+                self.problems.no_such(place, "key", word, grammar.CONFIG_KEYS, of="an entry of `config`")
+        if "input" not in given and "build" not in given:
+            self.problems.add(place, "neither `input` nor `build`", "expected what to call the operator with")
+        builds = self._specs(given, "build", place, iterators[0], ways[0]) if "build" in given else ()
+        inputs = self._specs(given, "input", place, iterators[1], ways[1]) if "input" in given else (Spec(),)
+        swept = [iterator != grammar.DEFAULT_ITERATOR for iterator in iterators]
+        return Entry(builds or None, inputs, (swept[0], swept[1]), (ways[0], ways[1]), given)
+
+    def _specs(self, given: Mapping[str, Any], part: str, place: str, iterator: str, way: Way) -> tuple[Spec, ...]:
+        """Return the entries of `build` or `input`; none where an iterator of the user's own makes them of these."""
+        if way.iterator is not None:
+            return ()
+        inside = key(place, part)
+        specs = given[part]
+        # `"build": []` is how PARAM writes that nothing is said of it; an empty `input` would measure nothing.
+        if not isinstance(specs, list) or (part == "input" and not specs):
+            self.problems.unexpected(inside, specs, "a list of `args` and `kwargs`, not empty")
+            return ()
+        sweeps = iterator != grammar.DEFAULT_ITERATOR
+        found = enumerate(specs)
+        return tuple(read_spec(spec, f"{inside}[{i}]", self.problems, sweeps=sweeps, way=way) for i, spec in found)
+
+
+def read_spec(given: Any, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:
+    """Return one entry of `build` or `input`, after checking it.
+
+    What a data generator of the user's own takes is its own affair, but for what is swept before.
+    """
+    if not isinstance(given, dict):
+        problems.unexpected(place, given, "an object with `args`, `kwargs` or both")
+        return Spec()
+    problems.repeated(given, place)
+    more = {word: value for word, value in given.items() if word not in grammar.SPEC_KEYS}
+    for word in more if way.generator is None else ():
+        problems.no_such(place, "key", word, grammar.SPEC_KEYS)
+    named = given.get("id")
+    if named is not None and not _is_id(named):
+        problems.unexpected(key(place, "id"), named, "a short name without `|`")
+    args, kwargs = given.get("args", []), given.get("kwargs", {})
+    if sweeps or way.generator is None:
+        Checker(problems, sweeps).spec(args, kwargs, place)
+    elif not isinstance(args, list) or not isinstance(kwargs, dict):
+        problems.unexpected(place, given, "a list of `args` and an object of `kwargs`")
+    return Spec(args, kwargs, named, more) if isinstance(args, list) else Spec()
+
+
+def _is_id(named: Any) -> bool:
+    """Whether a value can be a part of a run id."""
+    return isinstance(named, str) and named.isprintable() and 0 < len(named) < 100 and "|" not in named

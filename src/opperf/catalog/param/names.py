@@ -1,0 +1,122 @@
+"""What the name of an operator in a config means: a framework's own name, or a neutral one of the catalog.
+
+PARAM's names are PyTorch's, some of them short for something else. A name with a framework before it
+(`mxnet:nd.dot`, `numpy:add`) is that framework's, and a neutral one (`softmax`) is measured on any.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from opperf.catalog import catalog
+from opperf.catalog.param.commas import split_at_commas
+from opperf.domain.code import Code
+from opperf.domain.registry import split_implementation
+
+EMBEDDINGS = "SplitTableBatchedEmbeddingBagsCodegen"
+#: The operators that PARAM registers, and the paths at which opperf's backend of PyTorch finds them.
+REGISTERED = {
+    "torch.add_": "torch.Tensor.add_",
+    "torch.clamp_": "torch.Tensor.clamp_",
+    **{
+        name: name
+        for name in (
+            "torch.add", "torch.baddbmm", "torch.bmm", "torch.cat", "torch.matmul", "torch.mean", "torch.mm",
+            "torch.mul", "torch.nn.functional.relu", "torch.reshape", "torch.nn.AdaptiveAvgPool2d", "torch.nn.Conv2d",
+            "torch.nn.Dropout", "torch.nn.MaxPool2d", "torch.nn.ReLU", "torch.nn.Linear", "pytorch.model.alex_net",
+            "pytorch.model.resnet", EMBEDDINGS,
+        )
+    },
+}  # fmt: skip
+#: What other names of PyTorch begin with; whether there is such a one is known to PyTorch only.
+PREFIXES = ("torch.", "aten::")
+_SCHEMA = re.compile(r"\s*(?P<path>[A-Za-z_]\w*::[\w.]+)\s*\((?P<arguments>.*)\)\s*->.*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A framework and a path in it, or a neutral name of the catalog as `path`, on one framework or on any.
+
+    Or it is a function of the user's own, as `code` of a plugin that they named: its name is the `path`, and its
+    `arguments` have these names by position.
+    """
+
+    framework: str | None
+    path: str
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+    code: Code | None = field(default=None, repr=False)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a function of the user's own."""
+        return self.code is not None
+
+    @property
+    def implementation(self) -> str | None:
+        """The framework's own path; None for a neutral name and for a function of the user's own."""
+        return None if self.framework is None or self.path in catalog() else self.path
+
+    @property
+    def certain(self) -> bool:
+        """Whether there is such an operator is known without asking a framework."""
+        return self.implementation is None or self.path in REGISTERED.values()
+
+
+def meaning(name: str) -> Meaning | None:
+    """Return what a name means, None for one that cannot be.
+
+    >>> meaning("torch.add_"), meaning("mxnet:nd.dot")
+    (Meaning(framework='torch', path='torch.Tensor.add_'), Meaning(framework='mxnet', path='nd.dot'))
+    """
+    if name in REGISTERED:
+        return Meaning("torch", REGISTERED[name])
+    if name.endswith(":") or not name.isprintable():
+        return None
+    framework, path = split_implementation(name)
+    if framework is not None:
+        return Meaning(framework, path)
+    if name.startswith(PREFIXES) and name not in PREFIXES:
+        return Meaning("torch", name)
+    known = catalog()
+    canonical = name if name in known else next((one.name for one in known.values() if name in one.aliases), None)
+    return None if canonical is None else Meaning(None, canonical)
+
+
+def known_names() -> list[str]:
+    """Return the operators that are known without asking a framework."""
+    return [*REGISTERED, *catalog()]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The schema string of a registered operator: its path with the overload, and the names of its arguments.
+
+    `positional` is how many of the names may be given by position; PARAM gives all of them so.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    positional: int
+
+
+def read_schema(text: str) -> Schema | None:
+    """Read a schema string; None for what is none.
+
+    >>> read_schema("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+    Schema(path='aten::add.Tensor', names=('self', 'other', 'alpha'), positional=2)
+    """
+    found = _SCHEMA.fullmatch(text)
+    if found is None:
+        return None
+    names: list[str] = []
+    positional: int | None = None
+    for argument in split_at_commas(found["arguments"]):
+        if argument == "*":
+            positional = len(names)
+            continue
+        name = re.search(r"([A-Za-z_]\w*)\s*(?:=.*)?$", argument, re.DOTALL)
+        if name is None:
+            return None
+        names.append(name[1])
+    return Schema(found["path"], tuple(names), len(names) if positional is None else positional)

@@ -1,0 +1,109 @@
+"""The JSON schema of PARAM's configs, made of the grammar.
+
+It describes single values. What hangs together (a `__copy__` that points somewhere, sweeps of one length) is checked by
+`opperf config check` alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opperf.catalog.param import grammar
+from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, ZIP, ArgumentType
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema."""
+    named = {"args": _list({"$ref": "#/$defs/argument"}), "kwargs": _named({"$ref": "#/$defs/argument"})}
+    return {
+        "$schema": DRAFT,
+        "title": "PARAM benchmark config, as opperf reads it",
+        "anyOf": [{**_named({"$ref": "#/$defs/operator"}), "minProperties": 1}, {"$ref": "#/$defs/batch"}],
+        "$defs": {
+            "operator": {
+                **_object(
+                    {
+                        "config": {**_list({"$ref": "#/$defs/entry"}), "minItems": 1},
+                        "input_data_generator": _words(grammar.GENERATORS),
+                        "build_data_generator": _or_null(grammar.GENERATORS),
+                        "input_iterator": _or_null(grammar.ITERATORS),
+                        "build_iterator": _or_null(grammar.ITERATORS),
+                        "configs": {**_list({"$ref": "#/$defs/entry"}), "deprecated": True},
+                    },
+                    grammar.OPERATOR_KEYS,
+                ),
+                "required": ["input_data_generator"],
+                "oneOf": [{"required": ["config"]}, {"required": ["configs"]}],
+            },
+            "entry": {
+                **_object(
+                    {
+                        "build": _list({"$ref": "#/$defs/spec"}),
+                        "input": {**_list({"$ref": "#/$defs/spec"}), "minItems": 1},
+                    },
+                    grammar.CONFIG_KEYS,
+                ),
+                "minProperties": 1,
+            },
+            "spec": _object({**named, "id": {"type": "string"}}, grammar.SPEC_KEYS),
+            "batch": {
+                **_object(
+                    {
+                        "op_name": {"type": "string"},
+                        "op_info": {"$ref": "#/$defs/operator"},
+                        "build_id": {"type": "string"},
+                        "run_options": {},
+                    },
+                    grammar.BATCH_KEYS,
+                ),
+                "required": ["op_name", "op_info"],
+            },
+            "argument": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in ARGUMENTS]},
+            **{name: _argument(name, known) for name, known in ARGUMENTS.items()},
+        },
+    }
+
+
+def _argument(name: str, known: ArgumentType) -> dict[str, Any]:
+    """Return the schema of one type: of each key, what it holds by itself, in a range and in a list."""
+    keys: dict[str, Any] = {"type": {"const": name}, "name": {}}
+    for word, one in known.keys.items():
+        found = dict(one.kind.schema)
+        if one.ranged is not None:
+            listed = _list(dict(one.kind.schema))
+            found = {"anyOf": [found, *(one for one in (dict(one.ranged.schema), listed) if one != found)]}
+        keys[word] = {"description": one.meaning, **found}
+    able = [word for word, one in known.keys.items() if one.ranged is not None]
+    if able:
+        keys |= {macro: _list({"enum": able}) for macro in (RANGE, LIST)} | {ZIP: {"type": "string"}}
+    if name == "tensor":
+        keys[COPY] = _list(_object({"shape": {"type": "array"}}, {}))
+    found = _object(keys, {word: text for word, text in SHARED.items() if word in keys})
+    required = ["type", *(word for word, one in known.keys.items() if one.required)]
+    either = {"oneOf": [{"required": [word]} for word in known.either]} if known.either else {}
+    return {"description": known.meaning, **found, "required": required, **either}
+
+
+def _object(keys: dict[str, Any], meanings: Any) -> dict[str, Any]:
+    told = {name: ({"description": meanings[name], **one} if name in meanings else one) for name, one in keys.items()}
+    return {"type": "object", "properties": told, "additionalProperties": False}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _named(values: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _words(known: tuple[str, ...]) -> dict[str, Any]:
+    """Return the schema of names, and of what older configs called them."""
+    return {"enum": [*known, *(old for old, new in grammar.OLD_NAMES.items() if new in known)]}
+
+
+def _or_null(known: tuple[str, ...]) -> dict[str, Any]:
+    """Return the schema of names where nothing may be said."""
+    return {"enum": [*_words(known)["enum"], None]}

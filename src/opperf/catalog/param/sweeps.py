@@ -1,0 +1,155 @@
+"""From arguments with ranges to arguments without: every combination, the last range going fastest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, TypeAlias, Union
+
+from opperf.catalog.param.arguments import copy_of
+from opperf.catalog.param.config import Spec
+from opperf.catalog.param.grammar import COPY, LIST, LOG2, RANGE, ZIP
+
+#: Where a value stands in a spec, as `("args", 0, "shape", 1)`.
+Path: TypeAlias = tuple[Union[str, int], ...]
+#: A share of a step by which the end of a range of real numbers may be missed: 0.1 + 0.2 is not 0.3.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The values of a range, made when they are asked for: `low`, then `factor` times that plus `step`."""
+
+    low: float
+    step: float
+    count: int
+    doubling: bool = False
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, place: int) -> float:
+        if not 0 <= place < self.count:
+            raise IndexError(place)
+        return self.low * 2**place if self.doubling else self.low + place * self.step
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Something that is swept: where, through which values, and the name of those that go on together with it."""
+
+    path: Path
+    values: Sequence[Any] | Steps
+    group: str | None = None
+
+
+class TooMany(Exception):
+    """A range that nobody could go through."""
+
+
+def axes(spec: Spec) -> list[Axis]:
+    """Return what a spec sweeps, in order; raises `TooMany`."""
+    found: list[Axis] = []
+    for i, argument in enumerate(spec.args):
+        found += _axes(argument, ("args", i), None)
+    for name, argument in (spec.kwargs or {}).items():
+        found += _axes(argument, ("kwargs", name), None)
+    return found
+
+
+def together(swept: Sequence[Axis]) -> list[list[Axis]]:
+    """Return axes with those of one group beside each other, each group where its first one stands."""
+    groups: dict[object, list[Axis]] = {}
+    for i, axis in enumerate(swept):
+        groups.setdefault(i if axis.group is None else axis.group, []).append(axis)
+    return list(groups.values())
+
+
+def uneven(swept: Sequence[Axis]) -> str | None:
+    """Return the name of a group whose sweeps are not equally long."""
+    for group in together(swept):
+        if len({len(axis.values) for axis in group}) > 1:
+            return group[0].group
+    return None
+
+
+def size(swept: Sequence[Axis]) -> int:
+    """Return how many combinations there are."""
+    return math.prod(len(group[0].values) for group in together(swept))
+
+
+def combinations(spec: Spec) -> Iterator[Spec]:
+    """Yield the spec with each combination of what it sweeps."""
+    groups = together(axes(spec))
+    for places in product(*(range(len(group[0].values)) for group in groups)):
+        made: Any = {"args": spec.args, "kwargs": spec.kwargs or {}}
+        for group, place in zip(groups, places):
+            for axis in group:
+                made = _with(made, axis.path, axis.values[place])
+        yield replace(spec, args=_copied(made["args"]), kwargs=made["kwargs"])
+
+
+def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterator[Axis]:
+    group = argument.get(ZIP, group)
+    ranged, listed = argument.get(RANGE, ()), argument.get(LIST, ())
+    for name, value in argument.items():
+        if name in listed:
+            yield Axis((*path, name), value, group)
+        elif name in ranged and name == "shape":
+            ranges = ((i, one) for i, one in enumerate(value) if isinstance(one, list))
+            yield from (Axis((*path, name, i), _values(one), group) for i, one in ranges)
+        elif name in ranged and argument["type"] in ("genericlist", "tuple"):
+            for i, inner in enumerate(value):
+                yield from _axes(inner, (*path, name, i), group)
+        elif name in ranged:
+            plain = argument["type"] in ("int", "long", "float", "double")
+            yield Axis((*path, name), _values(value) if plain else value, group)
+
+
+def _values(given: Sequence[Any]) -> Sequence[Any] | Steps:
+    """Return the values of `[min, max, step]`, both ends among them."""
+    low, high = given[0], given[1]
+    step = given[2] if len(given) == 3 else 1
+    if step == LOG2:
+        return Steps(low, 1, math.floor(math.log2(high) - math.log2(low) + ROUNDING) + 1, doubling=True)
+    if all(isinstance(number, int) for number in (low, high, step)):
+        return range(low, high + 1, step)
+    count = (high - low) / step + ROUNDING
+    if not count < 1e9:
+        raise TooMany
+    return Steps(low, step, math.floor(count) + 1)
+
+
+def _with(container: Any, path: Path, value: Any) -> Any:
+    """Return a container with another value at a path, copied along the way there."""
+    if not path:
+        return value
+    changed: Any = dict(container) if isinstance(container, Mapping) else list(container)
+    changed[path[0]] = _with(container[path[0]], path[1:], value)
+    return changed
+
+
+def _copied(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return arguments with every `__copy__` followed, from left to right."""
+    for i, argument in enumerate(args):
+        for copy in argument.get(COPY, ()):
+            found = copy_of(copy)
+            if found is not None:
+                dimension, source, other = found
+                args = _with(args, (i, "shape", dimension), args[source]["shape"][other])
+    return args
+
+
+def plain(spec: Spec | None) -> dict[str, Any] | None:
+    """Return a spec as a config writes it, without what swept it; JSON has no word for infinities and NaN."""
+    return None if spec is None else {"args": _plain(spec.args), "kwargs": _plain(spec.kwargs or {})}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items() if name not in (RANGE, LIST, COPY, ZIP)}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(inner) for inner in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,245 @@
+"""Operators that lay out the elements of a tensor anew: zero operations, for moving data is no arithmetic.
+
+Several of them are views in some frameworks (`transpose`, `reshape`, `expand_dims`, `squeeze`, `swap_axes`): then no
+byte moves, and there is no byte count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from opperf.catalog.definition import DIRECTIONS, Arguments, Operator, Outputs
+from opperf.catalog.formulas import (
+    ELEMENTWISE,
+    axes_of,
+    axis_of,
+    element_type,
+    like,
+    none,
+    product,
+    same,
+    whole,
+    wholes,
+)
+from opperf.domain.case import Argument, Case, DType
+from opperf.domain.errors import InputError
+from opperf.domain.tensor import TensorSpec
+
+_Shape = tuple[int, ...]
+#: From the case and the shape of the data to the shape of the result.
+_NewShape = Callable[[Case, _Shape], _Shape]
+
+
+def _transposed(case: Case, shape: _Shape) -> _Shape:
+    axes = axes_of(case, len(shape), "axes") if case.get("axes") is not None else tuple(range(len(shape)))[::-1]
+    if sorted(axes) != list(range(len(shape))):
+        raise InputError(f"`axes` of `{case.operator}` is {list(axes)}, expected each of {len(shape)} dimensions once")
+    return tuple(shape[axis] for axis in axes)
+
+
+def _swapped(case: Case, shape: _Shape) -> _Shape:
+    first, second = axis_of(case, len(shape), "axis1"), axis_of(case, len(shape), "axis2")
+    sizes = list(shape)
+    sizes[first], sizes[second] = sizes[second], sizes[first]
+    return tuple(sizes)
+
+
+def _reshaped(case: Case, shape: _Shape) -> _Shape:
+    asked, count = wholes(case, "shape"), product(shape)
+    known = product(tuple(size for size in asked if size != -1))
+    found = tuple(count // known if size == -1 and known else size for size in asked)
+    if asked.count(-1) > 1 or min(found, default=0) < 0 or product(found) != count:
+        raise InputError(f"`{case.operator}`: {list(shape)} does not fit into the shape {list(asked)}")
+    return found
+
+
+def _alike(case: Case) -> tuple[TensorSpec, ...]:
+    data, shape = case.tensor("data"), case.tensor("like").shape
+    if product(shape) != data.elements:
+        raise InputError(f"`{case.operator}`: {list(data.shape)} does not fit into the shape {list(shape)}")
+    return (like(data, shape),)
+
+
+def _flattened(case: Case, shape: _Shape) -> _Shape:
+    return (shape[0], product(shape[1:]))
+
+
+def _expanded(case: Case, shape: _Shape) -> _Shape:
+    axis = axis_of(case, len(shape) + 1)
+    return (*shape[:axis], 1, *shape[axis:])
+
+
+def _squeezed(case: Case, shape: _Shape) -> _Shape:
+    if case.get("axis") is None:
+        return tuple(size for size in shape if size != 1)
+    axes = axes_of(case, len(shape))
+    if any(shape[axis] != 1 for axis in axes):
+        raise InputError(f"`axis` of `{case.operator}` is {case.get('axis')!r}, and {list(shape)} is not 1 there")
+    return tuple(size for i, size in enumerate(shape) if i not in axes)
+
+
+def _tiled(case: Case, shape: _Shape) -> _Shape:
+    repeats = wholes(case, "repeats")
+    rank = max(len(shape), len(repeats))
+    sizes, times = ((1,) * (rank - len(part)) + part for part in (shape, repeats))
+    return tuple(size * count for size, count in zip(sizes, times, strict=True))
+
+
+def _repeated(case: Case, shape: _Shape) -> _Shape:
+    repeats = whole(case, "repeats")
+    if case.get("axis") is None:
+        return (product(shape) * repeats,)
+    axis = axis_of(case, len(shape))
+    return tuple(size * repeats if i == axis else size for i, size in enumerate(shape))
+
+
+def _padded(case: Case, shape: _Shape) -> _Shape:
+    widths = case.get("widths")
+    pairs = widths if isinstance(widths, tuple) else ()
+    if len(pairs) != len(shape) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise InputError(f"`widths` of `{case.operator}` is {widths!r}, expected {len(shape)} pairs (before, after)")
+    return tuple(before + size + after for size, (before, after) in zip(shape, pairs, strict=True))
+
+
+def _cast(case: Case) -> tuple[TensorSpec, ...]:
+    return (like(case.tensor("data"), dtype=element_type(case)),)
+
+
+def _layout(
+    name: str,
+    summary: str,
+    arguments: Callable[[int, int], Arguments],
+    new_shape: _NewShape | None = None,
+    *,
+    outputs: Outputs | None = None,
+    aliasing: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+) -> Operator:
+    """Declare `name`; `arguments` makes a case of a number of rows and columns; without a `new_shape` it stays."""
+
+    def changed(case: Case) -> tuple[TensorSpec, ...]:
+        data = case.tensor("data")
+        return (like(data, new_shape(case, data.shape) if new_shape else data.shape),)
+
+    return Operator(
+        name=name,
+        category="shape",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: arguments(*shape) for size, shape in ELEMENTWISE.items()},
+        outputs=outputs or changed,
+        flops=none,
+        differentiable=("data",),
+        aliasing=aliasing,
+        aliases=aliases,
+    )
+
+
+def _table(**attributes: Argument) -> Callable[[int, int], Arguments]:
+    """Return cases with a tensor of rows and columns, and these attributes."""
+    return lambda rows, columns: {"data": TensorSpec((rows, columns)), **attributes}
+
+
+OPERATORS = (
+    _layout(
+        "transpose",
+        "the dimensions in another order; `axes` None reverses them",
+        _table(axes=(1, 0)),
+        _transposed,
+        aliasing=DIRECTIONS,
+        aliases=("permute",),
+    ),
+    _layout(
+        "swap_axes",
+        "two dimensions exchanged",
+        lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns)), "axis1": 0, "axis2": 1},
+        _swapped,
+        aliasing=DIRECTIONS,
+        aliases=("swapaxes",),
+    ),
+    _layout(
+        "reshape",
+        "the same elements in another shape; -1 stands for what is left",
+        lambda rows, columns: {"data": TensorSpec((rows, columns)), "shape": (rows // 2, columns * 2)},
+        _reshaped,
+        aliasing=DIRECTIONS,
+        aliases=("view",),
+    ),
+    Operator(
+        name="reshape_like",
+        category="shape",
+        summary="the same elements in the shape of `like`, whose own elements nobody reads",
+        inputs=("data", "like"),
+        sizes={
+            size: {"data": TensorSpec((rows, columns)), "like": TensorSpec((rows // 2, columns * 2))}
+            for size, (rows, columns) in ELEMENTWISE.items()
+        },
+        outputs=_alike,
+        flops=none,
+        differentiable=("data",),
+        aliasing=DIRECTIONS,
+        aliases=("reshape_as", "view_as"),
+    ),
+    _layout(
+        "flatten",
+        "all dimensions but the first made one",
+        lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns))},
+        _flattened,
+        aliasing=DIRECTIONS,
+    ),
+    _layout(
+        "expand_dims",
+        "a dimension of size one put in at `axis`",
+        _table(axis=1),
+        _expanded,
+        aliasing=DIRECTIONS,
+        aliases=("unsqueeze",),
+    ),
+    _layout(
+        "squeeze",
+        "dimensions of size one taken out: those of `axis`, or all for None",
+        lambda rows, columns: {"data": TensorSpec((rows, 1, columns)), "axis": 1},
+        _squeezed,
+        aliasing=DIRECTIONS,
+    ),
+    _layout("flip", "the elements in reverse order along `axis`", _table(axis=0), aliases=("reverse",)),
+    _layout("roll", "the elements moved by `shift` along `axis`, around the end", _table(shift=3, axis=0)),
+    _layout(
+        "tile",
+        "the whole tensor repeated along each dimension; the result has the elements of the usual table",
+        lambda rows, columns: {"data": TensorSpec((rows // 2, columns // 2)), "repeats": (2, 2)},
+        _tiled,
+    ),
+    _layout(
+        "repeat",
+        "each element repeated along `axis`; None flattens first",
+        lambda rows, columns: {"data": TensorSpec((rows // 2, columns)), "repeats": 2, "axis": 0},
+        _repeated,
+        aliases=("repeat_interleave",),
+    ),
+    _layout(
+        "pad",
+        "`value` put around; `widths` are (before, after) of each dimension",
+        lambda rows, columns: {
+            "data": TensorSpec((1, 1, rows, columns)),
+            "widths": ((0, 0), (0, 0), (1, 1), (2, 2)),
+            "value": 0.0,
+        },
+        _padded,
+    ),
+    _layout(
+        "copy",
+        "the same elements in a tensor of their own",
+        _table(),
+        outputs=same(),
+        aliasing=("backward",),
+        aliases=("clone",),
+    ),
+    _layout(
+        "cast",
+        "the elements in another dtype",
+        _table(dtype=DType("float16")),
+        outputs=_cast,
+        aliases=("astype",),
+    ),
+)

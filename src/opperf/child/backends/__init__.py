@@ -1,0 +1,58 @@
+"""One package for each framework, imported only inside a child, with the same files in each.
+
+`threads.configure` runs before the framework is imported, `runtime.start` imports it.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from opperf.domain.backend import Unsupported
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+    from opperf.domain.plan import Side
+
+__all__ = ["model_file", "native_clock", "ranges", "start"]
+
+
+def start(side: Side) -> Backend:
+    """Set what must stand before the framework is imported, import it, and return its backend.
+
+    Variables of the side itself (`env.OMP_NUM_THREADS`) come last: whoever names one wants that one.
+    """
+    import_module(f"opperf.child.backends.{side.framework}.threads").configure(side)
+    os.environ.update(side.variables)
+    runtime = "reference.runtime" if side.is_reference else "runtime"
+    backend: Backend = import_module(f"opperf.child.backends.{side.framework}.{runtime}").start(side)
+    return backend
+
+
+def native_clock(framework: str) -> Any:
+    """Return the module that measures by a framework's own profiler; raises `Unsupported` where there is none."""
+    message = f"opperf reads no time of an operator from the profiler of {framework}"
+    return _part(framework, "native", Unsupported(message, slug="no_native_clock", hint="leave `--clock native` out"))
+
+
+def ranges(framework: str) -> Any:
+    """Return the module that marks ranges for a tool that watches; raises `Unsupported` where there is none."""
+    message = f"opperf marks no ranges in {framework}, so no tool could tell whose a kernel is"
+    return _part(framework, "ranges", Unsupported(message, slug="no_ranges"))
+
+
+def model_file(framework: str) -> Any:
+    """Return the module that reads a framework's models from files; raises `Unsupported` where there is none."""
+    return _part(framework, "model_file", Unsupported(f"opperf reads no models of {framework}", slug="no_capture"))
+
+
+def _part(framework: str, part: str, missing: Unsupported) -> Any:
+    """Return a module that not every backend has; raises `missing`."""
+    name = f"opperf.child.backends.{framework}.{part}"
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise missing from error

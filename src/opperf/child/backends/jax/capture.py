@@ -1,0 +1,105 @@
+"""Which primitives a function runs, read from the program that JAX traces of it: what XLA is given, before it fuses.
+
+The function is traced as a whole, with what it does outside of `jax.jit`. So its values are not there while it runs,
+and arrays that it reads from elsewhere are constants. What is known of them is kept: bounds, and numbers that stand
+alone. Places that the program computes lie within the array that they are places of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from opperf.child.backends.jax.equations import Equation, equations
+from opperf.child.backends.jax.inside import is_own
+from opperf.child.backends.jax.parameters import encoded
+from opperf.child.backends.jax.places import limits
+from opperf.child.backends.jax.primitives import KEYS, PREFIX
+from opperf.child.backends.seen import bounds
+from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.case import Argument, Case
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+
+#: What tracing raises where a function asks for a value. It waits for one as for an attribute, which is missing.
+ASKED = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.NonConcreteBooleanIndexError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    AttributeError,
+)
+
+
+def of_call(function: Callable[[], Any]) -> list[Captured]:
+    """Trace a function and return every primitive of its program, in forward and backward, in order."""
+    return [captured(equation) for equation in equations(traced(function))]
+
+
+def traced(function: Callable[[], Any]) -> Any:
+    """Return the program of a function that takes nothing; raises `Unsupported` for one that asks for values."""
+
+    def arrays() -> list[Any]:
+        return [leaf for leaf in jax.tree_util.tree_leaves(function()) if isinstance(leaf, jax.Array)]
+
+    try:
+        return jax.make_jaxpr(arrays)()
+    except ASKED as error:
+        raise Unsupported(
+            f"it reads an array or waits for one, which tracing cannot: {str(error).partition(chr(10))[0]}",
+            slug="no_capture",
+            hint="return the array, and read it elsewhere",
+        ) from error
+
+
+def captured(equation: Equation) -> Captured:
+    """Return an equation as a case of its primitive, or why there is none."""
+    name, place = str(equation.own.primitive.name), equation.place
+    case, why = None, ""
+    try:
+        case = _case(name, equation)
+    except Unsupported as error:
+        why = str(error)
+    return Captured(name, case, why, ".".join(place.scopes), backward=place.backward, count=place.count)
+
+
+def _case(name: str, equation: Equation) -> Case:
+    if not is_own(equation.own.primitive):
+        raise Unsupported("a primitive that is not JAX's own")
+    kinds = [_aval(operand) for operand in equation.own.invars]
+    known = limits(name, [kind.shape for kind in kinds], equation.own.params)
+    inputs: dict[str, Argument] = {
+        f"operand{i}": _spec(kind, value, known.get(i)) for i, (kind, value) in enumerate(zip(kinds, equation.values))
+    }
+    attributes = {own: encoded(value) for own, value in equation.own.params.items()}
+    if any(map(_is_key, kinds)):
+        attributes[KEYS] = tuple(kind.dtype._impl.name if _is_key(kind) else None for kind in kinds)
+    return Case(f"jax:{PREFIX}{name}", inputs, attributes)
+
+
+def _aval(operand: Any) -> Any:
+    if not isinstance(operand.aval, jax.core.ShapedArray):
+        raise Unsupported(f"an operand that is {type(operand.aval).__name__}")
+    return operand.aval
+
+
+def _is_key(kind: Any) -> bool:
+    return bool(jax.dtypes.issubdtype(kind.dtype, jax.dtypes.prng_key))
+
+
+def _spec(kind: Any, value: Any, limit: int | None) -> TensorSpec:
+    """Return the description of an operand: a number that is known, else what is known of its values."""
+    if _is_key(kind):
+        below = jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(kind.shape, kind.dtype))
+        return TensorSpec(tuple(below.shape), str(below.dtype))
+    dtype, shape = str(kind.dtype), tuple(kind.shape)
+    if dtype not in ITEM_SIZES:
+        raise Unsupported(f"an array of {dtype}")
+    if value is None:
+        whole = jax.numpy.issubdtype(kind.dtype, jax.numpy.integer)
+        return TensorSpec(shape, dtype, range=(0, limit) if limit is not None and whole else None)
+    if shape == () and np.shape(value) == () and not dtype.startswith("complex"):
+        return TensorSpec(shape, dtype, literal=(np.asarray(value).item(),))
+    return TensorSpec(shape, dtype, range=bounds(np.asarray(value)))

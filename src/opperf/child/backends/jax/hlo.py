@@ -1,0 +1,99 @@
+"""The text of a compiled program of XLA, read as far as its instructions and their ways of execution.
+
+    %fused_computation (param_0: f32[8,8], param_1: f32[8,8]) -> f32[8,8] {
+      %param_0 = f32[8,8]{1,0} parameter(0)
+      ROOT %dot.0 = f32[8,8]{1,0} dot(%param_0, %param_1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }
+
+    ENTRY %main.1 (a.1: f32[8,8], b.1: f32[8,8]) -> f32[8,8] {
+      ROOT %ynn_fusion = f32[8,8]{1,0} fusion(%a.1, %b.1), kind=kCustom, calls=%fused_computation
+    }
+
+A line that cannot be read is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+
+from opperf.domain.explanation import Event
+
+#: A computation begins: `ENTRY`, its name, its parameters.
+HEAD = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{$")
+#: An instruction: its name, its type (a tuple of types stands in brackets), its operation.
+INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = (?:\(.*?\)|\S+) ([\w\-]+)\(")
+CALLED = re.compile(r"(?:calls|to_apply)=%?([\w.\-]+)")
+#: An instruction: its name, its type, its operands.
+DEFINITION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) [\w\-]+\((.*?)\)")
+#: The type of one tensor: its element type, its extents.
+TENSOR = re.compile(r"^\w+\[([\d,]*)\]")
+OPERAND = re.compile(r"%([\w.\-]+)")
+#: How an instruction is carried out, the most telling word first.
+WAYS = (re.compile(r'"kind":"([^"]+)"'), re.compile(r'custom_call_target="([^"]+)"'), re.compile(r"\bkind=(\w+)"))
+#: Instructions that compute nothing.
+IDLE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
+#: Instructions that stand for the computation that they call.
+CALLERS = frozenset({"fusion", "call"})
+#: A fusion is named by no more operations than these.
+NAMED = 6
+
+
+def read(text: str) -> list[Event]:
+    """Return the instructions of the program's entry, in order."""
+    bodies, entry = _computations(text)
+    found = []
+    for line in bodies.get(entry, ()):
+        operation = _operation(line)
+        if operation is None or operation in IDLE:
+            continue
+        called = CALLED.search(line)
+        name = _fused(bodies.get(called[1], []), operation) if operation in CALLERS and called else operation
+        found.append(Event(name, "kernel", 1, None, _way(line)))
+    return found
+
+
+def shapes(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """Return the shapes of the operands of each instruction, in all computations; empty for what is no tensor."""
+    results: dict[str, tuple[int, ...]] = {}
+    operands: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        defined = DEFINITION.match(line)
+        if defined is not None:
+            tensor = TENSOR.match(defined[2])
+            results[defined[1]] = tuple(map(int, filter(None, tensor[1].split(",")))) if tensor else ()
+            operands[defined[1]] = OPERAND.findall(defined[3])
+    return {name: tuple(results.get(operand, ()) for operand in given) for name, given in operands.items()}
+
+
+def _computations(text: str) -> tuple[dict[str, list[str]], str]:
+    """Return the lines of each computation by its name, and the name of the entry."""
+    bodies: dict[str, list[str]] = {}
+    entry, lines = "", None
+    for line in text.splitlines():
+        head = HEAD.match(line)
+        if head is not None:
+            lines = bodies.setdefault(head[2], [])
+            entry = head[2] if head[1] else entry
+        elif line.startswith("}"):
+            lines = None
+        elif lines is not None:
+            lines.append(line)
+    return bodies, entry
+
+
+def _operation(line: str) -> str | None:
+    found = INSTRUCTION.match(line)
+    return found[1] if found else None
+
+
+def _fused(body: list[str], operation: str) -> str:
+    """Name a fusion by what was fused, each operation once; broadcasts are left out where there is anything else."""
+    operations = dict.fromkeys(found for line in body if (found := _operation(line)) and found not in IDLE)
+    telling = [one for one in operations if one != "broadcast"] or list(operations)
+    if not telling:
+        return operation
+    return "+".join([*telling[:NAMED], *(["..."] if len(telling) > NAMED else [])])
+
+
+def _way(line: str) -> str | None:
+    return next((found[1] for way in WAYS if (found := way.search(line))), None)

@@ -1,0 +1,111 @@
+"""Images in JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy.ndimage import map_coordinates
+
+from opperf.child.backends.call import Binding, Call, call, composed
+from opperf.child.backends.jax.operators.convolution import both_ends, spread
+from opperf.child.backends.pixels import depth_to_space, space_to_depth
+
+
+def image_to_tensor(data: Any) -> Any:
+    """Return floats between 0 and 1, laid out with the channels first."""
+    return data.transpose(0, 3, 1, 2).astype(jnp.float32) / 255
+
+
+def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
+    """Return the channels shifted and scaled."""
+    return (data - mean) / deviation
+
+
+def image_crop(data: Any, top: int, left: int, height: int, width: int) -> Any:
+    """Return a part of the pixels."""
+    return data[:, top : top + height, left : left + width]
+
+
+def upsample_nearest(data: Any, scale: int) -> Any:
+    """Return each pixel repeated."""
+    return jnp.repeat(jnp.repeat(data, scale, axis=2), scale, axis=3)
+
+
+def grid_sample(data: Any, grid: Any) -> Any:
+    """Return what is mixed of the pixels around each point; -1 and 1 are the centres at the edges."""
+    height, width = data.shape[2:]
+    rows, columns = (grid[..., 1] + 1) * ((height - 1) / 2), (grid[..., 0] + 1) * ((width - 1) / 2)
+
+    def sample(plane: Any, down: Any, right: Any) -> Any:
+        return map_coordinates(plane, (down, right), order=1)
+
+    return jax.vmap(jax.vmap(sample, (0, None, None)))(data, rows, columns)
+
+
+def pixel_shuffle(data: Any, factor: int) -> Any:
+    """Return channels spread over pixels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, channels // factor**2, factor, factor, height, width)
+    return parted.transpose(0, 1, 4, 2, 5, 3).reshape(batch, -1, height * factor, width * factor)
+
+
+def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+    """Return the elements under each place of a window as a column."""
+    patches = lax.conv_general_dilated_patches(
+        data, spread(kernel, 2, 1), spread(stride, 2, 1), both_ends(padding, 2), rhs_dilation=spread(dilation, 2, 1)
+    )
+    return patches.reshape(*patches.shape[:2], -1)
+
+
+def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda made: jnp.asarray(made[name], made["data"].dtype).reshape(-1, 1, 1)
+
+
+def _shape(made: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the shape of the result, by its size or by the scale."""
+    data = made["data"].shape
+    if "scale" in made:
+        return (*data[:2], made["scale"] * data[2], made["scale"] * data[3])
+    return (*data[:2], *spread(made.get("size"), 2, 1))
+
+
+def _resized(method: str) -> Call:
+    return call(
+        "jax.image.resize",
+        "image=data, shape=shape",
+        f"method={method!r}, antialias=False",
+        derive={"shape": _shape},
+    )
+
+
+BINDINGS: dict[str, Binding] = {
+    "image_to_tensor": composed(image_to_tensor, "data", note="a transpose, a cast and a division"),
+    "image_normalize": composed(
+        image_normalize,
+        "data, mean, deviation",
+        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
+        note="a difference and a division, mean and deviation being arrays made before",
+    ),
+    "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
+    "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),
+    "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices"),
+    "image_resize_bilinear": _resized("bilinear"),
+    "image_resize_nearest": _resized("nearest"),
+    "upsample_nearest": composed(upsample_nearest, "data, scale", note="jax.numpy.repeat in both dimensions"),
+    "upsample_bilinear": _resized("bilinear"),
+    "grid_sample": composed(
+        grid_sample, "data, grid", note="jax.scipy.ndimage.map_coordinates under jax.vmap over batch and channels"
+    ),
+    "pixel_shuffle": composed(pixel_shuffle, "data, factor", note="a transpose between reshapes"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="jax.numpy.transpose between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="jax.numpy.transpose between reshapes"),
+    "im2col": composed(
+        im2col,
+        "data, kernel, stride, padding, dilation",
+        note="jax.lax.conv_general_dilated_patches and a reshape",
+    ),
+}

@@ -1,0 +1,94 @@
+"""Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax, nn
+
+from opperf.child.backends.call import Binding, composed
+
+EPSILON = 1e-5
+
+
+def batch_norm(
+    data: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool | None,
+    epsilon: float | None,
+) -> Any:
+    """Return each channel normalized by the statistics of the batch, or by the running ones."""
+    if training is False:
+        mean, variance = _along_channels(running_mean, data), _along_channels(running_var, data)
+        normal = nn.standardize(data, mean=mean, variance=variance, epsilon=_or_usual(epsilon))
+    else:
+        normal = nn.standardize(data, (0, *range(2, data.ndim)), epsilon=_or_usual(epsilon))
+    return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
+
+
+def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
+    """Return the last dimensions normalized, as many as the weight has."""
+    return _affine(nn.standardize(data, _last(weight), epsilon=_or_usual(epsilon)), weight, bias)
+
+
+def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
+    """Return the data over the root mean square of the last dimensions, as many as the weight has."""
+    mean = jnp.mean(jnp.square(data), _last(weight), keepdims=True)
+    return data * lax.rsqrt(mean + _or_usual(epsilon)) * weight
+
+
+def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | None) -> Any:
+    """Return groups of channels of each sample normalized."""
+    parted = data.reshape(data.shape[0], groups, -1)
+    normal = nn.standardize(parted, -1, epsilon=_or_usual(epsilon)).reshape(data.shape)
+    return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
+
+
+def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
+    """Return each channel of each sample normalized."""
+    normal = nn.standardize(data, tuple(range(2, data.ndim)), epsilon=_or_usual(epsilon))
+    return _affine(normal, _along_channels(weight, data), _along_channels(bias, data))
+
+
+def l2_normalize(data: Any, axis: int | tuple[int, ...], epsilon: float | None) -> Any:
+    """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
+    norm = jnp.sqrt(jnp.sum(jnp.square(data), axis, keepdims=True))
+    return data / jnp.maximum(norm, _or_usual(epsilon))
+
+
+def _affine(normal: Any, weight: Any, bias: Any) -> Any:
+    scaled = normal if weight is None else normal * weight
+    return scaled if bias is None else scaled + bias
+
+
+def _along_channels(values: Any, data: Any) -> Any:
+    """Return a vector in the shape in which it stands along the second dimension of the data."""
+    return None if values is None else values.reshape(1, -1, *(1,) * (data.ndim - 2))
+
+
+def _last(weight: Any) -> tuple[int, ...]:
+    return tuple(range(-weight.ndim, 0))
+
+
+def _or_usual(epsilon: float | None) -> float:
+    return EPSILON if epsilon is None else epsilon
+
+
+STANDARDIZED = "jax.nn.standardize, a product and a sum"
+
+BINDINGS: dict[str, Binding] = {
+    "batch_norm": composed(
+        batch_norm,
+        "data, weight, bias, running_mean, running_var, training, epsilon",
+        note=f"{STANDARDIZED}; running statistics are not updated",
+    ),
+    "layer_norm": composed(layer_norm, "data, weight, bias, epsilon", note=STANDARDIZED),
+    "rms_norm": composed(rms_norm, "data, weight, epsilon", note="jax.numpy.square, mean and jax.lax.rsqrt"),
+    "group_norm": composed(group_norm, "data, weight, bias, groups, epsilon", note=STANDARDIZED),
+    "instance_norm": composed(instance_norm, "data, weight, bias, epsilon", note=STANDARDIZED),
+    "l2_normalize": composed(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
+}

@@ -1,0 +1,147 @@
+"""What JAX's profiler recorded, as spans: planes of lines of events, as `jax.profiler.ProfileData` gives them.
+
+* A plane is the host or a device. A line of the host is a thread, and its events are all that the runtime marks;
+  operators are those that name an instruction of a compiled program (`hlo_op`) and the program (`hlo_module`).
+* An operator that runs on while its thread does other things is over when a mark says so, on whatever thread (`end: `).
+* A line of a device is a queue of kernels. What fills the queue is no operator of the host, so that an instruction's
+  kernels stand for it.
+* Times count from the beginning of the recording, which the plane of the task tells in nanoseconds since 1970.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from opperf.child.backends.thread_names import ThreadNames
+from opperf.domain.profile.event import Event
+
+Shapes = tuple[tuple[int, ...], ...]
+
+#: The plane of the task, and what it calls the beginning of the recording.
+TASK, BEGINNING = "Task Environment", "profile_start_time"
+#: The plane of the host, and how those of devices are called.
+HOST, DEVICE = "/host:CPU", "/device:"
+#: Lines of a device that hold what really ran there: the first kind that it has.
+QUEUES = ("Stream", "XLA Ops")
+#: What an event tells besides its name: the instruction, its program, and numbers by which a mark finds its operator.
+INSTRUCTION, PROGRAM, PRODUCED, CONSUMED = "hlo_op", "hlo_module", "_p", "_c"
+#: Said of the steps that a program marks by `jax.profiler.StepTraceAnnotation`, and which one it is.
+STEP, NUMBER = "_r", "step_num"
+#: The mark at an operator's end.
+ENDED = "end: "
+#: A call of a jitted function.
+CALL = "PjitFunction("
+#: What JAX puts before the name of a jitted function.
+JITTED = "jit_"
+#: What XLA puts behind an instruction's name to tell it from others of the name.
+COUNTED = re.compile(r"(?:\.\d+|\.clone|\.remat\d*)+$")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads recordings of one process.
+
+    `shapes` has those of an instruction's operands, by program and instruction. With `api` calls of jitted functions
+    are told as well.
+    """
+
+    process: int
+    threads: ThreadNames
+    shapes: Mapping[tuple[str, str], Shapes] = field(default_factory=dict)
+    api: bool = False
+
+    def spans(self, planes: Iterable[Any]) -> list[Event]:
+        """Return the spans of a recording."""
+        planes = list(planes)
+        tasks = (stat for plane in planes if plane.name == TASK for stat in plane.stats)
+        beginning = next((int(value) for name, value in tasks if name == BEGINNING), 0)
+        found: list[Event] = []
+        for plane in planes:
+            if plane.name == HOST:
+                found.extend(self._of_host(plane, beginning))
+            elif plane.name.startswith(DEVICE):
+                found.extend(self._of_device(plane, beginning))
+        return found
+
+    def _of_host(self, plane: Any, beginning: int) -> Iterator[Event]:
+        lines = [(thread, list(_told(line, beginning))) for thread, line in self._named(plane.lines)]
+        ends = {
+            event.stats[CONSUMED]: event.end
+            for _, events in lines
+            for event in events
+            if event.name.startswith(ENDED) and CONSUMED in event.stats
+        }
+        for thread, events in lines:
+            called = ("", 0)
+            for event in events:
+                if INSTRUCTION in event.stats:
+                    yield self._operator(event, thread, max(event.end, ends.get(event.stats.get(PRODUCED), 0)))
+                elif STEP in event.stats:
+                    name = f"{event.name} {event.stats.get(NUMBER, '')}".rstrip()
+                    yield Event(name, "step", event.begin, event.end - event.begin, self.process, thread)
+                elif self.api and event.name.startswith(CALL) and (event.name != called[0] or event.begin >= called[1]):
+                    called = event.name, event.end  # it is marked twice, one right within the other
+                    yield Event(event.name, "api", event.begin, event.end - event.begin, self.process, thread)
+
+    def _of_device(self, plane: Any, beginning: int) -> Iterator[Event]:
+        """Return the kernels, and for each that names an instruction an operator of the same time."""
+        lines = [*plane.lines]
+        queues: list[Any] = []
+        for kind in QUEUES:
+            queues = queues or [line for line in lines if line.name.startswith(kind)]
+        for line in queues:
+            thread = f"{plane.name.removeprefix(DEVICE)} {line.name}"
+            for event in _told(line, beginning):
+                took = event.end - event.begin
+                module = _module(event)
+                yield Event(event.name, "kernel", event.begin, took, self.process, thread, module=module, device=took)
+                if INSTRUCTION in event.stats:
+                    yield self._operator(event, thread, event.end, device=took)
+
+    def _operator(self, event: _Told, thread: str, end: int, device: int | None = None) -> Event:
+        instruction = str(event.stats[INSTRUCTION])
+        return Event(
+            COUNTED.sub("", instruction) or instruction,
+            "operator",
+            event.begin,
+            end - event.begin,
+            self.process,
+            thread,
+            shapes=self.shapes.get((str(event.stats.get(PROGRAM, "")), instruction), ()),
+            module=_module(event),
+            fused="fusion" in instruction,
+            device=device,
+        )
+
+    def _named(self, lines: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+        """Return the lines with the names of their threads; a pool gives all of its own the same, or a long number."""
+        seen: Counter[str] = Counter()
+        for line in lines:
+            seen[line.name] += 1
+            name = line.name.partition("/")[0] or "thread"
+            yield self.threads.of((line.name, seen[line.name]), name), line
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An event as it was recorded, in nanoseconds since 1970."""
+
+    name: str
+    begin: int
+    end: int
+    stats: Mapping[str, Any]
+
+
+def _told(line: Any, beginning: int) -> Iterator[_Told]:
+    for event in line.events:
+        begin = beginning + round(event.start_ns)
+        yield _Told(event.name, begin, begin + round(event.duration_ns), dict(event.stats))
+
+
+def _module(event: _Told) -> str:
+    """Return the name of the jitted function."""
+    return str(event.stats.get(PROGRAM, "")).removeprefix(JITTED)

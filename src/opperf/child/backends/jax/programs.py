@@ -1,0 +1,67 @@
+"""Whole operators under `jax.jit`: compiled once ahead of the first call, their plan of memory kept.
+
+* Tensors are arguments of a program, never closed over: XLA computes at compile time what it can see. A 512 x 512
+  product took 1330 us with its operands as arguments and 29 us with operands that were closed over.
+* Everything else (axes, shapes, element types, numbers) is closed over, as in a user's program, where they are static.
+* Everything that the function returns is returned by the program: XLA removes what nobody asks for.
+* The jitted function is what gets called: its dispatch took 5.9 us, that of the object that `compile()` returns 6.4.
+  The two share what was compiled, so a program is compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import jax
+
+from opperf.domain.measurement import Memory
+
+SOURCE = "XLA's plan of the program (outputs + temporaries - aliases)"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A jitted function that has been compiled for some arguments."""
+
+    function: Callable[..., Any]
+    compile_seconds: float
+    memory: Memory | None
+
+
+def program(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
+    """Trace and compile a function of arrays."""
+    jitted = jax.jit(function)
+    start = perf_counter()
+    compiled = jitted.lower(*arguments).compile()
+    return Program(jitted, perf_counter() - start, _planned(compiled))
+
+
+def over_tensors(
+    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the call as a function of its tensors alone, and those tensors, also from within lists."""
+    leaves, structure = jax.tree_util.tree_flatten((arguments, keywords))
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+    tensors = tuple(leaves[i] for i in places)
+    static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
+
+    def call(*given: Any) -> Any:
+        filled = list(static)
+        for i, tensor in zip(places, given, strict=True):
+            filled[i] = tensor
+        positional, named = jax.tree_util.tree_unflatten(structure, filled)
+        return function(*positional, **named)
+
+    return call, tensors
+
+
+def _planned(compiled: Any) -> Memory | None:
+    """Return outputs and temporaries; XLA's own peak has the arguments in it and misses a convolution's scratch."""
+    plan = compiled.memory_analysis()
+    if plan is None:
+        return None
+    taken = plan.output_size_in_bytes + plan.temp_size_in_bytes - plan.alias_size_in_bytes
+    return Memory(taken, None, SOURCE)

@@ -1,0 +1,256 @@
+"""JAX: tensors, functions and waiting.
+
+`compiled` is the mode that JAX is used in: `jax.jit` around the whole operator. `eager` calls the framework's function
+directly, which dispatches operator by operator.
+
+On a CPU with the `naive` engine, calls run in the calling thread and are done when they return: a product of 512 x 512
+takes 1.58 ms with a wait after each and 1.62 ms with one wait after fifty, and 99.9 % of the CPU time is the calling
+thread's. XLA keeps to this only while everything before is done. A single input that is still being copied sends the
+first call to another thread, and each call after it queues behind; so inputs are waited for when they are made, and
+whoever holds an output waits for it. Otherwise calls run behind the caller's back, nothing but their outputs can be
+waited for, and so those are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from math import prod
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import jaxlib
+import numpy as np
+
+from opperf.child.backends import threads
+from opperf.child.backends.agreement import ATOL, RTOL, agree
+from opperf.child.backends.bindings import bindings
+from opperf.child.backends.call import Binding
+from opperf.child.backends.jax import capture, counts, discovery, explain, functions, gradients, memory, outstanding
+from opperf.child.backends.jax.programs import Program, over_tensors, program
+from opperf.child.measure.clock import ProcessClock
+from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Counts, Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec, row_major
+
+#: JAX has all element types of numbers that opperf knows but one.
+DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES if name not in ("complex32", STRING)}
+
+
+def start(side: Side) -> JaxBackend:
+    """Return the backend of a side."""
+    return JaxBackend(side)
+
+
+class JaxBackend:
+    """JAX on a CPU or an accelerator."""
+
+    name = "jax"
+    immutable = True
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        in_place = side.device == "cpu" and side.engine == "naive"
+        jax.config.update("jax_cpu_enable_async_dispatch", not in_place)  # read when the CPU's client is made
+        self.device = _device(side.device)
+        jax.config.update("jax_default_device", self.device)
+        self.collects = not in_place
+        #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
+        self.plans: WeakKeyDictionary[Callable[..., Any], Memory | None] = WeakKeyDictionary()
+        square, product = jnp.ones((384, 384), jnp.float32), jax.jit(jnp.matmul)
+        self.threads_seen: float | None = threads.seen(lambda: product(square, square).block_until_ready())
+
+    def facts(self) -> dict[str, Any]:
+        """Return versions, device and threads."""
+        return {
+            "version": jax.__version__,
+            "jaxlib": jaxlib.__version__,
+            "numpy": np.__version__,
+            "platform": self.device.platform,
+            "platform_version": self.device.client.platform_version,
+            "device": self.device.device_kind,
+            "x64": jax.config.jax_enable_x64,
+            "dispatch": "asynchronous" if self.collects else "in the calling thread",
+            "random_generator": jax.config.jax_default_prng_impl,
+            "matmul_precision": jax.config.jax_default_matmul_precision,
+            "threads": self.side.threads,
+            "threads_seen": self.threads_seen,
+        }
+
+    def devices(self) -> list[str]:
+        """Return accelerators first; a side on the CPU does not look for them."""
+        found = [f"{_spelled(device)}:{device.id}" for device in jax.devices() if device.platform != "cpu"]
+        return [*found, "cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D NumPy array over the bytes."""
+        return np.frombuffer(raw, DTYPES[dtype])
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return an array on the device, in memory of XLA's own: NumPy's may lie at any address."""
+        if strides is not None and tuple(strides) != row_major(shape):
+            raise Unsupported(
+                f"strides {list(strides)} are asked for, and arrays of JAX are row-major",
+                slug="no_strides",
+                hint="leave `strides` out",
+            )
+        if dtype.startswith("complex") and host.size == 2 * prod(shape):
+            host = host.view(f"complex{16 * host.itemsize}")
+        values = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        return jax.device_put(values, self.device, may_alias=False).block_until_ready()
+
+    def dtype(self, name: str) -> Any:
+        """Return the NumPy dtype that JAX uses, `bfloat16` among them."""
+        if name not in DTYPES:
+            hint = "ONNX Runtime has it" if name == STRING else "torch has it; JAX has complex64"
+            raise Unsupported(f"JAX has no {name}", slug="no_such_dtype", hint=hint)
+        return DTYPES[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of an array."""
+        values = np.asarray(tensor.todense() if _is_sparse(tensor) else tensor)
+        return values.tobytes(), values.shape, _named(values.dtype)
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the arrays in a result; a sparse one, which holds several, is one."""
+        leaves = jax.tree_util.tree_leaves(value, is_leaf=_is_sparse)
+        return [leaf for leaf in leaves if isinstance(leaf, jax.Array) or _is_sparse(leaf)]
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        return TensorSpec(tuple(tensor.shape), _named(tensor.dtype))
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator."""
+        return bindings("jax")
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, `primitive.add`, ..."""
+        return functions.resolve(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: JAX has functions only."""
+        return None
+
+    def names(self) -> list[str]:
+        """Return the functions of the usual places."""
+        return functions.names()
+
+    def registered(self) -> list[str]:
+        """Return the functions of those places that compute."""
+        return discovery.functions().paths()
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return the case of a function by the rules of its name or its arguments."""
+        return discovery.functions().examples(path, size)
+
+    def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
+        """Compile a function of arrays and keep its plan of memory."""
+        made = program(function, arguments)
+        self.plans[made.function] = made.memory
+        return made
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call itself, or the program of it."""
+        if self.side.mode == "eager":
+            return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+        call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
+        made = self.program(call, tensors)
+        return Work(made.function, tensors, {}, nullcontext, compile_seconds=made.compile_seconds)
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradients alone."""
+        return gradients.backward(self, bound, cotangents, fresh=fresh)
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return a forward and its gradients as one program."""
+        return gradients.forward_backward(self, bound, cotangents)
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Return what does nothing: arrays of JAX never change."""
+        return _nothing
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return agree(left, right, _close)
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for every output that is held; there are none where calls are done when they return."""
+        if outputs is None:
+            outstanding.wait()
+        elif outputs:
+            jax.block_until_ready(outputs)
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return None: JAX hands out no events of a device."""
+        return None
+
+    def cache_sweep(self) -> None:
+        """Return None: JAX does not tell the size of a device's cache."""
+
+    def free_memory(self) -> int | None:
+        """Return what XLA may still take of its share of a device; it has none of the machine's own memory."""
+        known = None if self.device.platform == "cpu" else self.device.memory_stats()
+        return None if known is None else int(known["bytes_limit"]) - int(known["bytes_in_use"])
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what XLA plans for one call."""
+        if work.function in self.plans:
+            return self.plans[work.function]
+        return memory.of_eager_call(work)
+
+    def counts(self, work: Work, *, long: bool = False) -> Counts | None:
+        """Return what XLA counts in the program of a call, before it merges anything."""
+        return counts.of_call(work)
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the instructions of the compiled program."""
+        return [explain.of_call(work)]
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return the primitives of the program that JAX traces of a function."""
+        return capture.of_call(function)
+
+
+def _device(name: str) -> Any:
+    platform, _, index = name.partition(":")
+    try:
+        return jax.devices(platform)[int(index or 0)]
+    except (RuntimeError, IndexError) as error:
+        raise Unsupported(f"JAX has no device `{name}`", slug="no_device", hint=str(error).splitlines()[0]) from error
+
+
+def _spelled(device: Any) -> str:
+    """Return the platform as users write it: JAX calls a CUDA device `gpu`."""
+    return "cuda" if device.platform == "gpu" else str(device.platform)
+
+
+def _named(dtype: Any) -> str:
+    name = str(dtype)
+    if name not in ITEM_SIZES:
+        raise Unsupported(f"opperf has no name for arrays of {name}", slug="unknown_dtype")
+    return name
+
+
+def _is_sparse(value: Any) -> bool:
+    """Whether a value is an array of `jax.experimental.sparse`, which takes long to import."""
+    return hasattr(value, "todense")
+
+
+def _nothing() -> None:
+    return None
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    dtype = DTYPES[left[2]]
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return False
+    wide = np.complex128 if jnp.issubdtype(dtype, jnp.complexfloating) else np.float64
+    ours, theirs = (np.frombuffer(value[0], dtype).astype(wide) for value in (left, right))
+    return bool(np.allclose(ours, theirs, rtol=RTOL, atol=ATOL, equal_nan=True))

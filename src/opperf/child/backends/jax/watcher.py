@@ -1,0 +1,149 @@
+"""JAX's profiler as opperf watches a program with it.
+
+* It records into a folder, from which it is read and which is removed. Python is not traced: that would slow the
+  program down, and tells nothing of operators.
+* JAX looks for devices when it is first used, and a program may choose them until then. The profiler needs them. So
+  where none was looked for, the recording begins with the first program that is compiled, before it runs.
+* The process has one profiler. A program that records by itself meanwhile is told so by JAX, with an error.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import jax
+import jax.monitoring
+from jax._src import xla_bridge
+
+from opperf.child.backends.jax import hlo, outstanding
+from opperf.child.backends.jax.planes import Reader, Shapes
+from opperf.child.backends.thread_names import ThreadNames
+from opperf.domain.errors import ProfilerError
+from opperf.domain.profile.event import Event, Profile, merge
+from opperf.domain.profile.steps import Steps
+from opperf.domain.profile.watching import Watching
+
+Folder = TemporaryDirectory[str]
+
+#: What JAX tells its listeners when a program has been compiled.
+COMPILED = "/jax/core/compile/backend_compile_duration"
+#: What is asked for and cannot be told.
+MEMORY = "JAX's profiler tells no memory of single operators"
+STACKS = "JAX's profiler tells no lines of Python of operators"
+SHAPES = "shapes are those of the programs that still exist; where a function was compiled for several, there are none"
+#: What was found.
+NAMES = "operators are instructions of compiled programs, as XLA names them; a `fusion` is what XLA runs as one"
+ENDED = "the program ended the recording of JAX's profiler by itself, so that the rest was not seen"
+
+
+class Watcher:
+    """JAX's profiler."""
+
+    framework = "jax"
+    allows_copies = False  # JAX's threads are not copied, and it warns of every fork
+
+    def __init__(self, watching: Watching) -> None:
+        self._watching = watching
+        # When Python ends it removes all such folders together, in the order in which the first of them was made: after
+        # it has called what was registered later than this, as who reads the profile then.
+        self._folder = TemporaryDirectory(prefix="opperf-jax-", ignore_cleanup_errors=True)
+        self._threads = ThreadNames()
+        self._steps = Steps()
+        self._recording: Folder | None = None
+        self._recorded: list[tuple[Folder, Mapping[tuple[str, str], Shapes]]] = []
+        self._awaiting = self._listening = False
+        self._notes: dict[str, None] = {}
+        lost = {MEMORY: watching.memory, STACKS: watching.stacks, SHAPES: watching.shapes}
+        self._untold = tuple(note for note, asked in lost.items() if asked)
+
+    def start(self) -> None:
+        """Begin to watch; what was asked for before is waited for first, so that it is not seen.
+
+        Raises `ProfilerError` when the program uses the profiler by itself.
+        """
+        self._steps.begin()
+        if xla_bridge.backends_are_initialized():
+            self._record()
+            return
+        self._awaiting = True
+        if not self._listening:
+            jax.monitoring.register_event_duration_secs_listener(self._compiled)
+            self._listening = True
+
+    def stop(self) -> None:
+        """Wait for everything that was asked for, then watch no more."""
+        self._awaiting = False
+        if self._recording is None:  # nothing was ever compiled
+            return
+        outstanding.settle()
+        try:
+            jax.profiler.stop_trace()
+        except RuntimeError:
+            self._notes[ENDED] = None
+        self._recorded.append((self._recording, _shapes() if self._watching.shapes else {}))
+        self._recording = None
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time, of this process; only while stopped."""
+        recorded, self._recorded = self._recorded, []
+        events: list[Event] = []
+        for recording, shapes in recorded:
+            reader = Reader(os.getpid(), self._threads, shapes, self._watching.api)
+            with recording as folder:
+                for file in sorted(Path(folder).rglob("*.xplane.pb")):
+                    events.extend(reader.spans(jax.profiler.ProfileData.from_file(str(file)).planes))
+        if any(event.kind == "operator" for event in events):
+            self._notes[NAMES] = None
+        notes, self._notes = (*self._untold, *self._notes), {}
+        facts = {"framework": self.framework, "version": jax.__version__}
+        return merge([Profile(tuple(events)), Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+
+    def step(self, name: str) -> None:
+        """Mark where a step of the program ends; the span is called by its name."""
+        self._steps.end(name, threading.current_thread().name)
+
+    def _compiled(self, event: str, duration: float, **details: Any) -> None:
+        """Begin with the first program, as JAX's listener; it is the program's own call, so that nothing is raised."""
+        if event == COMPILED and self._awaiting:
+            self._awaiting = False
+            try:
+                self._record()
+            except ProfilerError as problem:
+                self._notes[problem.message] = None
+
+    def _record(self) -> None:
+        outstanding.settle()
+        folder = TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True)
+        options = jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0
+        options.enable_hlo_proto = False
+        try:
+            jax.profiler.start_trace(folder.name, profiler_options=options)
+        except RuntimeError as problem:
+            folder.cleanup()
+            raise ProfilerError(
+                f"JAX's profiler cannot be started: {problem}",
+                hint="end the program's own recording first (`jax.profiler.stop_trace`): a process has one",
+                slug="profiler_taken",
+            ) from problem
+        self._recording = folder
+
+
+def _shapes() -> dict[tuple[str, str], Shapes]:
+    """Return the shapes of operands by program and instruction; empty where programs of one name differ."""
+    found: dict[tuple[str, str], Shapes] = {}
+    if not xla_bridge.backends_are_initialized():
+        return found
+    for executable in xla_bridge.get_backend().live_executables():
+        with suppress(jax.errors.JaxRuntimeError):  # of some devices, programs cannot be read
+            for module in executable.hlo_modules():
+                for instruction, shapes in hlo.shapes(module.to_string()).items():
+                    key = module.name, instruction
+                    found[key] = shapes if found.get(key, shapes) == shapes else ()
+    return found

@@ -1,0 +1,238 @@
+"""Which operators a function runs, with their arguments as they were: seen where Python calls MXNet's library.
+
+All imperative operators go through one function of the C API, which is replaced while the user's function runs; so is
+the one that walks back, which then knows of every recorded operator that its gradient is computed. A hybridized block
+is run operator by operator. What MXNet calls by other ways is not seen: executors of its older `Module`, and
+`np.zeros` and `np.tensordot`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import mxnet as mx
+from mxnet import autograd
+from mxnet.base import _LIB
+
+from opperf.child.backends.mxnet import graphs, history, registered
+from opperf.child.backends.mxnet.described import array_at, case_of, spec
+from opperf.child.backends.mxnet.flow import flowing
+from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.case import Case
+from opperf.domain.tensor import TensorSpec
+
+#: Functions of the C API that return a view. They compute nothing, and their gradients do.
+VIEWS = ("MXNDArrayReshape64", "MXNDArraySlice", "MXNDArraySlice64", "MXNDArrayAt", "MXNDArrayAt64")
+#: From so many gradients of one array on, MXNet adds them up one by one (MXNET_EXEC_INPLACE_GRAD_SUM_CAP).
+ADDED_AT_ONCE = 8
+
+
+def of_call(function: Callable[[], Any]) -> list[Captured]:
+    """Call a function and return every operator that it runs, in forward and backward, in order."""
+    recorder = Recorder()
+    with ExitStack() as stack:
+        for owner, name, watch in (
+            (_LIB, "MXImperativeInvokeEx", recorder.invoking),
+            (_LIB, "MXAutogradBackwardEx", recorder.walking),
+            *((_LIB, name, recorder.viewing) for name in VIEWS if hasattr(_LIB, name)),
+            (mx.nd.CachedOp, "__call__", recorder.running),
+            (mx.gluon.Block, "__call__", recorder.entering),
+        ):
+            stack.enter_context(_replaced(owner, name, watch))
+        function()
+        mx.nd.waitall()
+    return recorder.calls
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, watch: Callable[[Any], Any]) -> Iterator[None]:
+    """Put what `watch` makes of a function in the function's place, for a while."""
+    function = getattr(owner, name)
+    setattr(owner, name, watch(function))
+    try:
+        yield
+    finally:
+        setattr(owner, name, function)
+
+
+class Recorder:
+    """Takes operators as they are called."""
+
+    def __init__(self) -> None:
+        self.calls: list[Captured] = []
+        self._blocks: list[Any] = []
+        self._within = ""
+        self._recorded: dict[str, Captured] = {}
+        self._views: dict[str, tuple[TensorSpec, str]] = {}
+
+    @property
+    def _here(self) -> str:
+        """The name of the innermost block; empty outside of every block."""
+        return self._within or (str(self._blocks[-1].name) if self._blocks else "")
+
+    # What is put in the place of MXNet's functions -------------------------------------------------------------------
+
+    def entering(self, call: Any) -> Any:
+        """Return what calls a block and knows that it is inside."""
+
+        def watched(block: Any, *args: Any, **kwargs: Any) -> Any:
+            self._blocks.append(block)
+            try:
+                return call(block, *args, **kwargs)
+            finally:
+                self._blocks.pop()
+
+        return watched
+
+    def invoking(self, invoke: Any) -> Any:
+        """Return what calls an operator and takes it; described before, as it may change its inputs."""
+
+        def watched(handle: Any, count: Any, given: Any, made_count: Any, made: Any, *attributes: Any) -> Any:
+            arrays = [given[i] for i in range(count.value)]
+            written = [made._obj[i] for i in range(made_count._obj.value)]
+            told, keys, values, _ = attributes
+            named = {keys[i].decode(): values[i].decode() for i in range(told.value)}
+            call = self._described(registered.named(handle.value), arrays, named, written)
+            status = invoke(handle, count, given, made_count, made, *attributes)
+            if not status:
+                self.calls.append(call)
+                returned = bool(made_count._obj.value) and autograd.is_recording()
+                node = history.node_name(made._obj[0]) if returned else None
+                if node is not None:
+                    self._recorded[node] = call
+            return status
+
+        return watched
+
+    def walking(self, walk: Any) -> Any:
+        """Return what computes gradients and takes them."""
+
+        def watched(count: Any, heads: Any, *rest: Any) -> Any:
+            graph = history.graph_behind(list(heads))
+            status = walk(count, heads, *rest)
+            if not status:
+                self.calls += self._gradients(graph)
+            return status
+
+        return watched
+
+    def viewing(self, view: Any) -> Any:
+        """Return what makes a view and remembers of what, for its gradient."""
+
+        def watched(handle: Any, *rest: Any) -> Any:
+            status = view(handle, *rest)
+            if not status and autograd.is_recording():
+                self._viewed(handle.value, rest[-1]._obj.value)
+            return status
+
+        return watched
+
+    def running(self, run: Any) -> Any:
+        """Return what runs a cached graph operator by operator."""
+
+        def watched(cached: Any, *arrays: Any, **written: Any) -> Any:
+            block = next((one for one in reversed(self._blocks) if getattr(one, "_cached_op", None) is cached), None)
+            results = None if block is None or written else self._run(block, arrays)
+            if results is None:
+                self.calls.append(Captured("CachedOp", why="a graph that runs as a whole only", module=self._here))
+                return run(cached, *arrays, **written)
+            return results[0] if len(results) == 1 else results
+
+        return watched
+
+    # What is made of it ----------------------------------------------------------------------------------------------
+
+    def _described(
+        self, name: str, arrays: Sequence[int], attributes: dict[str, str], written: Sequence[int]
+    ) -> Captured:
+        """Return a call of an operator with arrays at some addresses."""
+        try:
+            tensors = [spec(array_at(address)) for address in arrays]
+            case = case_of(name, tensors, attributes, [array_at(address) for address in written])
+        except Unsupported as error:
+            return Captured(name, why=str(error), module=self._here)
+        return Captured(name, case, module=self._here)
+
+    def _run(self, block: Any, arrays: Sequence[Any]) -> list[Any] | None:
+        """Return the results of a block's graph; None where it cannot be run operator by operator."""
+        prefixes = list(_prefixes(block))
+
+        def entered(node: str) -> None:
+            owners = [prefix for prefix in prefixes if prefix and node.startswith(prefix)]
+            self._within = max(owners, key=len, default=block.prefix).rstrip("_")
+
+        before = len(self.calls)
+        try:
+            found = graphs.run(block._cached_graph[1], arrays, entered)
+        except mx.MXNetError:  # a shape that is known to the whole graph only
+            del self.calls[before:]
+            found = None
+        finally:
+            self._within = ""
+        return found
+
+    def _gradients(self, graph: dict[str, Any]) -> list[Captured]:
+        """Return the gradients of recorded operators, the last first, and what adds up those of one array."""
+        flows = flowing(graph)
+        found: list[Captured] = []
+        uses: dict[tuple[int, int], list[TensorSpec]] = {}
+        for node, flow in reversed(list(zip(graph["nodes"], flows))):
+            if node["op"] == "null" or not flow:
+                continue
+            call = self._recorded.get(node["name"]) or self._view(node)
+            found.append(_gradient(call, [flows[entry[0]] for entry in node["inputs"]]))
+            if call.case is not None:
+                for entry, tensor in zip(node["inputs"], call.case.tensors()):
+                    if flows[entry[0]]:
+                        uses.setdefault((entry[0], entry[1]), []).append(replace(tensor, range=None))
+        return found + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
+
+    def _viewed(self, given: int, made: int) -> None:
+        """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""
+        try:
+            view, whole = spec(array_at(made)), spec(array_at(given))
+        except Unsupported:
+            return
+        if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array
+            return
+        names = history.between(made, given)
+        read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
+        self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
+
+    def _view(self, node: Any) -> Captured:
+        """Return a view as the operator that autograd takes it for."""
+        if node["name"] not in self._views:
+            return Captured(node["op"], why="it was called where it was not seen")
+        tensor, module = self._views[node["name"]]
+        return Captured(node["op"], case_of(node["op"], [tensor], node.get("attrs", {}), []), module=module)
+
+
+def _prefixes(block: Any) -> Iterator[str]:
+    """Yield how the names of operators begin in a block, and in those below it."""
+    yield block.prefix
+    for child in block._children.values():
+        yield from _prefixes(child)
+
+
+def _gradient(call: Captured, flows: Sequence[bool]) -> Captured:
+    """Return the gradient of a call, to those of its arrays that one flows to."""
+    if call.case is None:
+        return replace(call, backward=True)
+    inputs = {
+        name: replace(tensor, requires_grad=None if flow or not tensor.is_float else False)
+        for name, tensor, flow in zip(call.case.inputs, call.case.tensors(), flows)
+    }
+    return replace(call, case=replace(call.case, inputs=inputs), backward=True, direction="backward")
+
+
+def _sums(tensors: Sequence[TensorSpec]) -> list[Captured]:
+    """Return the calls that add up the gradients of an array which several operators read."""
+    count = len(tensors)
+    if count < ADDED_AT_ONCE:
+        case = Case("mxnet:nd.add_n", {f"args{i}": tensor for i, tensor in enumerate(tensors)}, {"num_args": count})
+        return [Captured("add_n", case, backward=True)]
+    case = Case("mxnet:nd._internal._grad_add", {"lhs": tensors[0], "rhs": tensors[0]})
+    return [Captured("_grad_add", case, backward=True, count=count - 1)]

@@ -1,0 +1,96 @@
+"""A call of a registered operator as a case: arrays by the registry's names, attributes as MXNet was told them."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import mxnet as mx
+import numpy
+from mxnet.base import _LIB, NDArrayHandle, check_call
+
+from opperf.child.backends.mxnet import registered
+from opperf.child.backends.mxnet.paths import function_at
+from opperf.child.backends.seen import bounds
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Argument, Case, ListOf
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+
+#: Operators that compute something else in training.
+TRAINED = frozenset(
+    {"BatchNorm", "BatchNorm_v1", "Dropout", "LeakyReLU", "RNN", "_contrib_BatchNormWithReLU", "_contrib_SyncBatchNorm"}
+)
+
+
+def array_at(address: int) -> Any:
+    """Return the array at an address as one more array of the same memory, which MXNet frees by itself."""
+    copy = NDArrayHandle()
+    check_call(_LIB.MXShallowCopyNDArray(NDArrayHandle(address), ctypes.byref(copy)))
+    return mx.nd.NDArray(copy)
+
+
+def spec(array: Any) -> TensorSpec:
+    """Return the description of an array and of its values; raises `Unsupported`."""
+    plain = _plain(array)
+    return replace(plain, range=bounds(array.asnumpy()))
+
+
+def _plain(array: Any) -> TensorSpec:
+    """Return the description of an array whatever it holds; raises `Unsupported` for what no case can hold."""
+    if array.stype != "default":
+        raise Unsupported(f"an array that is {array.stype}")
+    name = numpy.dtype(array.dtype).name
+    if name not in ITEM_SIZES:
+        raise Unsupported(f"an array of {name}")
+    return TensorSpec(tuple(array.shape or ()), name)
+
+
+def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, str], written: Sequence[Any]) -> Case:
+    """Return the case of a call; `written` are arrays that it was given to write into.
+
+    Raises `Unsupported` for an operator that no path leads to.
+    """
+    if name == "Custom":
+        raise Unsupported("an operator of your own, which is not there without your code")
+    known = registered.signature(name)
+    function: Any = function_at(known.path)
+    inputs: dict[str, Argument] = dict(zip(_names(known, len(arrays)), arrays))
+    given: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
+    if name in TRAINED and mx.autograd.is_training():
+        given["training"] = True
+    outputs = [_plain(array) for array in written]
+    if outputs and not isinstance(function, registered.Registered):
+        # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
+        (given if known.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
+    elif outputs and function.places is not None and function.places.stop is None:
+        inputs.update({f"out{i}": output for i, output in enumerate(outputs)})
+    return Case(f"mxnet:{known.path}", inputs, given)
+
+
+def _names(known: registered.Signature, count: int) -> list[str]:
+    """Return the names of so many arrays by their places; those of a list are numbered."""
+    single = known.arrays[:-1] if known.many else known.arrays
+    listed = known.arrays[-1] if known.many else "array"
+    return [*single[:count], *(f"{listed}{i}" for i in range(count - len(single)))]
+
+
+def _told(name: str, text: str) -> bool:
+    """Whether an attribute says what is so without it, or where the program ran: it is measured elsewhere."""
+    return name == "ctx" or (name, text) == ("dtype", "None")
+
+
+def _value(text: str) -> Argument:
+    """Return the number, truth value or tuple of such that MXNet spells so; else the text, which it takes as well.
+
+    >>> _value("(5, 5)"), _value("relu"), _value("1e-5")
+    ((5, 5), 'relu', '1e-5')
+    """
+    try:
+        found: Any = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    plain = found is None or isinstance(found, (bool, int, float, tuple))
+    return found if plain and str(found) == text else text

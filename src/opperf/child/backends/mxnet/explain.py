@@ -1,0 +1,45 @@
+"""What runs in a call in MXNet: operators as its profiler sums them up, and what oneDNN prints.
+
+oneDNN decides by a variable whether it prints, when it first runs; the parent sets that for a child that is asked to
+explain. The profiler's first call is not counted: it holds what is set up once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from opperf.child.backends import verbose
+from opperf.child.backends.mxnet.profile import window
+from opperf.child.backends.printed import Printed
+from opperf.child.backends.repeated import repeated
+from opperf.domain.backend import Work
+from opperf.domain.explanation import Event, Explanation
+
+#: oneDNN's switch, by the name of each generation.
+SWITCHES = ("DNNL_VERBOSE", "MKLDNN_VERBOSE")
+
+
+def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
+    """Return what ran in each of `calls` calls."""
+    printed = Printed()
+    repeated(work, calls, wait, printed.catch)
+    notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not asked to print what it runs",)
+    found = zip(_profiled(work, calls, wait), map(verbose.read, printed.texts), strict=True)
+    return [Explanation((*operators, *primitives), notes) for operators, primitives in found]
+
+
+def _profiled(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
+    found: list[list[Event]] = []
+    with window() as profiler:
+
+        @contextmanager
+        def running() -> Iterator[None]:
+            with profiler.open():
+                yield
+            found.append(profiler.read())
+
+        repeated(work, calls + 1, wait, running)
+    return found[1:]

@@ -1,0 +1,111 @@
+"""Attention, composed: MXNet's fused ones take interleaved projections, not queries, keys and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mxnet as mx
+import numpy
+
+from opperf.child.backends.call import Binding
+from opperf.child.backends.mxnet.spelling import Composition, Settled, composed
+
+
+def scaled_dot_product_attention(F: Any, query: Any, key: Any, value: Any, *mask: Any, scale: float) -> Any:
+    """Weigh the values; a mask is added to the scores."""
+    scores = F.linalg.gemm2(query, key, transpose_b=True, alpha=scale)
+    if mask:
+        scores = F.broadcast_add(scores, mask[0])
+    return F.linalg.gemm2(F.softmax(scores, axis=-1), value)
+
+
+def grouped_query_attention(F: Any, query: Any, key: Any, value: Any, *mask: Any, scale: float, shared: int) -> Any:
+    """Weigh the values, the queries of the heads that share a key being one long row of queries."""
+    joined = F.reshape(query, shape=(0, shared, -1, 0), reverse=True)
+    found = scaled_dot_product_attention(F, joined, key, value, *mask, scale=scale)
+    return F.reshape_like(found, query)
+
+
+def multi_head_attention(
+    F: Any, data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, *, heads: int, width: int
+) -> Any:
+    """Project, cut into heads, weigh, join and project back."""
+    projected = F.FullyConnected(data, weight, bias, num_hidden=3 * width, flatten=False)
+    parted = F.transpose(F.reshape(projected, shape=(0, 0, 3, heads, -1)), axes=(2, 0, 3, 1, 4))
+    query, key, value = F.split(parted, num_outputs=3, axis=0, squeeze_axis=True)
+    found = scaled_dot_product_attention(F, query, key, value, scale=(width // heads) ** -0.5)
+    joined = F.reshape(F.transpose(found, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
+    return F.FullyConnected(joined, output_weight, output_bias, num_hidden=width, flatten=False)
+
+
+def rotary_embedding(F: Any, data: Any, cosine: Any, sine: Any) -> Any:
+    """Turn the data by the angles of its places."""
+    first, second = F.split(data, num_outputs=2, axis=-1)
+    exchanged = F.concat(F.negative(second), first, dim=-1)
+    return F.broadcast_mul(data, cosine) + F.broadcast_mul(exchanged, sine)
+
+
+def _mask(query: Any, keys: int, repeats: int = 1) -> Any:
+    """Return minus infinity where a key is later than the query, once for each head that is joined."""
+    future = numpy.tile(numpy.triu(numpy.full((query.shape[-2], keys), -numpy.inf), 1), (repeats, 1))
+    mask = future.reshape((1,) * (query.ndim - 2) + future.shape)
+    return mx.nd.array(mask, ctx=query.context, dtype=query.dtype)
+
+
+def _attention(query: Any, key: Any, value: Any, causal: bool = False) -> Settled:
+    arrays = [query, key, value]
+    if causal:
+        arrays.append(_mask(query, key.shape[-2]))
+    return Composition(scaled_dot_product_attention), tuple(arrays), {"scale": query.shape[-1] ** -0.5}
+
+
+def _grouped(query: Any, key: Any, value: Any, causal: bool = False) -> Settled:
+    arrays, heads, shared = [query, key, value], query.shape[1], key.shape[1]
+    if causal:
+        arrays.append(_mask(query, key.shape[-2], heads // shared))
+    return Composition(grouped_query_attention), tuple(arrays), {"scale": query.shape[-1] ** -0.5, "shared": shared}
+
+
+def _layer(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> Settled:
+    arrays = (data, weight, bias, output_weight, output_bias)
+    return Composition(multi_head_attention), arrays, {"heads": heads, "width": data.shape[-1]}
+
+
+def _over_heads(angles: Any) -> Any:
+    return angles.reshape((1, 1, *angles.shape))
+
+
+BINDINGS: dict[str, Binding] = {
+    "scaled_dot_product_attention": composed(
+        scaled_dot_product_attention,
+        "query, key, value",
+        "causal=causal",
+        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the causal mask is made before and added",
+        settle=_attention,
+    ),
+    "causal_attention": composed(
+        scaled_dot_product_attention,
+        "query, key, value, True",
+        note="nd.linalg.gemm2, a sum with a mask made before, nd.softmax and nd.linalg.gemm2",
+        settle=_attention,
+    ),
+    "grouped_query_attention": composed(
+        grouped_query_attention,
+        "query, key, value",
+        "causal=causal",
+        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2 between nd.reshape; a causal mask is added",
+        settle=_grouped,
+    ),
+    "multi_head_attention": composed(
+        multi_head_attention,
+        "data, weight, bias, output_weight, output_bias, heads",
+        note="nd.FullyConnected, nd.linalg.gemm2, nd.softmax, nd.linalg.gemm2 and nd.FullyConnected",
+        settle=_layer,
+    ),
+    "rotary_embedding": composed(
+        rotary_embedding,
+        "data, cosine, sine",
+        adapt={"cosine": _over_heads, "sine": _over_heads},
+        note="nd.split, nd.concat of the exchanged halves, nd.broadcast_mul twice and a sum",
+    ),
+}

@@ -1,0 +1,90 @@
+"""Images in MXNet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from opperf.child.backends.call import Binding, Call, Missing, call
+from opperf.child.backends.mxnet.spelling import composed
+
+
+def grid_sample(F: Any, data: Any, grid: Any) -> Any:
+    """Sample at a grid whose coordinates stand first, as MXNet wants them."""
+    return F.BilinearSampler(data, F.transpose(grid, axes=(0, 3, 1, 2)))
+
+
+def pixel_shuffle(F: Any, data: Any, *, factor: int) -> Any:
+    """Take the channels apart and move them between the pixels; `nd.depth_to_space` takes them in another order."""
+    parted = F.reshape(data, shape=(0, -4, -1, factor * factor, 0, 0))
+    parted = F.reshape(parted, shape=(0, 0, -4, factor, factor, 0, 0))
+    moved = F.transpose(parted, axes=(0, 1, 4, 2, 5, 3))
+    return F.reshape(moved, shape=(0, 0, -3, -3))
+
+
+def _pair(name: str, default: int) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
+    """Return a number for each space dimension."""
+
+    def spread(case: Mapping[str, Any]) -> tuple[int, ...]:
+        value = case.get(name)
+        value = default if value is None else value
+        return (value,) * 2 if isinstance(value, int) else tuple(value)
+
+    return spread
+
+
+def _size(place: int) -> Callable[[Mapping[str, Any]], int]:
+    """Return how high (0) or wide (1) the result is, by its size or by the scale."""
+
+    def pixels(case: Mapping[str, Any]) -> int:
+        if "scale" in case:
+            return int(case["scale"] * case["data"].shape[2 + place])
+        return _pair("size", 1)(case)[place]
+
+    return pixels
+
+
+def _columns(case: Mapping[str, Any]) -> int:
+    """Return the axis along a row of pixels, before that of the channels."""
+    return int(case["data"].ndim) - 2
+
+
+def _rows(case: Mapping[str, Any]) -> int:
+    """Return the axis along a column of pixels."""
+    return int(case["data"].ndim) - 3
+
+
+def _bilinear() -> Call:
+    derive = {"height": _size(0), "width": _size(1)}
+    return call("nd.contrib.BilinearResize2D", "data", "height=height, width=width, align_corners=False", derive=derive)
+
+
+BINDINGS: dict[str, Binding] = {
+    "image_to_tensor": call("nd.image.to_tensor", "data"),
+    "image_normalize": call("nd.image.normalize", "data", "mean=mean, std=deviation"),
+    # nd.image.flip_left_right and its sister take one image, no batch.
+    "image_flip_left_right": call("nd.flip", "data", "axis=columns", derive={"columns": _columns}),
+    "image_flip_top_bottom": call("nd.flip", "data", "axis=rows", derive={"rows": _rows}),
+    "image_crop": call("nd.image.crop", "data", "x=left, y=top, width=width, height=height"),
+    "image_resize_bilinear": _bilinear(),
+    "image_resize_nearest": Missing(
+        "MXNet repeats pixels a whole number of times; to any size only `nd.image.resize` goes, which rounds as OpenCV"
+    ),
+    "upsample_nearest": call("nd.UpSampling", "data", "scale=scale, sample_type='nearest'"),
+    "upsample_bilinear": _bilinear(),
+    "grid_sample": composed(grid_sample, "data, grid", note="nd.transpose of the grid and nd.BilinearSampler"),
+    "pixel_shuffle": composed(pixel_shuffle, "data", "factor=factor", note="nd.reshape and nd.transpose"),
+    "depth_to_space": call("nd.depth_to_space", "data", "block_size=factor"),
+    "space_to_depth": call("nd.space_to_depth", "data", "block_size=factor"),
+    "im2col": call(
+        "nd.im2col",
+        "data",
+        "kernel=kernel, stride=stride, dilate=dilation, pad=padding",
+        derive={
+            "kernel": _pair("kernel", 1),
+            "stride": _pair("stride", 1),
+            "dilation": _pair("dilation", 1),
+            "padding": _pair("padding", 0),
+        },
+    ),
+}

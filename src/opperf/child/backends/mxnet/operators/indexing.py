@@ -1,0 +1,81 @@
+"""MXNet's operators that pick or place elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mxnet as mx
+import numpy
+
+from opperf.child.backends.call import Binding, call
+from opperf.child.backends.mxnet.spelling import Composition, Settled, composed, settled
+
+
+def gather(F: Any, data: Any, indices: Any, *places: Any, axis: int) -> Any:
+    """Pick points: along `axis` by the indices, along the others by their own places."""
+    return F.gather_nd(data, F.stack(*places[:axis], indices, *places[axis:], axis=0))
+
+
+def scatter_add(F: Any, data: Any, indices: Any, updates: Any, *places: Any, axis: int, shape: Any) -> Any:
+    """Sum the updates at their points, as the gradient of `gather` does, and add that to the data."""
+    points = F.stack(*places[:axis], indices, *places[axis:], axis=0)
+    return data + F._internal._backward_gather_nd(updates, points, shape=shape)
+
+
+def _places(indices: Any, axis: int) -> list[Any]:
+    """Return for each dimension but `axis` the place of every index along it; they depend on shapes alone."""
+    grid = numpy.indices(indices.shape, dtype="int64")
+    return [
+        mx.nd.array(along, ctx=indices.context, dtype=indices.dtype)
+        for dimension, along in enumerate(grid)
+        if dimension != axis
+    ]
+
+
+def _gather(data: Any, indices: Any, axis: int) -> Settled:
+    axis %= data.ndim
+    return Composition(gather), (data, indices, *_places(indices, axis)), {"axis": axis}
+
+
+def _scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Settled:
+    axis %= data.ndim
+    arrays = (data, indices, updates, *_places(indices, axis))
+    return Composition(scatter_add), arrays, {"axis": axis, "shape": data.shape}
+
+
+def _masked_fill(mask: Any, value: float, data: Any) -> Settled:
+    # The value goes in as a tensor: beside a number, np.where sends its gradient to the wrong places.
+    return "np.where", (mask, mx.nd.full((1,), value, ctx=data.context, dtype=data.dtype), data), {}
+
+
+def _spread(value: Any) -> Any:
+    return (value,) if value is None or isinstance(value, int) else value
+
+
+BINDINGS: dict[str, Binding] = {
+    # nd.take does not flatten.
+    "take": call("np.take", "a=data, indices=indices", "axis=axis"),
+    "index_select": call("nd.take", "a=data, indices=indices", "axis=axis"),
+    "gather": composed(
+        gather,
+        "data, indices",
+        "axis=axis",
+        note="nd.stack makes points of the indices and of places made before, nd.gather_nd takes them",
+        settle=_gather,
+    ),
+    "pick": call("nd.pick", "data, index=indices", "axis=axis"),
+    "ravel_multi_index": call("nd.ravel_multi_index", "data=indices", "shape=shape"),
+    "unravel_index": call("nd.unravel_index", "data=indices", "shape=shape"),
+    "gather_nd": call("nd.gather_nd", "data, indices"),
+    "scatter_add": composed(
+        scatter_add,
+        "data, indices, updates",
+        "axis=axis",
+        note="nd.stack makes points, nd._internal._backward_gather_nd sums the updates there, and a sum adds the data",
+        settle=_scatter_add,
+    ),
+    # nd.where takes no truth values.
+    "where": call("np.where", "condition=condition, x=lhs, y=rhs"),
+    "masked_fill": settled("np.where", "mask, value, data", settle=_masked_fill),
+    "slice": call("nd.slice", "data", "begin, end, step", adapt={"begin": _spread, "end": _spread, "step": _spread}),
+}

@@ -1,0 +1,63 @@
+"""MXNet's parts of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mxnet as mx
+
+from opperf.child.backends.call import Binding, Missing, call
+from opperf.child.backends.mxnet.spelling import composed
+
+#: Seen in 1.9.1: the gradient of any cotangent is zero.
+EIGH_GRADIENT = "the gradient of MXNet's `eigvalsh` is zero everywhere"
+NEAR = "of the identity plus the data over n, made beforehand"
+SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+
+
+def near_identity(data: Any) -> Any:
+    """Make a matrix that is well conditioned."""
+    return _identity(data) + data / data.shape[0]
+
+
+def symmetric(data: Any) -> Any:
+    """Make a matrix that is symmetric."""
+    return (data + data.T) / 2
+
+
+def _identity(data: Any) -> Any:
+    return mx.nd.eye(data.shape[0], ctx=data.context, dtype=data.dtype)
+
+
+def triu(F: Any, data: Any, offset: int = 0) -> Any:
+    """Turn the matrix over, as there is only the lower triangle."""
+    turned = F.np.tril(F.np.swapaxes(data, -1, -2), -offset)
+    return F.np.swapaxes(turned, -1, -2)
+
+
+BINDINGS: dict[str, Binding] = {
+    # nd.linalg has no trace, and `nd` no tensor without dimensions.
+    "trace": call("np.trace", "a=data"),
+    "diagonal": call("nd.diag", "data", "k=offset"),
+    "triu": composed(triu, "data", "offset=offset", note="np.tril between two np.swapaxes, composed", numpy=True),
+    "tril": call("np.tril", "m=data", "k=offset"),
+    "cholesky": call("nd.linalg.potrf", "data", also=("np.linalg.cholesky",)),
+    "inverse": call("nd.linalg.inverse", "data", adapt={"data": near_identity}, note=NEAR, also=("np.linalg.inv",)),
+    "determinant": call("np.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
+    "slogdet": call("np.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),
+    "qr": Missing("`np.linalg.qr` of MXNet 1.9 is NumPy's own function, and `nd.linalg.gelqf` is of the transpose"),
+    "svd_values": Missing("`np.linalg.svd` of MXNet 1.9 computes the vectors always"),
+    "eigh_values": call(
+        "np.linalg.eigvalsh",
+        "data",
+        adapt={"data": symmetric},
+        note=SYMMETRIC,
+        unsupported=dict.fromkeys(("backward", "forward_backward"), EIGH_GRADIENT),
+    ),
+    "solve": call("np.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
+    "triangular_solve": call("nd.linalg.trsm", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
+    "lstsq": Missing("`np.linalg.lstsq` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
+    "kron": Missing("MXNet 1.9 has no Kronecker product; `nd.khatri_rao` is one for each column"),
+    "tensordot": call("np.tensordot", "a=lhs, b=rhs", "axes=axes"),
+    "syrk": call("nd.linalg.syrk", "data"),
+}

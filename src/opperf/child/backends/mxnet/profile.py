@@ -1,0 +1,93 @@
+"""MXNet's own profiler, open around chosen calls only.
+
+The process has one, so that whoever needs it configures it anew. What it writes to disk goes to a folder that is
+removed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import mxnet as mx
+
+from opperf.child.backends.mxnet.operator_times import operators
+from opperf.domain.explanation import Event
+
+#: The profiler itself, with all that MXNet's users know of it.
+own = mx.profiler
+#: Waits for all that was asked for: the profiler drops what is not done when it stops.
+wait = mx.nd.waitall
+#: What the profiler can watch, each switched on where it is needed.
+WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
+
+
+def scratch_file() -> Path:
+    """Return where the profiler can write its events: in a folder that is removed with the process."""
+    folder = tempfile.mkdtemp(prefix="opperf-mxnet-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder) / "profile.json"
+
+
+def mend(file: Path) -> None:
+    """Make a file of the profiler's what its format says.
+
+    From the profiler's second start on, a comma stands before the first event. Numbers of threads, domains and tasks
+    are hashes that no double holds, so that viewers would take several for one: 31 bits of them are left.
+    """
+    if file.exists():
+        text = file.read_text(errors="replace")
+        mended = re.sub(r'("traceEvents": \[)\s*,', r"\1", text, count=1)
+        mended = re.sub(r'("[pt]?id": )(\d+)', lambda found: f"{found[1]}{int(found[2]) % 2**31}", mended)
+        if mended != text:
+            file.write_text(mended)
+
+
+class Window:
+    """The profiler, which sees what runs while it is open and nothing else."""
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Have the profiler watch until the end of the block."""
+        mx.profiler.set_state("run")
+        try:
+            yield
+        finally:
+            mx.profiler.set_state("stop")
+
+    def read(self) -> list[Event]:
+        """Return the operators seen since the last reading."""
+        return operators(mx.profiler.dumps(reset=True, format="json"))
+
+
+def configure(settings: Mapping[str, Any]) -> None:
+    """Configure the one profiler that the process has; `holds` tells whether this is still how it is configured.
+
+    Where nothing is said, its events are added up, and written when they are asked for.
+    """
+    global _settings
+    mx.profiler.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
+    _settings = settings
+
+
+def holds(settings: Mapping[str, Any]) -> bool:
+    """Whether these settings are those that were configured last."""
+    return _settings is settings
+
+
+_settings: Mapping[str, Any] | None = None
+
+
+@contextmanager
+def window() -> Iterator[Window]:
+    """Configure the profiler to watch operators, and nothing besides."""
+    with tempfile.TemporaryDirectory(prefix="opperf-mxnet-") as folder:
+        file = str(Path(folder) / "profile.json")
+        configure({"filename": file, **WATCHED, "profile_imperative": True, "profile_symbolic": True})
+        yield Window()

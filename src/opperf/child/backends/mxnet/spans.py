@@ -1,0 +1,151 @@
+"""What MXNet's profiler writes into its file, as spans.
+
+* Begin and end of a span stand one after the other, in whole microseconds since 1970. So the time of a single short
+  operator is rounded, by less than 1 us up or down; totals are those of MXNet's own summary, which adds up the same.
+* Each operator stands there twice: as a span of its thread (`B`, `E`), which is read, and as a task (`b`, `e`). Other
+  tasks are the Python part of custom operators, calls of MXNet's C interface, and what the program marks by itself.
+* A pattern finds the events, because from the second dump on the file is not JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from opperf.child.backends.mxnet.allocations import Change, allocated, peak
+from opperf.child.backends.mxnet.operator_times import DOMAINS, NO_OPERATORS, PYTHON_PART
+from opperf.domain.profile.event import Event, Reading
+from opperf.domain.profile.nesting import parents
+
+#: Name, category, phase, time stamp and thread of one event; a frame of the program is between brackets.
+EVENT = re.compile(
+    r'"name": "([^\n]*)",\n\s*"cat": "([^\n]*)",\n\s*"ph": "([BEbe()])",\s*"ts": (\d+),\s*(?:"id": \d+,\s*)?'
+    r'"pid": \d+,\s*"tid": (\d+)'
+)
+BEGINS = frozenset("Bb(")
+#: The category of calls of MXNet's C interface.
+INTERFACE = "MXNET_C_API"
+#: What the engine runs for itself.
+OF_THE_ENGINE = NO_OPERATORS | {"DeleteOperator", "WaitForVar"}
+#: Several operators that the threaded engine ran as one; it does not tell which.
+BULK = "ImperativeBulk"
+#: Operators that take the place of several: of oneDNN, and of pointwise ones on a GPU.
+MERGED = ("_sg_", "_FusedOp")
+#: How the operators of a backward pass are called.
+BACKWARD = "_backward_"
+
+
+def spans(text: str, process: int) -> list[Event]:
+    """Return the spans in the order of the file; threads are as MXNet numbers them."""
+    found: list[Event] = []
+    begun = 0
+    for name, category, phase, stamp, thread in EVENT.findall(text):
+        time = int(stamp) * 1000
+        if phase in BEGINS:
+            begun = time
+        elif kind := _kind(name, category, phase):
+            fused, backward = _told(name) if kind == "operator" else (False, False)
+            found.append(Event(name, kind, begun, time - begun, process, thread, backward=backward, fused=fused))
+    return found
+
+
+def _kind(name: str, category: str, phase: str) -> str:
+    """Return the kind of a span; empty for an operator's second one."""
+    if category not in DOMAINS:
+        return "api" if category == INTERFACE else "task"
+    if phase == "E":
+        return "task" if name.rpartition("::")[2] in OF_THE_ENGINE else "operator"
+    return "operator" if name.endswith(PYTHON_PART) else ""
+
+
+def _told(name: str) -> tuple[bool, bool]:
+    """Return whether an operator is several in one, and whether it is of a backward pass, as its name tells."""
+    # A bulk of a compiled graph is named by its operators; of a symbolic one, between brackets.
+    parts = name.strip("[]").split(",")
+    fused = len(parts) > 1 or name == BULK or name.startswith(MERGED)
+    # Passes are run apart; a bulk of a backward one also has what adds gradients up and copies them.
+    return fused, any(part.startswith(BACKWARD) for part in parts)
+
+
+def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Event]:
+    """Return the spans, operators with the bytes that their thread allocated while they ran.
+
+    Where one operator ends and the next begins in the same microsecond, what was allocated then is the next one's.
+    """
+    operators = [event for event in events if event.kind == "operator"]
+    above = parents(operators)
+    begun: dict[str, list[int]] = defaultdict(list)
+    # Of two that begin together the longer one is outside.
+    for place in sorted(range(len(operators)), key=lambda place: (operators[place].begin, -operators[place].duration)):
+        begun[operators[place].thread].append(place)
+    taken: dict[int, list[int]] = defaultdict(list)
+    for change in changed:
+        time = change.time * 1000
+        places = begun.get(change.thread, [])
+        before = bisect_right(places, time, key=lambda place: operators[place].begin)
+        inner = places[before - 1] if before else None
+        while inner is not None:
+            if time <= operators[inner].end:
+                taken[inner].append(change.size)
+            inner = above[inner]
+    found = (
+        replace(operator, allocated=allocated(taken[place]), peak=peak(taken[place]))
+        for place, operator in enumerate(operators)
+    )
+    return _put_back(events, found)
+
+
+def with_modules(events: Sequence[Event], modules: Sequence[Event]) -> list[Event]:
+    """Return the spans, operators with the innermost of the modules that they ran in."""
+    operators = [event for event in events if event.kind == "operator"]
+    found = (
+        operator if place is None else replace(operator, module=modules[place].name)
+        for operator, place in zip(operators, _within(operators, modules))
+    )
+    return _put_back(events, found)
+
+
+def with_shapes(events: Sequence[Event], calls: Sequence[Event]) -> list[Event]:
+    """Return the spans, operators with the shapes that they were called with: each that ran alone in a call."""
+    operators = [event for event in events if event.kind == "operator"]
+    places = _within(operators, calls)
+    ran = Counter(places)
+    found = (
+        operator if place is None or ran[place] > 1 else replace(operator, shapes=calls[place].shapes)
+        for operator, place in zip(operators, places)
+    )
+    return _put_back(events, found)
+
+
+def _within(inner: Sequence[Event], outer: Sequence[Event]) -> list[int | None]:
+    """Return for each of the inner spans the place of the innermost of the outer ones that it lies within."""
+    above = parents([*outer, *inner])
+    found: list[int | None] = []
+    for place in range(len(outer), len(above)):
+        up = above[place]
+        while up is not None and up >= len(outer):
+            up = above[up]
+        found.append(up)
+    return found
+
+
+def _put_back(events: Iterable[Event], operators: Iterator[Event]) -> list[Event]:
+    """Return the spans with other operators in the places of theirs."""
+    return [next(operators) if event.kind == "operator" else event for event in events]
+
+
+def readings(changed: Iterable[Change], began: int, process: int) -> list[Reading]:
+    """Return how many bytes were held over time, of those that were allocated since it `began`: none at first."""
+    held: dict[str, int] = {}
+    found: list[Reading] = []
+    for change in changed:
+        device = change.device
+        if device not in held:
+            found.append(Reading(began, process, device, 0))
+        # What was there before may be let go: that makes no room for the rest.
+        held[device] = max(0, held.get(device, 0) + change.size)
+        found.append(Reading(change.time * 1000, process, device, held[device]))
+    return found

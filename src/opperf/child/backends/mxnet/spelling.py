@@ -1,0 +1,84 @@
+"""What MXNet's bindings need beyond a path and its arguments.
+
+* Some operators go by another name for another shape (`dot` and `matmul`), or want tensors made beside those of the
+  case (`ones` for a group norm). `settled` writes down a function that works this out when the call is bound, so that
+  the timed call is MXNet's operator alone.
+* A composition takes MXNet's face as its first parameter, as `hybrid_forward(self, F, x)` does: `mx.nd` where
+  operators run at once, `mx.sym` where they are compiled. The functions with NumPy's names are under `F.np`, `F.npx`.
+* Functions with NumPy's names take arrays of a class of their own, a view onto the same memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import mxnet as mx
+
+from opperf.child.backends.call import Call, parameters
+from opperf.child.backends.mxnet.registered import Registered
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A function of a face and the arguments, made of several operators; with `numpy` it takes arrays of that class."""
+
+    function: Callable[..., Any]
+    numpy: bool = False
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Compute it at once."""
+        return self.function(mx.nd, *arguments, **keywords)
+
+
+#: What to call (a path or a composition), its positional arguments, and its keywords.
+Settled: TypeAlias = tuple[str | Composition, tuple[Any, ...], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Settling:
+    """Stands for a function until the arguments are there; called with them, it says what to call."""
+
+    settle: Callable[..., Settled]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Settled:
+        """Return what to call."""
+        return self.settle(*arguments, **keywords)
+
+
+def settled(path: str, positional: str, keywords: str = "", *, settle: Callable[..., Settled], **more: Any) -> Call:
+    """Write down an operator whose call `settle` works out from the arguments; `path` is the usual one."""
+    return Call(path, parameters(positional), parameters(keywords), Settling(settle), **more)
+
+
+def composed(
+    function: Callable[..., Any],
+    positional: str,
+    keywords: str = "",
+    *,
+    note: str,
+    numpy: bool = False,
+    settle: Callable[..., Settled] | None = None,
+    **more: Any,
+) -> Call:
+    """Write down a composition of the operators that `note` names; `settle`, when given, returns it with arguments."""
+    stand_in = Composition(function, numpy) if settle is None else Settling(settle)
+    path = f"composition:{function.__name__}"
+    return Call(path, parameters(positional), parameters(keywords), stand_in, note, **more)
+
+
+def takes_numpy(function: Any) -> bool:
+    """Whether a function is one of those with NumPy's names."""
+    if isinstance(function, (Composition, Registered)):
+        return function.numpy
+    return str(getattr(function, "__module__", "")).startswith("mxnet.numpy")
+
+
+def as_numpy(value: Any) -> Any:
+    """Return an argument with its arrays viewed as those of the functions with NumPy's names."""
+    if isinstance(value, mx.nd.NDArray):
+        return value.as_np_ndarray()
+    if isinstance(value, (list, tuple)):
+        return type(value)(as_numpy(item) for item in value)
+    return value

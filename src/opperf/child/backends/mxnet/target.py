@@ -1,0 +1,82 @@
+"""From a bound call to what is really called: the function found or settled, its arrays of the class it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import mxnet as mx
+
+from opperf.child.backends.mxnet.paths import function_at
+from opperf.child.backends.mxnet.registered import Registered
+from opperf.child.backends.mxnet.spelling import Composition, Settling, as_numpy, takes_numpy
+from opperf.domain.backend import Bound
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function of MXNet (or a composition) and its arguments; `notes` become facts of the record.
+
+    `numpy` says that it is of the functions with NumPy's names, `np_shape` that tensors without dimensions or elements
+    occur. `compile_seconds` is what the first call of a compiled function took.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    numpy: bool
+    np_shape: bool
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    compile_seconds: float | None = None
+
+    def eager(self) -> Target:
+        """Return the target that is timed where operators run at once: compositions with their face as an argument."""
+        if not isinstance(self.function, Composition):
+            return self
+        return replace(self, function=self.function.function, arguments=(mx.nd, *self.arguments))
+
+    def scope(self, *, training: bool = False) -> Callable[[], AbstractContextManager[Any]]:
+        """Return what must be open around calls: training mode, and the reading of shapes that NumPy has.
+
+        Without the latter MXNet takes no dimensions, and a dimension of zero, for ones that are not yet known.
+        """
+
+        def opened() -> AbstractContextManager[Any]:
+            stack = ExitStack()
+            if self.np_shape:
+                stack.enter_context(mx.util.np_shape(True))
+            if training:
+                stack.enter_context(mx.autograd.train_mode())
+            return stack
+
+        return opened
+
+
+def target_of(bound: Bound) -> Target:
+    """Return what a bound call calls. Gradients must be attached before: a view made earlier does not share them."""
+    function, arguments, keywords = bound.function, bound.arguments, bound.keywords
+    notes = {}
+    if isinstance(function, Settling):
+        named, arguments, keywords = function.settle(*arguments, **keywords)
+        if isinstance(named, Composition):
+            function = named
+            notes["implementation"] = f"mxnet:composition:{named.function.__name__}"
+        else:
+            function = function_at(named)
+            notes["implementation"] = f"mxnet:{named}"
+    else:  # no operator takes `training`: MXNet is told so beside the call
+        keywords = {name: value for name, value in keywords.items() if name != "training"}
+    if isinstance(function, Registered):
+        arguments = function.completed(arguments)
+    numpy = takes_numpy(function)
+    if numpy:
+        arguments = as_numpy(arguments)
+        keywords = {name: as_numpy(value) for name, value in keywords.items()}
+    return Target(function, arguments, keywords, numpy, numpy or _unusual(arguments), notes)
+
+
+def _unusual(arguments: tuple[Any, ...]) -> bool:
+    """Whether an array has no dimensions or no elements."""
+    return any(isinstance(value, mx.nd.NDArray) and 0 in (len(value.shape), *value.shape) for value in arguments)

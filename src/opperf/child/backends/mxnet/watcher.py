@@ -1,0 +1,177 @@
+"""MXNet's profiler as opperf watches a program with it.
+
+* The process has one profiler. Whoever starts it configures it anew, and so does this; a program that configures it
+  while it is watched takes over what was seen, and a note says so.
+* The threaded engine runs several operators as one bulk, which does not tell their names. While MXNet adds up its own
+  summary it runs them one by one. So the summary is on only where nothing is run in bulks anyway: being watched changes
+  nothing. `MXNET_EXEC_BULK_EXEC_INFERENCE=0` with `MXNET_EXEC_BULK_EXEC_TRAIN=0` has every operator run by itself.
+* The naive engine tells of an operator of a compiled graph twice when both kinds are asked for: as one that it was
+  given and as one of a graph. It is asked for the first alone, which has all.
+* The threaded engine tells of compiled graphs whether that is asked for or not.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mxnet as mx
+
+from opperf.child.backends.mxnet.allocations import Change, changes
+from opperf.child.backends.mxnet.calls import of_blocks, of_operators
+from opperf.child.backends.mxnet.profile import WATCHED, configure, scratch_file
+from opperf.child.backends.mxnet.spans import MERGED, readings, spans, with_memory, with_modules, with_shapes
+from opperf.child.backends.mxnet.thread_hash import of_thread
+from opperf.child.backends.mxnet.threads import ENGINES
+from opperf.child.backends.thread_names import ThreadNames
+from opperf.domain.profile.event import Event, Profile, Reading, merge
+from opperf.domain.profile.steps import Steps
+from opperf.domain.profile.watching import ONE_BY_ONE, Watching
+
+#: MXNet's switches of bulks, on unless they are 0.
+BULKS = tuple(ONE_BY_ONE)
+#: What is asked for and cannot be told.
+STACKS = "MXNet's profiler tells no lines of Python"
+SHAPES = "shapes are those of operators that were called one by one: none in a compiled graph or a backward pass"
+ELSEWHERE = (
+    "shapes, and which block called an operator, are known only where operators run in the calling thread: "
+    "set MXNET_ENGINE_TYPE=NaiveEngine"
+)
+#: What was found.
+BULKED = (
+    "MXNet ran several operators as one (`ImperativeBulk`, and names with commas): "
+    "set MXNET_EXEC_BULK_EXEC_INFERENCE=0 and MXNET_EXEC_BULK_EXEC_TRAIN=0 to have each by itself"
+)
+TAKEN_OVER = "the program configured MXNet's profiler by itself, so that what it saw could not be read"
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is left of the time between a start and a stop, to be read when somebody asks for it.
+
+    `began` is in microseconds since 1970; `threads` has the names of Python's, by what MXNet calls them.
+    """
+
+    began: int
+    text: str
+    changed: Sequence[Change]
+    modules: Sequence[Event]
+    calls: Sequence[Event]
+    threads: Mapping[str, str]
+
+
+class Watcher:
+    """MXNet's profiler."""
+
+    framework = "mxnet"
+
+    def __init__(self, watching: Watching) -> None:
+        # MXNet starts its engine anew in a copy of the process; a driver of GPUs does not survive that.
+        self.allows_copies = not mx.runtime.Features().is_enabled("CUDA")
+        naive = os.environ.get("MXNET_ENGINE_TYPE") == ENGINES["naive"]
+        self._engine = "naive" if naive else "threaded"
+        self._memory = watching.memory
+        self._file = scratch_file()
+        self._settings: dict[str, Any] = {
+            **WATCHED,
+            "filename": str(self._file),
+            "profile_imperative": watching.imperative,
+            "profile_symbolic": watching.symbolic and not (naive and watching.imperative),
+            "profile_memory": watching.memory,
+            "profile_api": watching.api,
+            "aggregate_stats": naive or all(os.environ.get(name) == "0" for name in BULKS),
+        }
+        self._blocks = of_blocks() if watching.modules and naive else None
+        self._calls = of_operators() if watching.shapes and naive else None
+        lost = {
+            STACKS: watching.stacks,
+            SHAPES: watching.shapes and naive,
+            ELSEWHERE: (watching.shapes or watching.modules) and not naive,
+        }
+        self._untold = tuple(note for note, asked in lost.items() if asked)
+        self._threads = ThreadNames()
+        self._steps = Steps()
+        self._began = 0
+        self._windows: list[Window] = []
+        self._notes: dict[str, None] = {}
+
+    def start(self) -> None:
+        """Begin to watch; what was asked for before is waited for first, so that it is not seen."""
+        mx.nd.waitall()
+        configure(self._settings)
+        for calls in (self._blocks, self._calls):
+            if calls:
+                calls.start()
+        self._began = time.time_ns()
+        self._steps.begin()
+        mx.profiler.set_state("run")
+
+    def stop(self) -> None:
+        """Wait for everything that was asked for, then watch no more.
+
+        What fails meanwhile is raised once the profile is safe: MXNet tells of it only once.
+        """
+        try:
+            mx.nd.waitall()
+        finally:
+            modules, called = (calls.stop() if calls else [] for calls in (self._blocks, self._calls))
+            # Where the program has had events written in between, more are written only after another start.
+            for state in ("run", "stop"):
+                mx.profiler.set_state(state)
+            earlier = self._read()
+            mx.profiler.dump(finished=False)
+            latest = self._read()
+            if latest is None:
+                self._notes[TAKEN_OVER] = None
+            text = (earlier or "") + (latest or "")
+            # Memory is read at once: what others read of the counter depends on what was read before.
+            changed = changes(text) if self._memory else []
+            named = {str(of_thread(thread.ident)): thread.name for thread in threading.enumerate() if thread.ident}
+            # The profiler's clock has whole microseconds.
+            self._windows.append(Window(self._began // 1000, text, changed, modules, called, named))
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time, of this process; only while stopped."""
+        windows, self._windows = self._windows, []
+        read = [self._profile(window) for window in windows]
+        notes, self._notes = (*self._untold, *self._notes), {}
+        facts = {"framework": self.framework, "version": mx.__version__, "engine": self._engine}
+        return merge([*read, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+
+    def step(self, name: str) -> None:
+        """Mark where a step of the program ends; the span is called by its name."""
+        here = threading.current_thread()
+        self._steps.end(name, self._threads.of(str(of_thread(here.ident or 0)), here.name))
+
+    def _read(self) -> str | None:
+        """Return what the profiler has written, and remove it; None where it has not."""
+        if not self._file.exists():
+            return None
+        text = self._file.read_text(errors="replace")
+        self._file.unlink()
+        return text
+
+    def _profile(self, window: Window) -> Profile:
+        """Read what the profiler wrote, as far as it is of the window's time: others may have used it before."""
+        process = os.getpid()
+        events = [event for event in spans(window.text, process) if event.begin // 1000 >= window.began]
+        held: list[Reading] = []
+        if self._memory:
+            changed = [change for change in window.changed if change.time >= window.began]
+            events = with_memory(events, changed)
+            held = readings(changed, window.began * 1000, process)
+        if window.modules:
+            events = with_modules(events, window.modules)
+        if window.calls:
+            events = with_shapes(events, window.calls)
+        if any(event.fused and not event.name.startswith(MERGED) for event in events):
+            self._notes[BULKED] = None
+        named = (
+            replace(event, thread=self._threads.of(event.thread, window.threads.get(event.thread, "thread")))
+            for event in (*window.modules, *events)
+        )
+        return Profile(tuple(named), tuple(held))

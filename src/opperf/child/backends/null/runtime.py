@@ -1,0 +1,214 @@
+"""The null framework: tensors without elements, operators that only let virtual time pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from opperf.catalog import catalog
+from opperf.child.backends.call import Binding, Call, parameters
+from opperf.child.backends.null import explain
+from opperf.child.backends.null.clock import VirtualClock
+from opperf.child.backends.null.scripts import Scripts
+from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+
+#: What a neutral operator takes: a launch, and its bytes at a bandwidth of 10 GB/s. Backward takes twice that.
+LAUNCH_NS = 1000
+BYTES_PER_NS = 10
+#: What its tensors could take.
+FREE_BYTES = 4_000_000_000
+
+
+def start(side: Side) -> NullBackend:
+    """Return the backend of a side."""
+    return NullBackend(side)
+
+
+@dataclass(frozen=True)
+class NullTensor:
+    """A shape and a dtype."""
+
+    spec: TensorSpec
+
+
+class NullHost:
+    """An array on the host that has no elements and takes any arithmetic."""
+
+    def __sub__(self, other: Any) -> NullHost:
+        return self
+
+    __mul__ = __add__ = __mod__ = __sub__
+
+
+class NullBackend:
+    """Runs scripts against a virtual clock."""
+
+    name = "null"
+    immutable = False
+    collects = False
+    threads_seen: float | None = None
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = VirtualClock()
+        self.scripts = Scripts(self.clock, float(side.settings.get("slowdown", "1")))
+
+    def facts(self) -> dict[str, Any]:
+        """Return that it is version 1 of nothing."""
+        return {"version": "1", "build": "scripted", "threads": self.side.threads}
+
+    def devices(self) -> list[str]:
+        """Return the one device."""
+        return ["cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return an array without elements."""
+        return NullHost()
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return a tensor without elements."""
+        return NullTensor(TensorSpec(tuple(shape), dtype))
+
+    def dtype(self, name: str) -> Any:
+        """Return the name; every element type exists."""
+        if name not in ITEM_SIZES:
+            raise Unsupported(f"the null framework has no dtype `{name}`")
+        return name
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return zeros."""
+        return bytes(tensor.spec.nbytes), tensor.spec.shape, tensor.spec.dtype
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the tensors in a result."""
+        if isinstance(value, NullTensor):
+            return [value]
+        return [leaf for item in value for leaf in self.leaves(item)] if isinstance(value, (tuple, list)) else []
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        spec: TensorSpec = tensor.spec
+        return spec
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return a binding for each neutral operator: its own name."""
+        return _bindings()
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return a script, or what stands for a neutral operator."""
+        scripts = self.scripts.named()
+        if path in scripts:
+            return scripts[path]
+        if path in catalog():
+            return self._neutral(path)
+        raise LookupError(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: scripts are called."""
+        return None
+
+    def names(self) -> list[str]:
+        """Return the scripts."""
+        return list(self.scripts.named())
+
+    def registered(self) -> list[str]:
+        """Return nothing: the scripts are named one by one."""
+        return []
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return nothing."""
+        return []
+
+    def _neutral(self, name: str) -> Callable[..., Any]:
+        def run(*tensors: Any) -> Any:
+            moved = sum(leaf.spec.nbytes for leaf in self.leaves(tensors))
+            self.scripts.spend(LAUNCH_NS + moved / BYTES_PER_NS)
+            return self.leaves(tensors)[:1]
+
+        run.__name__ = name
+        return run
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the script."""
+        return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the script, twice."""
+
+        def run(*tensors: Any) -> Any:
+            bound.function(*tensors)
+            bound.function(*tensors)
+            return list(bound.differentiable)
+
+        run.__name__ = f"{getattr(bound.function, '__name__', 'script')} backward"
+        return Work(run, bound.arguments, bound.keywords, nullcontext, notes={"backward_method": "scripted"})
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return the script, three times."""
+        backward = self.backward(bound, cotangents, fresh=False)
+
+        def run(*tensors: Any) -> Any:
+            bound.function(*tensors)
+            return backward.function(*tensors)
+
+        run.__name__ = backward.function.__name__.replace("backward", "forward and backward")
+        return Work(run, bound.arguments, bound.keywords, nullcontext, notes=backward.notes)
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Return what puts nothing back."""
+        return lambda: None
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether shapes and dtypes agree."""
+        return list(left) == list(right)
+
+    def wait(self, outputs: Any) -> None:
+        """Nothing is outstanding."""
+
+    def device_timer(self) -> DeviceTimer | None:
+        """There is no device."""
+        return None
+
+    def cache_sweep(self) -> Callable[[], None] | None:
+        """There is no device."""
+        return None
+
+    def free_memory(self) -> int | None:
+        """Return the setting `free`, or so much that every size fits but `int64`."""
+        return int(self.side.settings.get("free", FREE_BYTES))
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return the bytes of the result, as a script would allocate them."""
+        held = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
+        return Memory(held, held, "scripted")
+
+    def counts(self, work: Work, *, long: bool = False) -> None:
+        """Return None: a script computes nothing."""
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the script and its kernel."""
+        return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return what a function says that it calls: it returns the names, as nothing can be called by the user."""
+        return [self._captured(name) for name in function()]
+
+    def _captured(self, name: str) -> Captured:
+        if name in catalog():
+            return Captured(name, catalog()[name].case("small"), module="Net")
+        if name in self.scripts.named():
+            return Captured(name, Case(f"null:{name}"), backward=True)
+        return Captured(name, why="not known here")
+
+
+@cache
+def _bindings() -> Mapping[str, Binding]:
+    return {name: Call(name, parameters(", ".join(known.inputs))) for name, known in catalog().items()}

@@ -1,0 +1,127 @@
+"""What the null framework's profiler sees: scripted spans on a virtual clock, so that profiles are known exactly.
+
+    with span("dense", shapes=((4, 8),)):
+        spend(1000)
+        with span("matmul"):
+            spend(3000)
+
+Spans are seen by every watcher that is on from their beginning to their end.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from opperf.child.backends.null.clock import VirtualClock
+from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.domain.profile.steps import Steps
+from opperf.domain.profile.watching import Watching
+
+#: The clock of all scripts of the process.
+clock = VirtualClock()
+DEVICE = "cpu/0"
+
+_on: list[Watcher] = []
+_later: list[tuple[str, int]] = []
+
+
+@contextmanager
+def span(name: str, kind: str = "operator", **details: Any) -> Iterator[None]:
+    """Run a scripted span that lasts as long as its block spends; `details` are those of an `Event`."""
+    begin, watching = clock.wall(), tuple(_on)
+    try:
+        yield
+    finally:
+        event = Event(name, kind, begin, clock.wall() - begin, os.getpid(), threading.current_thread().name, **details)
+        for one in watching:
+            if one in _on:
+                one.see(event)
+
+
+def spend(nanoseconds: int) -> None:
+    """Let virtual time pass."""
+    clock.advance(nanoseconds)
+
+
+def hold(change: int) -> None:
+    """Allocate bytes, or let some go."""
+    for one in _on:
+        one.held(change)
+
+
+def later(name: str, nanoseconds: int) -> None:
+    """Ask for an operator that runs when somebody waits for it, as asynchronous frameworks have it."""
+    _later.append((name, nanoseconds))
+
+
+def wait() -> None:
+    """Run everything that was asked for."""
+    while _later:
+        name, nanoseconds = _later.pop(0)
+        with span(name):
+            spend(nanoseconds)
+
+
+class Watcher:
+    """Sees scripted spans, and of them what was asked for."""
+
+    framework = "null"
+    allows_copies = True
+
+    def __init__(self, watching: Watching) -> None:
+        self._watching = watching
+        self._steps = Steps(clock.wall)
+        self._events: list[Event] = []
+        self._readings: list[Reading] = []
+        self._held = 0
+
+    def start(self) -> None:
+        """Watch, once all that was asked for before has run."""
+        wait()
+        self._held = 0
+        self._read()
+        self._steps.begin()
+        _on.append(self)
+
+    def stop(self) -> None:
+        """Watch no more, once all that was asked for has run."""
+        wait()
+        _on.remove(self)
+
+    def step(self, name: str) -> None:
+        """Mark where a step ends."""
+        self._steps.end(name, threading.current_thread().name)
+
+    def see(self, event: Event) -> None:
+        """Take a span that has ended."""
+        asked = self._watching
+        if event.kind in ("api", "module") and not (asked.api if event.kind == "api" else asked.modules):
+            return
+        hidden: dict[str, Any] = {}
+        hidden |= {} if asked.memory else {"allocated": None, "peak": None}
+        hidden |= {} if asked.shapes else {"shapes": (), "flops": None}
+        hidden |= {} if asked.stacks else {"stack": ()}
+        hidden |= {} if asked.modules else {"module": ""}
+        self._events.append(replace(event, **hidden))
+
+    def held(self, change: int) -> None:
+        """Take that bytes were allocated or let go."""
+        self._held += change
+        self._read()
+
+    def _read(self) -> None:
+        if self._watching.memory:
+            self._readings.append(Reading(clock.wall(), os.getpid(), DEVICE, self._held))
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time."""
+        events, self._events = self._events, []
+        readings, self._readings = self._readings, []
+        everything = sorted((*self._steps.take(), *events), key=lambda event: event.begin)
+        facts = {"framework": self.framework, "version": "1"}
+        return Profile(tuple(everything), tuple(readings), {os.getpid(): facts})

@@ -1,0 +1,17 @@
+"""Colors in NumPy: a few functions for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends.call import Binding
+from opperf.child.backends.colors import CHANGES, change
+
+
+def _like(data: Any, numbers: Any) -> Any:
+    return np.array(numbers, data.dtype)
+
+
+BINDINGS: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}

@@ -1,0 +1,103 @@
+"""Images in NumPy: what indexing and arithmetic do in a few functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends.call import Binding, Missing, call, composed
+from opperf.child.backends.pixels import depth_to_space, space_to_depth
+
+RESAMPLED = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
+
+
+def image_to_tensor(data: Any) -> Any:
+    """Return floats between 0 and 1, laid out with the channels first."""
+    return np.ascontiguousarray(np.transpose(data, (0, 3, 1, 2))).astype(np.float32) / 255
+
+
+def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
+    """Return the channels shifted and scaled."""
+    return (data - mean) / deviation
+
+
+def image_crop(data: Any, top: int, left: int, height: int, width: int) -> Any:
+    """Return a part of the pixels."""
+    return data[:, top : top + height, left : left + width]
+
+
+def image_resize_nearest(data: Any, size: Any) -> Any:
+    """Return for each pixel the one nearest its centre."""
+    rows, columns = (
+        ((np.arange(new) + 0.5) * (old / new)).astype(np.int64)
+        for new, old in zip(_pair(size, 1), data.shape[2:], strict=True)
+    )
+    return data[:, :, rows[:, np.newaxis], columns]
+
+
+def upsample_nearest(data: Any, scale: int) -> Any:
+    """Return each pixel repeated."""
+    return np.repeat(np.repeat(data, scale, axis=2), scale, axis=3)
+
+
+def pixel_shuffle(data: Any, factor: int) -> Any:
+    """Return channels spread over pixels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, channels // factor**2, factor, factor, height, width)
+    return np.transpose(parted, (0, 1, 4, 2, 5, 3)).reshape(batch, -1, height * factor, width * factor)
+
+
+def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+    """Return the elements under each place of a window as a column."""
+    (high, wide), (down, right), (above, left), (rows, columns) = (
+        _pair(value, default) for value, default in ((kernel, 1), (stride, 1), (padding, 0), (dilation, 1))
+    )
+    padded = np.pad(data, ((0, 0), (0, 0), (above, above), (left, left)))
+    spans = (high - 1) * rows + 1, (wide - 1) * columns + 1
+    windows = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=(2, 3))
+    taken = windows[:, :, ::down, ::right, ::rows, ::columns]
+    batch, channels = data.shape[:2]
+    return np.transpose(taken, (0, 1, 4, 5, 2, 3)).reshape(batch, channels * high * wide, -1)
+
+
+def _pair(value: Any, default: int) -> tuple[int, ...]:
+    """Return a number for each space dimension."""
+    value = default if value is None else value
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda made: np.array(made[name], made["data"].dtype).reshape(-1, 1, 1)
+
+
+BINDINGS: dict[str, Binding] = {
+    "image_to_tensor": composed(
+        image_to_tensor, "data", note="numpy.transpose, numpy.ascontiguousarray, a cast and numpy.divide"
+    ),
+    "image_normalize": composed(
+        image_normalize,
+        "data, mean, deviation",
+        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
+        note="numpy.subtract and numpy.divide, mean and deviation being arrays made before",
+    ),
+    "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
+    "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),
+    "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices, a view"),
+    "image_resize_bilinear": RESAMPLED,
+    "image_resize_nearest": composed(
+        image_resize_nearest, "data, size", note="numpy.arange and arithmetic, and indexing with two arrays"
+    ),
+    "upsample_nearest": composed(upsample_nearest, "data, scale", note="numpy.repeat in both dimensions"),
+    "upsample_bilinear": RESAMPLED,
+    "grid_sample": RESAMPLED,
+    "pixel_shuffle": composed(pixel_shuffle, "data, factor", note="numpy.transpose between reshapes"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="numpy.transpose between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="numpy.transpose between reshapes"),
+    "im2col": composed(
+        im2col,
+        "data, kernel, stride, padding, dilation",
+        note="numpy.pad, numpy.lib.stride_tricks.sliding_window_view, a transpose and a reshape",
+    ),
+}

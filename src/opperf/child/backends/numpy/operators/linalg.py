@@ -1,0 +1,48 @@
+"""Parts of matrices in NumPy; the diagonal is a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends.call import Binding, Missing, call, composed
+
+NEAR = "of the identity plus the data over n, made beforehand"
+SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+
+
+def near_identity(data: Any) -> Any:
+    """Make a matrix that is well conditioned."""
+    return np.eye(len(data), dtype=data.dtype) + data / len(data)
+
+
+def symmetric(data: Any) -> Any:
+    """Make a matrix that is symmetric."""
+    return (data + data.T) / 2
+
+
+def syrk(data: Any) -> Any:
+    """Multiply with the transpose."""
+    return np.matmul(data, data.T)
+
+
+BINDINGS: dict[str, Binding] = {
+    "trace": call("numpy.trace", "a=data"),
+    "diagonal": call("numpy.diagonal", "a=data", "offset=offset"),
+    "triu": call("numpy.triu", "m=data", "k=offset"),
+    "tril": call("numpy.tril", "m=data", "k=offset"),
+    "cholesky": call("numpy.linalg.cholesky", "data"),
+    "inverse": call("numpy.linalg.inv", "data", adapt={"data": near_identity}, note=NEAR),
+    "determinant": call("numpy.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
+    "slogdet": call("numpy.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),
+    "qr": call("numpy.linalg.qr", "data"),
+    "svd_values": call("numpy.linalg.svd", "data", "compute_uv=False"),
+    "eigh_values": call("numpy.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
+    "solve": call("numpy.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
+    "triangular_solve": Missing("NumPy has no solver for triangles; SciPy has it"),
+    "lstsq": call("numpy.linalg.lstsq", "matrix, right", "rcond=None"),
+    "kron": call("numpy.kron", "a=lhs, b=rhs"),
+    "tensordot": call("numpy.tensordot", "lhs, rhs", "axes=axes"),
+    "syrk": composed(syrk, "data", note="numpy.matmul with the transposed view, which it recognises"),
+}

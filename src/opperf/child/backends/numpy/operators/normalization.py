@@ -1,0 +1,83 @@
+"""Normalizations, which NumPy users write with `numpy.mean`, `numpy.var` and arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends.call import Binding, composed
+
+#: How far the running statistics move towards those of a batch.
+MOMENTUM = 0.1
+NOTE = "numpy.mean, numpy.var, numpy.sqrt and arithmetic"
+
+
+def batch_norm(
+    data: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool | None, epsilon: float
+) -> Any:
+    """Return each channel (axis 1) normalized; in training, by the batch, whose statistics move the running ones."""
+    if training is False:
+        mean, variance = running_mean, running_var
+    else:
+        axes = (0, *range(2, data.ndim))
+        mean, variance = np.mean(data, axis=axes), np.var(data, axis=axes)
+        count = data.size // data.shape[1]
+        running_mean += MOMENTUM * (mean - running_mean)
+        running_var += MOMENTUM * (variance * (count / max(1, count - 1)) - running_var)
+    scale = weight / np.sqrt(variance + epsilon)
+    return data * _channels(scale, data) + _channels(bias - mean * scale, data)
+
+
+def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    """Return the data normalized over as many last dimensions as the weight has."""
+    return _normalized(data, tuple(range(-weight.ndim, 0)), epsilon) * weight + bias
+
+
+def rms_norm(data: Any, weight: Any, epsilon: float) -> Any:
+    """Return the data over the root mean square of as many last dimensions as the weight has."""
+    squares = np.mean(np.square(data), axis=tuple(range(-weight.ndim, 0)), keepdims=True)
+    return data / np.sqrt(squares + epsilon) * weight
+
+
+def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float) -> Any:
+    """Return groups of channels of each sample normalized."""
+    grouped = data.reshape(data.shape[0], groups, -1)
+    normalized = _normalized(grouped, (2,), epsilon).reshape(data.shape)
+    return normalized * _channels(weight, data) + _channels(bias, data)
+
+
+def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    """Return each channel of each sample normalized."""
+    normalized = _normalized(data, tuple(range(2, data.ndim)), epsilon)
+    return normalized * _channels(weight, data) + _channels(bias, data)
+
+
+def l2_normalize(data: Any, axis: Any, epsilon: float) -> Any:
+    """Return the data over its Euclidean norm along an axis, or over epsilon where the norm is smaller."""
+    return data / np.maximum(np.linalg.norm(data, axis=axis, keepdims=True), epsilon)
+
+
+def _normalized(data: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+    mean = np.mean(data, axis=axes, keepdims=True)
+    variance = np.var(data, axis=axes, keepdims=True)
+    return (data - mean) / np.sqrt(variance + epsilon)
+
+
+def _channels(values: Any, data: Any) -> Any:
+    """Return one value for each channel, shaped to meet axis 1 of the data."""
+    return values.reshape((-1,) + (1,) * (data.ndim - 2))
+
+
+BINDINGS: dict[str, Binding] = {
+    "batch_norm": composed(
+        batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
+    ),
+    "layer_norm": composed(layer_norm, "data, weight, bias, epsilon", note=NOTE),
+    "rms_norm": composed(rms_norm, "data, weight, epsilon", note="numpy.square, numpy.mean, numpy.sqrt and arithmetic"),
+    "group_norm": composed(group_norm, "data, weight, bias, groups, epsilon", note=NOTE),
+    "instance_norm": composed(instance_norm, "data, weight, bias, epsilon", note=NOTE),
+    "l2_normalize": composed(
+        l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
+    ),
+}

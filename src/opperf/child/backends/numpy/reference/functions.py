@@ -1,0 +1,201 @@
+"""What stands in for the neutral operators that NumPy has no function for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg, special
+
+from opperf.child.backends.bindings import bindings
+from opperf.child.backends.call import Binding, Call, composed
+from opperf.child.backends.numpy.operators import activation, recurrent
+from opperf.child.backends.numpy.operators.linalg import near_identity
+from opperf.child.backends.numpy.reference import windows
+from opperf.domain.backend import Unsupported
+
+
+def same(data: Any) -> Any:
+    """Return the data."""
+    return data
+
+
+def gelu(data: Any, approximate: str | None) -> Any:
+    """Return the data times the normal distribution, or its approximation with tanh."""
+    return activation.gelu(data, approximate) if approximate == "tanh" else data * special.ndtr(data)
+
+
+def geglu(data: Any, approximate: str | None) -> Any:
+    """Return the first half times the gelu of the second."""
+    first, second = np.split(data, 2, axis=-1)
+    return first * gelu(second, approximate)
+
+
+def distinct(data: Any) -> Any:
+    """Return the data; refuse equal elements in a row, which may be named in any order."""
+    if not np.diff(np.sort(data, axis=-1), axis=-1).all():
+        raise Unsupported("its data has equal elements, which may be named in any order")
+    return data
+
+
+def naming(name: str, data: str) -> Binding:
+    """Return NumPy's spelling of an operator that names elements by their places."""
+    spelled = bindings("numpy")[name]
+    return replace(spelled, adapt={**spelled.adapt, data: distinct}) if isinstance(spelled, Call) else spelled
+
+
+def triangular_solve(matrix: Any, right: Any) -> Any:
+    """Return what the lower triangle of the matrix makes the right sides of."""
+    return linalg.solve_triangular(matrix, right, lower=True)
+
+
+def conv_relu(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
+    """Return the convolution with its bias, where above zero."""
+    convolved = windows.convolution(data, weight, stride, padding, (1,) * len(stride))
+    return np.maximum(convolved + _of_channels(bias), 0)
+
+
+def conv_batch_norm(data: Any, weight: Any, *normalization: Any) -> Any:
+    """Return the convolution, normalized by the running statistics."""
+    scale, shift, mean, variance, stride, padding, epsilon = normalization
+    convolved = windows.convolution(data, weight, stride, padding, (1,) * len(stride))
+    normal = (convolved - _of_channels(mean)) / np.sqrt(_of_channels(variance) + epsilon)
+    return normal * _of_channels(scale) + _of_channels(shift)
+
+
+def conv_batch_norm_relu(*arguments: Any) -> Any:
+    """Return the normalized convolution, where above zero."""
+    return np.maximum(conv_batch_norm(*arguments), 0)
+
+
+def _of_channels(values: Any) -> Any:
+    return values[:, np.newaxis, np.newaxis]
+
+
+def bilinear(data: Any, size: tuple[int, int]) -> Any:
+    """Return images of another size, each pixel mixed of the four around its centre."""
+    rows, columns = (_mixed(old, new) for old, new in zip(data.shape[2:], size))
+    return rows @ data @ columns.T
+
+
+def upsample_bilinear(data: Any, scale: int) -> Any:
+    """Return `scale` times as many pixels in both dimensions."""
+    return bilinear(data, (scale * data.shape[2], scale * data.shape[3]))
+
+
+def _mixed(old: int, new: int) -> Any:
+    """Return the share of each old place in each new one."""
+    places = np.clip((np.arange(new) + 0.5) * (old / new) - 0.5, 0, old - 1)
+    return np.maximum(1 - np.abs(places[:, np.newaxis] - np.arange(old)), 0)
+
+
+def grid_sample(data: Any, grid: Any) -> Any:
+    """Return what is mixed of the four pixels around each point, nothing beyond the edges."""
+    rows, columns = (
+        np.maximum(1 - np.abs((grid[..., [axis]] + 1) / 2 * (size - 1) - np.arange(size)), 0)
+        for axis, size in ((1, data.shape[2]), (0, data.shape[3]))
+    )
+    return np.einsum("nchw,nijh,nijw->ncij", data, rows, columns)
+
+
+def rnn(data: Any, hidden: Any, *weights: Any) -> Any:
+    """Return every hidden state, and the last."""
+    return _steps(recurrent.rnn_tanh_cell, data, (hidden[0],), weights)
+
+
+def gru(data: Any, hidden: Any, *weights: Any) -> Any:
+    """Return every hidden state, and the last."""
+    return _steps(recurrent.gru_cell, data, (hidden[0],), weights)
+
+
+def lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
+    """Return every hidden state, and the last states."""
+    return _steps(recurrent.lstm_cell, data, (hidden[0], cell[0]), weights)
+
+
+def bidirectional_lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
+    """Return the hidden states of both ways side by side, and the last states of both."""
+    there = lstm(data, hidden[:1], cell[:1], *weights[:4])
+    back = lstm(data[::-1], hidden[1:], cell[1:], *weights[4:])
+    steps = np.concatenate([there[0], back[0][::-1]], axis=-1)
+    return (steps, *(np.concatenate(states) for states in zip(there[1:], back[1:])))
+
+
+def _steps(cell: Callable[..., Any], data: Any, states: tuple[Any, ...], weights: tuple[Any, ...]) -> tuple[Any, ...]:
+    found = []
+    for step in data:
+        after = cell(step, *states, *weights)
+        states = after if isinstance(after, tuple) else (after,)
+        found.append(states[0])
+    return (np.stack(found), *(state[np.newaxis] for state in states))
+
+
+def ctc_loss(data: Any, labels: Any) -> Any:
+    """Return minus the log-likelihood of labels, however aligned: blanks, class 0, may stand around each.
+
+    The forward recursion of Graves et al., 2006, section 4.1.
+    """
+    scores = special.log_softmax(data, axis=2)
+    return np.array([_unlikelihood(scores[:, i], labels[i]) for i in range(len(labels))])
+
+
+def _unlikelihood(scores: Any, labels: Any) -> Any:
+    path = np.zeros(2 * len(labels) + 1, np.int64)
+    path[1::2] = labels
+    # A blank may be left out between two labels that differ.
+    leaps = np.zeros(len(path), bool)
+    leaps[3::2] = labels[1:] != labels[:-1]
+    reached = np.full(len(path), -np.inf)
+    reached[:2] = scores[0, path[:2]]
+    for step in scores[1:]:
+        before = np.concatenate([[-np.inf, -np.inf], reached])
+        leapt = np.where(leaps, before[:-2], -np.inf)
+        reached = np.logaddexp.reduce([before[2:], before[1:-1], leapt]) + step[path]
+    return -np.logaddexp(reached[-1], reached[-2])
+
+
+WINDOW = "data, weight, stride, padding, dilation"
+NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
+WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
+WAY_BACK = "reverse_weight_input, reverse_weight_hidden, reverse_bias_input, reverse_bias_hidden"
+
+
+def _spelled(function: Callable[..., Any], arguments: str, **more: Any) -> Binding:
+    return composed(function, arguments, note="in float64", **more)
+
+
+BINDINGS: dict[str, Binding] = {
+    "to_numpy": _spelled(same, "data"),
+    **{name: _spelled(getattr(special, name), "data") for name in ("erf", "erfinv", "gammaln", "digamma")},
+    **{name: naming(name, "data") for name in ("argmax", "argmin", "argsort", "topk")},
+    "top_k_routing": naming("top_k_routing", "logits"),
+    "gelu": _spelled(gelu, "data, approximate"),
+    "geglu": _spelled(geglu, "data, approximate"),
+    "triangular_solve": _spelled(triangular_solve, "matrix, right", adapt={"matrix": near_identity}),
+    **{
+        name: _spelled(windows.convolution, f"{WINDOW}, groups")
+        for name in ("conv1d", "conv2d", "conv3d", "grouped_conv2d", "dilated_conv2d")
+    },
+    "depthwise_conv2d": _spelled(windows.depthwise, WINDOW),
+    **{
+        f"conv_transpose{space}d": _spelled(windows.transposed, f"{WINDOW}, groups, output_padding")
+        for space in (1, 2, 3)
+    },
+    **{f"max_pool{space}d": _spelled(windows.max_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
+    **{f"avg_pool{space}d": _spelled(windows.avg_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
+    "lp_pool2d": _spelled(windows.lp_pool, "data, kernel, stride, power"),
+    "adaptive_avg_pool2d": _spelled(windows.adaptive_avg_pool, "data, output_size"),
+    "conv_relu": _spelled(conv_relu, "data, weight, bias, stride, padding"),
+    "conv_batch_norm": _spelled(conv_batch_norm, NORMALIZED),
+    "conv_batch_norm_relu": _spelled(conv_batch_norm_relu, NORMALIZED),
+    "image_resize_bilinear": _spelled(bilinear, "data, size"),
+    "upsample_bilinear": _spelled(upsample_bilinear, "data, scale"),
+    "grid_sample": _spelled(grid_sample, "data, grid"),
+    "rnn": _spelled(rnn, f"data, hidden, {WEIGHTS}"),
+    "gru": _spelled(gru, f"data, hidden, {WEIGHTS}"),
+    "lstm": _spelled(lstm, f"data, hidden, cell, {WEIGHTS}"),
+    "bidirectional_lstm": _spelled(bidirectional_lstm, f"data, hidden, cell, {WEIGHTS}, {WAY_BACK}"),
+    "ctc_loss": _spelled(ctc_loss, "data, labels"),
+}

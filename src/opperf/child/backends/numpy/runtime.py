@@ -1,0 +1,203 @@
+"""NumPy: arrays, functions, and no waiting, since a call is done when it returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from opperf.child.backends import threads
+from opperf.child.backends.agreement import ATOL, RTOL, agree
+from opperf.child.backends.bindings import bindings
+from opperf.child.backends.call import Binding
+from opperf.child.backends.numpy import build, discovery, explain, functions, gradients, memory
+from opperf.child.measure.clock import ProcessClock
+from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import FLOAT8, ITEM_SIZES, STRING, TensorSpec
+
+#: What NumPy has not of the element types that opperf knows.
+LACKING = frozenset({*FLOAT8, "bfloat16", "complex32", STRING})
+#: Element types as users write them.
+DTYPES = {name: np.dtype(name).type for name in ITEM_SIZES if name not in LACKING}
+
+
+def start(side: Side) -> NumpyBackend:
+    """Return the backend of a side."""
+    return NumpyBackend(side)
+
+
+class NumpyBackend:
+    """NumPy on a CPU."""
+
+    name = "numpy"
+    immutable = False
+    collects = False
+
+    def __init__(self, side: Side) -> None:
+        if side.device != "cpu":
+            raise Unsupported(f"NumPy computes on the CPU only, not on `{side.device}`", slug="no_such_device")
+        self.side = side
+        self.clock = ProcessClock()
+        square = np.ones((384, 384), np.float32)
+        self.threads_seen: float | None = threads.seen(lambda: np.matmul(square, square))
+
+    def facts(self) -> dict[str, Any]:
+        """Return version, build and threads."""
+        return {
+            "version": np.__version__,
+            **build.facts(),
+            "threads": self.side.threads,
+            "threads_seen": self.threads_seen,
+        }
+
+    def devices(self) -> list[str]:
+        """Return the CPU."""
+        return ["cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D array over the bytes."""
+        return np.frombuffer(raw, DTYPES[dtype]) if raw else np.empty(0, DTYPES[dtype])
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return an array; with strides, a view of a buffer that just holds it."""
+        if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
+            host = host.view(f"complex{16 * host.itemsize}")
+        made = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        return made if strides is None or made.size == 0 else _strided(made, strides)
+
+    def dtype(self, name: str) -> Any:
+        """Return `numpy.float32` and the like."""
+        if name not in DTYPES:
+            hint = "ONNX Runtime has it" if name == STRING else "torch has it; NumPy has float16"
+            raise Unsupported(f"NumPy has no {name}", slug="no_such_dtype", hint=hint)
+        return DTYPES[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of an array."""
+        return tensor.tobytes(), tuple(tensor.shape), tensor.dtype.name
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the arrays in a result; NumPy's scalars are arrays without dimensions."""
+        if isinstance(value, (np.ndarray, np.generic)):
+            return [value]
+        if isinstance(value, (tuple, list)):
+            return [leaf for item in value for leaf in self.leaves(item)]
+        return []
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype."""
+        if tensor.dtype.name not in ITEM_SIZES:
+            raise Unsupported(
+                f"the result is of dtype {tensor.dtype.name}",
+                slug="no_such_dtype",
+                hint=f"opperf knows {', '.join(ITEM_SIZES)}",
+            )
+        return TensorSpec(tuple(tensor.shape), tensor.dtype.name)
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator."""
+        return bindings("numpy")
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `numpy.add`, `np.add`, `numpy.linalg.norm`, `numpy.add.reduce`, `numpy.random.Generator.normal`."""
+        return functions.resolve(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return nothing: NumPy has functions only."""
+        return None
+
+    @cache  # noqa: B019 - one backend lives in a process, as long as the process
+    def names(self) -> list[str]:
+        """Return the functions of NumPy's computing modules."""
+        return functions.names()
+
+    def registered(self) -> list[str]:
+        """Return the functions of the modules that compute."""
+        return discovery.functions().paths()
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return the case of a function by the rules of its name or its arguments."""
+        return discovery.functions().examples(path, size)
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call."""
+        if self.side.mode == "compiled":
+            raise Unsupported("NumPy has no compiler", slug="no_compiled_mode", hint="`--mode eager`")
+        return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Refuse: there are no gradients."""
+        gradients.refuse()
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Refuse: there are no gradients."""
+        gradients.refuse()
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Remember arrays and return what puts them back."""
+        kept = [tensor.copy() for tensor in tensors]
+
+        def restore() -> None:
+            for tensor, value in zip(tensors, kept, strict=True):
+                np.copyto(tensor, value)
+
+        return restore
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return agree(left, right, _close)
+
+    def wait(self, outputs: Any) -> None:
+        """Return at once."""
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return None."""
+        return None
+
+    def cache_sweep(self) -> None:
+        """Return nothing: arrays lie in the machine's memory."""
+
+    def free_memory(self) -> int | None:
+        """Return nothing: arrays lie in the machine's memory."""
+        return None
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call allocates."""
+        return memory.of_call(work)
+
+    def counts(self, work: Work, *, long: bool = False) -> None:
+        """Return None: NumPy does not count."""
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return the loop of a ufunc, and the build."""
+        return [explain.of_call(work)]
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return nothing: not yet."""
+        return None
+
+
+def _strided(made: Any, strides: Sequence[int]) -> Any:
+    """Return a copy with strides in elements; negative ones run backwards through the buffer."""
+    spans = [(size - 1) * stride for size, stride in zip(made.shape, strides, strict=True)]
+    before = -sum(span for span in spans if span < 0)
+    buffer = np.empty(before + sum(span for span in spans if span > 0) + 1, made.dtype)
+    step = made.itemsize
+    view: Any = np.ndarray(made.shape, made.dtype, buffer, before * step, tuple(stride * step for stride in strides))
+    view[...] = made
+    return view
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    one, other = (np.frombuffer(value[0], DTYPES[value[2]]) for value in (left, right))
+    if one.dtype.kind not in "fc":
+        return False
+    return bool(np.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True))

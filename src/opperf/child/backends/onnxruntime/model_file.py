@@ -1,0 +1,273 @@
+"""The nodes of a model in a file, with the values that each computed with in one run on made inputs.
+
+The file's own shapes are of little use: batch and length are often open, and the shape that a `Reshape` makes is the
+result of other nodes. So the model is run once, with the result of every node as an output. Constants are no nodes
+here: they are inputs of the nodes that use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError, EncodeError
+from onnx import checker, helper, inliner
+
+from opperf.child.backends.onnxruntime import graphs
+from opperf.child.backends.onnxruntime.described import DTYPES, Undescribed, array, attribute, described
+from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
+from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
+from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.case import Argument, Case, ListOf
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.plan import Side
+from opperf.domain.tensor import STRING, TensorSpec
+
+#: The operator that makes a constant where it stands.
+CONSTANTS = ("", "Constant")
+
+
+def read(path: str, given: Mapping[str, TensorSpec], side: Side) -> ModelFile:
+    """Read a model; `given` are inputs by name, in place of those that are made by the shapes in the file.
+
+    Raises `InputError` for a file that is no model, inputs that it does not have, and those that no case can hold.
+    """
+    try:
+        model = onnx.load(path)
+    except (DecodeError, OSError, checker.ValidationError) as error:
+        raise InputError(f"it cannot be read: {error}", hint="expected a model as ONNX writes it") from error
+    return ModelFile(inliner.inline_local_functions(model) if model.functions else model, given, side)
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model, and what it is to be given."""
+
+    model: Any
+    given: Mapping[str, TensorSpec]
+    side: Side
+
+    def __post_init__(self) -> None:
+        for name in self.given:
+            if name not in self._open:
+                raise unknown("input", name, self._open, hint=f"the model takes {', '.join(self._open)}")
+
+    @cached_property
+    def _open(self) -> dict[str, Any]:
+        """The inputs that the model must be given, by name, with their types."""
+        graph = self.model.graph
+        return {one.name: one.type for one in graph.input if one.name not in self._held}
+
+    @cached_property
+    def _held(self) -> dict[str, Any]:
+        """The constants of the model, by name."""
+        graph = self.model.graph
+        made = [node for node in graph.node if _kind(node) == CONSTANTS]
+        return {
+            **{one.name: one for one in graph.initializer},
+            **{node.output[0]: node.attribute[0].t for node in made if node.attribute[0].name == "value"},
+        }
+
+    @cached_property
+    def inputs(self) -> dict[str, TensorSpec]:
+        """What the model is given: as the user says, or by the shapes in the file; open sizes are 1."""
+        return {name: self._input(name, kind) for name, kind in self._open.items()}
+
+    def _input(self, name: str, kind: Any) -> TensorSpec:
+        dtype = _dtype(kind.tensor_type.elem_type) if kind.HasField("tensor_type") else None
+        if dtype is None:
+            raise InputError(f"its input `{name}` is {_written(kind)}, and opperf makes none of these")
+        if name in self.given:
+            return replace(self.given[name], dtype=dtype)
+        if not kind.tensor_type.HasField("shape"):
+            raise InputError(f"its input `{name}` has no shape", hint=f"give one: `--input {name}=1x3x224x224`")
+        return TensorSpec(tuple(1 if size is None else size for size in _sizes(kind)), dtype)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader should know of the inputs: which sizes were open and are 1."""
+        found = []
+        for name, kind in self._open.items():
+            if name not in self.given and None in _sizes(kind):
+                open_sizes = ", ".join(dim.dim_param or "?" for dim in kind.tensor_type.shape.dim if not _is_fixed(dim))
+                made = "x".join(map(str, self.inputs[name].shape))
+                found.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={made}`")
+        return found
+
+    def captured(self, made: Mapping[str, Any]) -> list[Captured]:
+        """Run the model on inputs that were made, and return each of its nodes.
+
+        Raises `InputError` with what ONNX Runtime says of a model that it does not run.
+        """
+        try:
+            results = self._results(made)
+        except (*REFUSALS, Unsupported) as error:
+            hint = "the sizes of its inputs may not fit: `--input NAME=SHAPE`, or `NAME=literal:[...]` for values"
+            raise InputError(f"ONNX Runtime does not run it: {error}", hint=hint) from error
+        values = Values(self._held, {**made, **results})
+        return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
+
+    def running(self, made: Mapping[str, Any]) -> Callable[[], object]:
+        """Return what runs the whole model, its nodes fused as ONNX Runtime sees fit."""
+        whole = onnx.ModelProto()
+        whole.CopyFrom(self.model)
+        whole.ir_version = min(whole.ir_version, IR_VERSION)
+        run = session(_bytes(whole), replace(self.side, mode="compiled")).run
+        return partial(run, None, dict(made))
+
+    def _results(self, made: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what each node computes, by the name of the result."""
+        shown = onnx.ModelProto()
+        shown.CopyFrom(self.model)
+        graph = shown.graph
+        names = [name for node in graph.node for name in node.output if name and name not in self._held]
+        for name in ("input", "output", "value_info"):
+            graph.ClearField(name)
+        graph.input.extend(_like(made[one.name], one) for one in self.model.graph.input if one.name in made)
+        graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
+        shown.ir_version = IR_VERSION
+        if not names:
+            return {}
+        shows = session(_bytes(shown), replace(self.side, mode="eager"))
+        # NumPy has no bfloat16, and to ask for one such result would cost all of them.
+        told = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
+        return dict(zip(told, shows.run(told, dict(made)), strict=True)) if told else {}
+
+    def _node(self, node: Any, values: Values) -> Captured:
+        """Return a node as a case; its name is where it is from."""
+        kind = Node(*_kind(node))
+        place = node.name or next(filter(None, node.output), "")
+        try:
+            case = self._case(kind, node, values)
+        except Undescribed as error:
+            return Captured(kind.path, None, str(error), place)
+        return Captured(kind.path, case, "", place)
+
+    def _case(self, kind: Node, node: Any, values: Values) -> Case:
+        opset = self._version(kind.domain)
+        outer = self._outer(kind, node)
+        attributes: dict[str, Argument] = {one.name: attribute(one) for one in _by_place(node, outer).attribute}
+        wanted = [bool(name) for name in node.output]
+        if not all(wanted):
+            attributes[OUTPUTS] = tuple(wanted)
+        elif len(wanted) != kind.usual_outputs(opset):
+            attributes[OUTPUTS] = len(wanted)
+        for name in filter(None, node.output):
+            values.described(name)  # a result that opperf cannot name could not be measured
+        given = list(node.input)
+        while given and not given[-1]:
+            given.pop()
+        constant = tuple(place for place, name in enumerate([*given, *outer]) if name in self._held)
+        if constant:
+            attributes[CONSTANT] = constant
+        inputs = _inputs(kind, opset, [values.described(name) if name else None for name in given])
+        if outer:
+            inputs[OUTER] = ListOf(tuple(map(values.described, outer)))
+        return Case(f"onnxruntime:{kind.path}", inputs, {**attributes, OPSET: opset})
+
+    def _version(self, domain: str) -> int:
+        """Return which version of a domain's operators the model has."""
+        return next((one.version for one in self.model.opset_import if in_files(one.domain) == domain), 1)
+
+    def _outer(self, kind: Node, node: Any) -> list[str]:
+        """Return the names of what the graphs of a node use from around it.
+
+        Raises `Undescribed` for graphs that would mean something else in a model of this node alone.
+        """
+        for domain in sorted(set(map(in_files, graphs.domains(node))) - {kind.domain}):
+            if self._version(domain) != newest(domain):
+                raise Undescribed(f"a graph with operators of `{domain or STANDARD}` in an older version")
+        outer = graphs.outer(node)
+        if outer and OUTER not in kind.names(self._version(kind.domain)):
+            raise Undescribed("a graph that uses values from around it, in an operator that ONNX does not define")
+        return outer
+
+
+class Values:
+    """The values of a model by name: constants, inputs and results; each is described once."""
+
+    def __init__(self, held: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
+        self._held = held
+        self._seen = seen
+        self._described: dict[str, TensorSpec | ListOf] = {}
+
+    def described(self, name: str) -> TensorSpec | ListOf:
+        """Return the description of a value; raises `Undescribed`."""
+        if name not in self._described:
+            held = self._held.get(name)
+            self._described[name] = described(self._seen.get(name) if held is None else array(held))
+        return self._described[name]
+
+
+def _by_place(node: Any, outer: Sequence[str]) -> Any:
+    """Return a node whose graphs call what they use from around it by its place."""
+    if not outer:
+        return node
+    copied = onnx.NodeProto()
+    copied.CopyFrom(node)
+    graphs.rename(copied, {name: graphs.outer_name(place) for place, name in enumerate(outer)})
+    return copied
+
+
+def _inputs(kind: Node, opset: int, values: Sequence[Argument]) -> dict[str, Argument]:
+    """Return inputs by the operator's own names; what takes several has a list of those that are left."""
+    left = iter(values)
+    found: dict[str, Argument] = {}
+    for formal in kind.formals(opset):
+        if formal.option.name == "Variadic":
+            found[formal.name] = ListOf(tuple(left))
+        else:
+            found[formal.name] = next(left, None)
+    found |= {f"input{place}": value for place, value in enumerate(left)}
+    while found and found[next(reversed(found))] is None:
+        found.popitem()
+    return found
+
+
+def _kind(node: Any) -> tuple[str, str]:
+    return in_files(node.domain), node.op_type
+
+
+def _bytes(model: Any) -> bytes:
+    try:
+        content: bytes = model.SerializeToString()
+    except (EncodeError, ValueError) as error:
+        raise InputError(f"it is larger than 2 GiB, which a model in one piece cannot be ({error})") from error
+    return content
+
+
+def _like(value: Any, info: Any) -> Any:
+    """Return what says of an input how it is called and what it is, with the shape of a tensor."""
+    if not info.type.HasField("tensor_type"):
+        return info
+    return helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, value.shape)
+
+
+def _is_fixed(dim: Any) -> bool:
+    return bool(dim.HasField("dim_value"))
+
+
+def _sizes(kind: Any) -> list[int | None]:
+    """Return the shape of a type, None for a size that is open."""
+    return [dim.dim_value if _is_fixed(dim) else None for dim in kind.tensor_type.shape.dim]
+
+
+def _dtype(element: int) -> str | None:
+    """Return the name of an element type; None for those that no case holds."""
+    if element == onnx.TensorProto.STRING:
+        return STRING
+    try:
+        name = helper.tensor_dtype_to_np_dtype(element).name
+    except KeyError:
+        return None
+    return name if name in DTYPES else None
+
+
+def _written(kind: Any) -> str:
+    """Return a type as people name it."""
+    if kind.HasField("tensor_type"):
+        return f"a tensor of {onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()}"
+    return f"a {str(kind.WhichOneof('value')).removesuffix('_type')}"

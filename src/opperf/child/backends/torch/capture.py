@@ -1,0 +1,161 @@
+"""Which operators a function runs, with their arguments as they were: seen where PyTorch dispatches them.
+
+The tensors of a case have the strides that they had, gaps and all; whole numbers lie between those that were there, and
+fractions keep their sign. So an operator that runs again does the same work. Where that is not enough (labels of which
+some are to be ignored, lengths that must fall, a mask that decides how much there is), whole numbers and masks are kept
+as they are. The module that a gradient belongs to is found by the number that autograd gives to each node of its graph,
+which is the same in forward and backward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from opperf.child.backends.torch.described import Undescribed, called_with, case_of, spec, tensors
+from opperf.child.backends.torch.modules import Modules
+from opperf.child.backends.torch.reached import Watch, parameters
+from opperf.domain.backend import Captured
+from opperf.domain.case import Argument, Case, Device, tensors_of
+from opperf.domain.tensor import MOST_LITERAL, TensorSpec, row_major
+
+#: Tell the profiler where a range begins and ends; they compute nothing.
+LABELS = "profiler::"
+#: PyTorch's numbers of memory formats (c10/core/MemoryFormat.h), which its operators take as well.
+FORMATS = {
+    torch.contiguous_format: 0,
+    torch.channels_last: 2,
+    torch.channels_last_3d: 3,
+}
+
+#: How often whole numbers are drawn to see whether an operator takes them: few of them may fit by chance.
+DRAWS = 3
+
+
+def of_call(function: Callable[[], Any]) -> list[Captured]:
+    """Call a function and return every operator that it runs, in forward and backward, in order."""
+    recorder = Recorder()
+    with ExitStack() as stack:
+        for handle in (
+            register_module_forward_pre_hook(recorder.modules.enter),
+            register_module_forward_hook(recorder.modules.leave, always_call=True),
+        ):
+            stack.callback(handle.remove)
+        with Watch(recorder):
+            function()
+    return recorder.calls
+
+
+class Recorder:
+    """Takes operators as they are called."""
+
+    def __init__(self) -> None:
+        self.calls: list[Captured] = []
+        self.modules = Modules()
+        self._made_in: dict[int, str] = {}
+        self._nodes = torch.autograd._get_sequence_nr()
+
+    def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Take one call, before it runs: it may change its inputs."""
+        if path.startswith(LABELS) or _only_watched(path):
+            return
+        case, why = _case(path, func, args, kwargs)
+        node = torch._C._current_autograd_node()
+        if node is None:
+            # Nodes of the graph are made right before their operator is called, those of in-place ones several at once.
+            nodes = torch.autograd._get_sequence_nr()
+            self._made_in.update(dict.fromkeys(range(self._nodes, nodes), self.modules.here))
+            self._nodes = nodes
+            module = self.modules.here
+        else:
+            module = self._made_in.get(node._sequence_nr(), "")
+        self.calls.append(Captured(path, case, why, module, backward=node is not None))
+
+
+def _only_watched(path: str) -> bool:
+    """Whether a call is there because it is watched: autograd keeps outputs by `detach`, which else is not dispatched.
+
+    Such a call does not come through the dispatcher, which would have left autograd behind.
+    """
+    behind = torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.ADInplaceOrView)
+    return path == "aten::detach.default" and not behind
+
+
+def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Case | None, str]:
+    """Return the case of a call, or why there is none."""
+    formats = {name: FORMATS.get(value, value) for name, value in kwargs.items() if name == "memory_format"}
+    try:
+        case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)
+        if not _same_by_bounds(case, func):
+            case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, kept)
+    except Undescribed as error:
+        return None, str(error)
+    return replace(case, attributes={name: _anywhere(value) for name, value in case.attributes.items()}), ""
+
+
+def _anywhere(value: Argument) -> Argument:
+    """Return the device that is measured on in place of the one that was captured on."""
+    return Device("default") if isinstance(value, Device) else value
+
+
+def exact(tensor: torch.Tensor) -> TensorSpec:
+    """Return the description of a tensor with its strides as they are; raises `Undescribed`."""
+    described = spec(tensor)
+    strides = tuple(tensor.stride())
+    return replace(
+        described,
+        strides=None if strides == row_major(tensor.shape) or not tensor.numel() else strides,
+        range=_signed(described.range) if described.is_float else described.range,
+        requires_grad=None,
+    )
+
+
+def kept(tensor: torch.Tensor) -> TensorSpec:
+    """Return the description of a tensor, with the values of whole numbers and masks; raises `Undescribed`."""
+    described = exact(tensor)
+    if described.is_float or described.elements > MOST_LITERAL:
+        return described
+    return replace(described, literal=tuple(tensor.flatten().tolist()))
+
+
+def _same_by_bounds(case: Case, func: Any) -> bool:
+    """Whether the bounds of whole numbers and masks are enough for a call that does the same work.
+
+    They are not where they decide how much there is in the result, as those of a nested tensor do, nor where the
+    operator refuses other numbers that lie between them. That is tried, a few times, on the CPU: a GPU would take no
+    more calls after such a one.
+    """
+    whole = [
+        spec
+        for value in (*case.inputs.values(), *case.attributes.values())
+        for spec in tensors_of(value)
+        if not spec.is_float and spec.elements
+    ]
+    if not whole:
+        return True
+    if torch.Tag.dynamic_output_shape in func.tags and any(spec.dtype == "bool" for spec in whole):
+        return False
+    sizes = set()
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for _ in range(DRAWS):
+                args, kwargs = called_with(case, "cpu")
+                results = tensors(func(*args, **kwargs))
+                if any(result.is_nested for result in results):
+                    return False
+                sizes.add(tuple(result.numel() for result in results))
+    except Exception:  # whatever it does not like of numbers that are not those of the program
+        return False
+    return len(sizes) == 1
+
+
+def _signed(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return bounds of the sign that floating values had: probabilities stay some, and equal calls stay equal."""
+    if bounds is None or bounds == (0.0, 0.0):
+        return None
+    return (0.0, 1.0) if bounds[0] >= 0 else (-1.0, 0.0)

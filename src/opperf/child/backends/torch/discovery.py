@@ -1,0 +1,188 @@
+"""What PyTorch has beside the neutral catalog: the operators of OpInfo, and those of ATen that its samples reach.
+
+A case of each is made from its samples: the largest that can be written as a case and runs with values drawn anew. It
+is scaled up from there, for PyTorch's samples are of a few elements. Names are as in `opinfo.py`, `aten::add.Tensor`
+for what is below.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import torch
+
+from opperf.child.backends.torch import functions, layers, opinfo, reached
+from opperf.child.backends.torch.described import Undescribed, called_with, case_of, counted, parameters_of
+from opperf.child.backends.torch.scaling import Scaled, cost, scaled
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Case, map_tensors
+from opperf.domain.tensor import TensorSpec
+
+#: Elements of the largest tensor at each size; the small one is the sample as it is, or hardly larger.
+ELEMENTS = {"small": 64, "common": 1 << 16, "large": 1 << 20}
+#: So many samples of an operator are scaled up, the largest first, until one has as many elements.
+TRIED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Example(Case):
+    """A case, and by which factor it is larger than the sample that it is made from."""
+
+    scale: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form of the case, with the scale."""
+        return {**super().to_json(), "scale": self.scale}
+
+
+def paths(device: str) -> list[str]:
+    """Return every operator of OpInfo, and every ATen operator that its samples reach."""
+    return [*opinfo.names(), *reached.index(device)]
+
+
+def resolve(path: str, device: str) -> Callable[..., Any]:
+    """Return the function of an operator of OpInfo; raises `LookupError`, and `Unsupported` where no case can be one.
+
+    The operators of one function that differ in their samples are different operators, and a function of each.
+    """
+    opinfo.info_at(path)
+    name = path.removeprefix(opinfo.PREFIX)
+    _described(name, device)
+    return _function(name)
+
+
+@cache
+def _function(name: str) -> Callable[..., Any]:
+    info = opinfo.database()[name]
+    function: Callable[..., Any] = partial(info.op) if info.variant_test_name else info.op
+    return function
+
+
+def examples(path: str, size: str, device: str) -> list[Case]:
+    """Return a case of an operator that has samples; none for another, a layer, or a size that is not known here."""
+    if size not in ELEMENTS or layers.maker(path) is not None:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = _of_aten(path, size, device) if path.startswith("aten::") else _of_function(path, size, device)
+    return [] if found is None else [found]
+
+
+def _of_function(path: str, size: str, device: str) -> Example | None:
+    """Return the case of an OpInfo, or of the first one that calls the function at a path."""
+    name = path.removeprefix(opinfo.PREFIX)
+    if not path.startswith(opinfo.PREFIX):
+        function = functions.resolve(path)
+        name = next((own for own, info in opinfo.database().items() if info.op is function), "")
+    found = _sampled(name, size, device)
+    return None if found is None else _example(path, found.case, found.factor)
+
+
+def _of_aten(path: str, size: str, device: str) -> Example | None:
+    """Return the case in which samples reach an ATen operator, those of its own OpInfo first."""
+    overload = functions.overload(path)
+    full = f"aten::{overload.overloadpacket.__name__}.{overload._overloadname}"
+    where = reached.index(device).get(full)
+    if where is None:
+        return _composed(path, overload.overloadpacket.__name__, size, device)
+    case, scale = _reached(full, where, size, device)
+    if overload._schema.is_mutable:  # it writes into its inputs, which a tensor with a gradient does not allow
+        case = replace(case, inputs={name: map_tensors(value, _fixed) for name, value in case.inputs.items()})
+    return _example(path, case, scale)
+
+
+def _reached(full: str, where: reached.Where, size: str, device: str) -> tuple[Case, int]:
+    """Return the case of an ATen operator as it is called within a scaled case of an OpInfo, else within its sample.
+
+    ATen's operators check their inputs less than the functions that call them, some not at all: they are never called
+    with inputs that no function made for them.
+    """
+    function = opinfo.database()[where.name].op
+    outer = _scaled(where.name, where.sample, size, device)
+    if outer is not None:
+        with opinfo.seeded():
+            case = reached.first_case(full, function, *called_with(outer.case, device, gradients=True))
+        if case is not None:
+            return case, outer.factor
+    sample = opinfo.samples(where.name, device)[where.sample]
+    with opinfo.seeded():
+        case = reached.first_case(full, function, (sample.input, *sample.args), sample.kwargs)
+    return (Case(f"torch:{full}") if case is None else case), 1
+
+
+def _composed(path: str, packet: str, size: str, device: str) -> Example | None:
+    """Return the case of the OpInfo of an operator that PyTorch composes of others, where the operator takes it."""
+    name = next((own for own, info in opinfo.database().items() if info.aten_name == packet), "")
+    found = _sampled(name, size, device)
+    if found is None or cost(functions.resolve(path), found.case, device) is None:
+        return None
+    return _example(path, found.case, found.factor)
+
+
+def _example(path: str, case: Case, scale: int) -> Example:
+    return Example(f"torch:{path}", case.inputs, case.attributes, scale)
+
+
+def _sampled(name: str, size: str, device: str) -> Scaled | None:
+    """Return the scaled case of an OpInfo's best sample; one without inputs where no case can hold any."""
+    if name not in opinfo.database():
+        return None
+    try:
+        cases = _described(name, device)
+    except Unsupported:  # its trial says so
+        return Scaled(Case(f"torch:{opinfo.PREFIX}{name}"))
+    function = opinfo.database()[name].op
+    with opinfo.seeded():
+        costs = {number: cost(function, case, device) for number, case in cases.items()}
+    sizes = {number: found.elements for number, found in costs.items() if found is not None}
+    likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
+    best: Scaled | None = None
+    for number in likely[:TRIED]:
+        found = _scaled(name, number, size, device)
+        if found is not None and (best is None or found.cost.elements > best.cost.elements):
+            best = found
+        if best is not None and best.cost.elements >= ELEMENTS[size]:
+            break
+    return best
+
+
+@cache
+def _scaled(name: str, number: int, size: str, device: str) -> Scaled | None:
+    """Return the scaled case of one sample of an OpInfo; None where no case can hold it."""
+    try:
+        case = _described(name, device)[number]
+    except (Unsupported, KeyError):
+        return None
+    with opinfo.seeded():
+        return scaled(opinfo.database()[name].op, case, ELEMENTS[size], device)
+
+
+@cache
+def _described(name: str, device: str) -> Mapping[int, Case]:
+    """Return the samples of an OpInfo that a case can hold, by number; raises `Unsupported` where there is none."""
+    info = opinfo.database()[name]
+    found, what = {}, "it has none with elements"
+    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{info.aten_name}")
+    adding_up = name in opinfo.ADDING_UP
+    for number, sample in enumerate(opinfo.samples(name, device)):
+        if adding_up and sample.kwargs.get(opinfo.UNCHECKED):
+            continue
+        args = (sample.input, *sample.args)
+        parameters = parameters_of(info.op, args, sample.kwargs, schemas)
+        try:
+            found[number] = case_of(
+                f"torch:{opinfo.PREFIX}{name}", parameters, args, sample.kwargs, counted if adding_up else None
+            )
+        except Undescribed as error:
+            what = str(error)
+    if not found:
+        raise Unsupported(f"no case can hold the samples of `{name}`: {what}", slug="no_sample")
+    return found
+
+
+def _fixed(tensor: TensorSpec) -> TensorSpec:
+    return replace(tensor, requires_grad=False)

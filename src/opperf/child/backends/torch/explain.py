@@ -1,0 +1,76 @@
+"""What runs in a call in PyTorch: operators and kernels as its profiler tells, oneDNN and MKL calls as they print them.
+
+The two are looked at in calls of their own: printing takes time that the profiler would count. The profiler's first
+call is slow and not counted. All calls are in one session, each under a mark: to start and end a session between them
+would leave the caches cold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch.autograd import DeviceType
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from opperf.child.backends import verbose
+from opperf.child.backends.printed import Printed
+from opperf.child.backends.repeated import repeated
+from opperf.child.backends.torch.spans import NO_OPERATORS, plain
+from opperf.domain.backend import Work
+from opperf.domain.explanation import Event, Explanation
+
+#: The name under which a call stands among the events.
+MARK = "opperf: one call"
+
+
+def of_calls(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[Explanation]:
+    """Return what ran in each of `calls` calls."""
+    found = zip(_profiled(work, calls, device, wait), _printed(work, calls, wait), strict=True)
+    return [Explanation((*operators, *primitives)) for operators, primitives in found]
+
+
+def _profiled(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[list[Event]]:
+    activities = [ProfilerActivity.CPU]
+    if device.type == "cuda":
+        activities.append(ProfilerActivity.CUDA)
+    with _levels(on=False), profile(activities=activities) as session:
+        repeated(work, calls + 1, wait, lambda: record_function(MARK))
+    seen = sorted(session.events(), key=lambda one: one.time_range.start)
+    marks = [one.time_range for one in seen if one.name == MARK and one.device_type == DeviceType.CPU]
+    found = [(one.time_range.start, event) for one in seen if (event := _event(one)) is not None]
+    return [[event for at, event in found if mark.start <= at <= mark.end] for mark in marks[1:]]
+
+
+def _event(seen: Any) -> Event | None:
+    if seen.name == MARK:
+        return None
+    if seen.device_type != DeviceType.CPU:
+        return Event(seen.name, "kernel", 1, seen.time_range.elapsed_us() / 1e6)
+    if seen.name.startswith(NO_OPERATORS):
+        return None
+    return Event(plain(seen.name), "operator", 1, max(0.0, seen.self_cpu_time_total) / 1e6)
+
+
+def _printed(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
+    printed = Printed()
+
+    @contextmanager
+    def watched() -> Iterator[None]:
+        with printed.catch(), _levels(on=True):
+            yield
+
+    repeated(work, calls, wait, watched)
+    return [verbose.read(text) for text in printed.texts]
+
+
+def _levels(*, on: bool) -> AbstractContextManager[Any]:
+    """Have oneDNN and MKL print what they run or not, where this build has them and a way to ask."""
+    stack = ExitStack()
+    for name, there in (("mkldnn", torch.backends.mkldnn.is_available()), ("mkl", torch.backends.mkl.is_available())):
+        library = getattr(torch.backends, name)
+        if there and hasattr(library, "verbose"):
+            stack.enter_context(library.verbose(library.VERBOSE_ON if on else library.VERBOSE_OFF))
+    return stack

@@ -1,0 +1,128 @@
+"""Which of PyTorch's functions are operators, and where a path finds them.
+
+A path may come from a file, so it reaches what computes on tensors and nothing else: `torch.load` unpickles,
+`torch.hub.load` downloads and runs code, `torch.ops.load_library` loads machine code, `torch.from_file` writes files.
+Hence only these are found:
+
+* `torch.add`: what PyTorch generates from its list of operators, and what `torch.functional` composes of them;
+* `torch.nn.functional.relu`, `torch.linalg.norm` and functions right below the other modules of `HOMES`;
+* `torch.Tensor.add`: methods of a tensor;
+* `aten::add.Tensor`, `torch.ops.aten.add`: registered operators, with or without an overload.
+
+Operators of PyTorch's own list, `opinfo::linalg.svd`, are in `opinfo.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from opperf.child.backends.paths import Refused, function_at
+from opperf.domain.backend import Unsupported
+
+#: Each holds operators right below it, and a few imports that `_operator` leaves out.
+HOMES = {
+    "torch.Tensor": torch.Tensor,
+    "torch.fft": torch.fft,
+    "torch.functional": torch.functional,
+    "torch.linalg": torch.linalg,
+    "torch.nn.functional": torch.nn.functional,
+    "torch.signal.windows": torch.signal.windows,
+    "torch.sparse": torch.sparse,
+    "torch.special": torch.special,
+}
+#: Where `HOMES` import what helps their Python code from.
+FOREIGN = ("typing", "torch._C", "torch._jit_internal", "torch.overrides")
+GENERATED = torch._C._VariableFunctions
+REGISTERED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+#: Registered operators that open the file they are given the name of; with `shared`, the first makes it. TorchScript's
+#: `save` writes one. The last two write past their arrays unless the lengths that they are given add up exactly.
+REFUSED = ("from_file", "load_tensor", "aten::save", "aten::segment_reduce", "aten::_segment_reduce_backward")
+
+#: The packages that register the operators of a namespace when they are imported, and an environment that has each.
+PACKAGES = {
+    "fbgemm": ("fbgemm_gpu", "`--environment fbgemm`"),
+    "torchvision": ("torchvision", "name an environment that has it: `--environment python=PATH`"),
+    "torchaudio": ("torchaudio", "name an environment that has it: `--environment python=PATH`"),
+    "xformers": ("xformers.ops", "name an environment that has it: `--environment python=PATH`"),
+}
+
+
+def elsewhere(name: str, overload: str = "default") -> tuple[str, ...]:
+    """Return where else an operator of this name is found: as a method, and as what it sends on to in ATen."""
+    return (f"torch.Tensor.{name}", f"aten::{name}", f"aten::{name}.{overload}")
+
+
+def resolve(path: str) -> Callable[..., Any]:
+    """Return the operator at a path that users write; raises `LookupError`.
+
+    Raises `Unsupported` for one of a package that does not import here.
+    """
+    namespace, registered, name = path.partition("::")
+    found = _registered(namespace, name) if registered else function_at(path, {"torch": torch}, "torch")
+    if found is None and namespace in PACKAGES:
+        _import_package(path, *PACKAGES[namespace])
+        found = _registered(namespace, name)
+    if refused(path):
+        raise Refused(path, "it reads or writes files, or past its arrays")
+    if not _operator(path, found):
+        raise LookupError(path)
+    function: Callable[..., Any] = found
+    return function
+
+
+def names() -> list[str]:
+    """Return the paths of functions and of registered operators; methods of tensors are the same once more."""
+    functions = [
+        f"{home}.{name}"
+        for home, module in {"torch": torch, **HOMES}.items()
+        if home != "torch.Tensor"
+        for name in dir(module)
+        if not name.startswith("_") and _operator(f"{home}.{name}", getattr(module, name))
+    ]
+    registered = {name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
+    aten = {name for name in registered if name.startswith("aten::") and name.removeprefix("aten::") not in REFUSED}
+    return sorted(functions) + sorted(aten)
+
+
+def overload(path: str) -> Any:
+    """Return the overload of a registered operator: the one that is named, else the first; raises `LookupError`."""
+    found: Any = resolve(path)
+    return found if isinstance(found, torch._ops.OpOverload) else getattr(found, found.overloads()[0])
+
+
+def refused(path: str) -> bool:
+    """Whether a path is one that files are read or written by."""
+    return any(word in path for word in REFUSED)
+
+
+def _import_package(path: str, package: str, hint: str) -> None:
+    """Import what registers an operator; raises `Unsupported` where that is not possible."""
+    try:
+        importlib.import_module(package)
+    except (ImportError, OSError) as error:
+        raise Unsupported(
+            f"`{path}` is of the package {package}, which does not import here: {error}", slug="no_package", hint=hint
+        ) from error
+
+
+def _registered(namespace: str, name: str) -> Any:
+    packet, _, overload = name.partition(".")
+    found = getattr(getattr(torch.ops, namespace, None), packet, None)
+    return getattr(found, overload, None) if overload else found
+
+
+def _operator(path: str, found: Any) -> bool:
+    """Whether what stands at a path computes on tensors."""
+    home, _, name = path.rpartition(".")
+    if not callable(found) or inspect.isclass(found) or refused(path):
+        return False
+    if isinstance(found, REGISTERED):
+        return not refused(str(getattr(found, "overloadpacket", found)._qualified_op_name))
+    if home == "torch":
+        return hasattr(GENERATED, name) or getattr(found, "__module__", None) == "torch.functional"
+    return home in HOMES and getattr(found, "__module__", None) not in FOREIGN

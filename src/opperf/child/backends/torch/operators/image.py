@@ -1,0 +1,92 @@
+"""Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from opperf.child.backends.call import Binding, Call, call, composed, parameters
+
+
+def image_to_tensor(data: Any) -> Any:
+    """Return floats between 0 and 1, laid out with the channels first."""
+    return data.permute(0, 3, 1, 2).contiguous().to(torch.float32).div(255)
+
+
+def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
+    """Return the channels shifted and scaled."""
+    return (data - mean) / deviation
+
+
+def crop(made: Mapping[str, Any]) -> tuple[slice, ...]:
+    """Return what stands in the brackets of `data[:, top:..., left:...]`."""
+    top, left = made["top"], made["left"]
+    return slice(None), slice(top, top + made["height"]), slice(left, left + made["width"])
+
+
+def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    def make(made: Mapping[str, Any]) -> Any:
+        data = made["data"]
+        return torch.tensor(made[name], dtype=data.dtype, device=data.device).view(-1, 1, 1)
+
+    return make
+
+
+INTERPOLATE = "torch.nn.functional.interpolate"
+
+
+def depth_to_space(data: Any, factor: int) -> Any:
+    """Take channels as (down, right, channel) and move the first two between the pixels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, factor, factor, channels // factor**2, height, width)
+    moved = parted.permute(0, 3, 4, 1, 5, 2)
+    return moved.reshape(batch, channels // factor**2, height * factor, width * factor)
+
+
+def space_to_depth(data: Any, factor: int) -> Any:
+    """Part the pixels and move what is parted before the channels."""
+    batch, channels, height, width = data.shape
+    parted = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
+    moved = parted.permute(0, 3, 5, 1, 2, 4)
+    return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
+
+
+BINDINGS: dict[str, Binding] = {
+    "image_to_tensor": composed(
+        image_to_tensor, "data", note="torch.permute, torch.Tensor.contiguous, a cast and a division"
+    ),
+    "image_normalize": composed(
+        image_normalize,
+        "data, mean, deviation",
+        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
+        note="a difference and a division, mean and deviation being tensors made before",
+    ),
+    "image_flip_left_right": call("torch.flip", "input=data", "dims=(-2,)"),
+    "image_flip_top_bottom": call("torch.flip", "input=data", "dims=(-3,)"),
+    "image_crop": Call(
+        "torch.Tensor.__getitem__",
+        parameters("data, slices"),
+        function=torch.Tensor.__getitem__,
+        derive={"slices": crop},
+        note="indexing with slices, a view",
+    ),
+    "image_resize_bilinear": call(INTERPOLATE, "input=data", "size=size, mode='bilinear', align_corners=False"),
+    "image_resize_nearest": call(INTERPOLATE, "input=data", "size=size, mode='nearest-exact'"),
+    "upsample_nearest": call(INTERPOLATE, "input=data", "scale_factor=scale, mode='nearest'"),
+    "upsample_bilinear": call(INTERPOLATE, "input=data", "scale_factor=scale, mode='bilinear', align_corners=False"),
+    "grid_sample": call(
+        "torch.nn.functional.grid_sample",
+        "input=data, grid=grid",
+        "mode='bilinear', padding_mode='zeros', align_corners=True",
+    ),
+    "pixel_shuffle": call("torch.nn.functional.pixel_shuffle", "input=data, upscale_factor=factor"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="torch.permute between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="torch.permute between reshapes"),
+    "im2col": call(
+        "torch.nn.functional.unfold",
+        "input=data, kernel_size=kernel",
+        "stride=stride, padding=padding, dilation=dilation",
+    ),
+}

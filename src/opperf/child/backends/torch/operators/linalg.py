@@ -1,0 +1,50 @@
+"""PyTorch's parts of matrices, products of special form, systems of equations and decompositions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from opperf.child.backends.call import Binding, call, composed
+
+NEAR = "of the identity plus the data over n, made beforehand"
+SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+
+
+def near_identity(data: Any) -> Any:
+    """Make a matrix that is well conditioned."""
+    return torch.eye(len(data), dtype=data.dtype, device=data.device) + data / len(data)
+
+
+def symmetric(data: Any) -> Any:
+    """Make a matrix that is symmetric."""
+    return (data + data.T) / 2
+
+
+def syrk(data: Any) -> Any:
+    """Multiply with the transpose."""
+    return torch.mm(data, data.T)
+
+
+BINDINGS: dict[str, Binding] = {
+    "trace": call("torch.trace", "input=data"),
+    "diagonal": call("torch.diagonal", "input=data", "offset=offset"),
+    "triu": call("torch.triu", "input=data", "diagonal=offset"),
+    "tril": call("torch.tril", "input=data", "diagonal=offset"),
+    "cholesky": call("torch.linalg.cholesky", "data"),
+    "inverse": call("torch.linalg.inv", "data", adapt={"data": near_identity}, note=NEAR),
+    "determinant": call("torch.linalg.det", "data", adapt={"data": near_identity}, note=NEAR),
+    "slogdet": call("torch.linalg.slogdet", "data", adapt={"data": near_identity}, note=NEAR),
+    "qr": call("torch.linalg.qr", "data"),
+    "svd_values": call("torch.linalg.svdvals", "data"),
+    "eigh_values": call("torch.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
+    "solve": call("torch.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
+    "triangular_solve": call(
+        "torch.linalg.solve_triangular", "matrix, right", "upper=False", adapt={"matrix": near_identity}, note=NEAR
+    ),
+    "lstsq": call("torch.linalg.lstsq", "matrix, right"),
+    "kron": call("torch.kron", "input=lhs, other=rhs"),
+    "tensordot": call("torch.tensordot", "a=lhs, b=rhs", "dims=axes"),
+    "syrk": composed(syrk, "data", note="torch.mm with the transposed view"),
+}

@@ -1,0 +1,136 @@
+"""PyTorch's optimizer steps, which change the weight in place.
+
+All but the simplest are the same calls, in the same order, as `torch.optim` makes them for one tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from opperf.child.backends.call import Binding, call, composed
+
+
+def sgd_momentum_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
+    """Take a step along the velocity."""
+    velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
+    return weight.add_(velocity)
+
+
+def nag_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
+    """Take the next step along the velocity, too."""
+    velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
+    return weight.add_(velocity, alpha=momentum).sub_(gradient, alpha=learning_rate)
+
+
+def signsgd_update(weight: Any, gradient: Any, learning_rate: float) -> Any:
+    """Take a step of one length in each direction."""
+    return weight.sub_(torch.sign(gradient), alpha=learning_rate)
+
+
+def adam_update(
+    weight: Any,
+    gradient: Any,
+    mean: Any,
+    variance: Any,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+) -> Any:
+    """Divide the moving mean by the root of that of squares."""
+    _remember(gradient, mean, variance, beta1, beta2)
+    return weight.addcdiv_(mean, variance.sqrt().add_(epsilon), value=-learning_rate)
+
+
+def adamw_update(
+    weight: Any,
+    gradient: Any,
+    mean: Any,
+    variance: Any,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    weight_decay: float,
+) -> Any:
+    """Shrink the weight before the step."""
+    weight.mul_(1 - learning_rate * weight_decay)
+    return adam_update(weight, gradient, mean, variance, learning_rate, beta1, beta2, epsilon)
+
+
+def rmsprop_update(weight: Any, gradient: Any, squares: Any, learning_rate: float, rho: float, epsilon: float) -> Any:
+    """Divide by the root of the moving mean of squares."""
+    squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+    return weight.addcdiv_(gradient, squares.add(epsilon).sqrt_(), value=-learning_rate)
+
+
+def adagrad_update(weight: Any, gradient: Any, squares: Any, learning_rate: float, epsilon: float) -> Any:
+    """Divide by the root of the sum of squares."""
+    squares.addcmul_(gradient, gradient)
+    return weight.addcdiv_(gradient, squares.sqrt().add_(epsilon), value=-learning_rate)
+
+
+def adadelta_update(
+    weight: Any, gradient: Any, squares: Any, steps: Any, learning_rate: float, rho: float, epsilon: float
+) -> Any:
+    """Scale the step by the steps before it."""
+    squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+    root = squares.add(epsilon).sqrt_()
+    step = steps.add(epsilon).sqrt_().div_(root).mul_(gradient)
+    steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+    return weight.sub_(step, alpha=learning_rate)
+
+
+def ftrl_update(
+    weight: Any, gradient: Any, sums: Any, squares: Any, learning_rate: float, l1: float, beta: float
+) -> Any:
+    """Follow the regularized leader."""
+    before = squares.sqrt()
+    root = squares.addcmul_(gradient, gradient).sqrt()
+    sums.add_(gradient).addcmul_(root - before, weight, value=-1 / learning_rate)
+    shrunk = torch.nn.functional.softshrink(sums, l1)
+    return torch.div(shrunk.mul_(-learning_rate), root.add_(beta), out=weight)
+
+
+def lamb_update(
+    weight: Any,
+    gradient: Any,
+    mean: Any,
+    variance: Any,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    weight_decay: float,
+) -> Any:
+    """Scale the step to the length of the weight."""
+    _remember(gradient, mean, variance, beta1, beta2)
+    step = mean.div(variance.sqrt().add_(epsilon)).add_(weight, alpha=weight_decay)
+    return weight.sub_(step.mul_(weight.norm() / step.norm()), alpha=learning_rate)
+
+
+def _remember(gradient: Any, mean: Any, variance: Any, beta1: float, beta2: float) -> None:
+    mean.lerp_(gradient, 1 - beta1)
+    variance.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+
+
+BINDINGS: dict[str, Binding] = {
+    "sgd_update": call("torch.Tensor.sub_", "self=weight, other=gradient", "alpha=learning_rate"),
+    **{
+        function.__name__: composed(function, note=f"{of}, in place")
+        for function, of in (
+            (sgd_momentum_update, "mul_, sub_ and add_"),
+            (nag_update, "mul_, sub_, add_ and sub_"),
+            (signsgd_update, "torch.sign and sub_"),
+            (adam_update, "lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
+            (adamw_update, "mul_, lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
+            (rmsprop_update, "mul_, addcmul_, add, sqrt_ and addcdiv_"),
+            (adagrad_update, "addcmul_, sqrt, add_ and addcdiv_"),
+            (adadelta_update, "mul_, addcmul_, add, sqrt_, div_, mul_ and sub_"),
+            (ftrl_update, "sqrt, addcmul_, softshrink, mul_, add_ and torch.div"),
+            (lamb_update, "lerp_, mul_, addcmul_, div, add_, norm and sub_"),
+        )
+    },
+}

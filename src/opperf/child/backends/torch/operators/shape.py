@@ -1,0 +1,57 @@
+"""PyTorch's ways to lay out the elements of a tensor anew; several are views, which move nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from opperf.child.backends.call import Binding, call
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Return one number as a tuple of one, which some functions insist on."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def every(arguments: Mapping[str, Any]) -> range:
+    """Return all dimensions of the data."""
+    return range(arguments["data"].dim())
+
+
+def axes(arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the new order of dimensions; none given reverses them."""
+    given = arguments.get("axes")
+    return tuple(reversed(every(arguments))) if given is None else given
+
+
+def axis(arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the dimensions that are meant; none given means all."""
+    given = arguments.get("axis")
+    return tuple(every(arguments)) if given is None else as_tuple(given)
+
+
+def last_first(widths: Any) -> tuple[int, ...]:
+    """Return (before, after) of each dimension as PyTorch lists them: flat, the last dimension first.
+
+    >>> last_first(((0, 0), (1, 2)))
+    (1, 2, 0, 0)
+    """
+    return tuple(width for pair in reversed(widths) for width in pair)
+
+
+BINDINGS: dict[str, Binding] = {
+    "transpose": call("torch.permute", "input=data, dims=axes", derive={"axes": axes}),
+    "swap_axes": call("torch.transpose", "input=data, dim0=axis1, dim1=axis2"),
+    "reshape": call("torch.reshape", "input=data, shape=shape", adapt={"shape": as_tuple}),
+    "reshape_like": call("torch.Tensor.reshape_as", "self=data, other=like"),
+    "flatten": call("torch.flatten", "input=data", "start_dim=1"),
+    "expand_dims": call("torch.unsqueeze", "input=data, dim=axis"),
+    "squeeze": call("torch.squeeze", "input=data, dim=axis", derive={"axis": axis}),
+    "flip": call("torch.flip", "input=data, dims=axis", derive={"axis": axis}),
+    "roll": call("torch.roll", "input=data, shifts=shift, dims=axis"),
+    "tile": call("torch.tile", "input=data, dims=repeats", adapt={"repeats": as_tuple}),
+    "repeat": call("torch.repeat_interleave", "input=data, repeats=repeats, dim=axis"),
+    "pad": call("torch.nn.functional.pad", "input=data, pad=widths", "value=value", adapt={"widths": last_first}),
+    "copy": call("torch.clone", "input=data"),
+    "cast": call("torch.Tensor.to", "self=data, dtype=dtype"),
+}

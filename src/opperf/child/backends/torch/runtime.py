@@ -1,0 +1,246 @@
+"""PyTorch: tensors, functions and waiting."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from opperf.catalog import catalog
+from opperf.child.backends import threads
+from opperf.child.backends.agreement import ATOL, RTOL, agree
+from opperf.child.backends.bindings import bindings
+from opperf.child.backends.call import Binding, Missing, Parameter
+from opperf.child.backends.torch import (
+    capture,
+    counts,
+    discovery,
+    explain,
+    functions,
+    gradients,
+    layers,
+    memory,
+    opinfo,
+)
+from opperf.child.backends.torch.described import DTYPES, NAMES, computed, tensors
+from opperf.child.backends.torch.device import CacheSweep, EventTimer
+from opperf.child.measure.clock import ProcessClock
+from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Counts, Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import TensorSpec
+
+#: Operators that no tensor goes into.
+MAKERS = frozenset(name for name, operator in catalog().items() if not operator.inputs)
+
+
+def start(side: Side) -> TorchBackend:
+    """Return the backend of a side."""
+    return TorchBackend(side)
+
+
+def started(device: str) -> TorchBackend:
+    """Return the backend of a process that has imported PyTorch itself; its threads stay as many as they are."""
+    return TorchBackend(Side("torch", device=device, threads=torch.get_num_threads()))
+
+
+class TorchBackend:
+    """PyTorch on a CPU or a CUDA device."""
+
+    name = "torch"
+    immutable = False
+    collects = False  # calls on a CPU are done when they return; a CUDA stream is waited for as a whole
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.clock = ProcessClock()
+        torch.set_num_threads(side.threads)
+        self.device = torch.device(side.device)
+        square = torch.ones(384, 384)
+        self.threads_seen: float | None = threads.seen(lambda: torch.mm(square, square))
+
+    def facts(self) -> dict[str, Any]:
+        """Return version, build and threads."""
+        found = {
+            "version": torch.__version__,
+            "build": torch.__config__.show(),
+            "isa": torch.backends.cpu.get_cpu_capability(),
+            "blas": "mkl" if torch.backends.mkl.is_available() else "other",
+            "commit": torch.version.git_version,
+            "cuda": torch.version.cuda,
+            "threads": torch.get_num_threads(),
+            "threads_seen": self.threads_seen,
+        }
+        if self.device.type == "cuda":
+            found["device"] = torch.cuda.get_device_name(self.device)
+        return found
+
+    def devices(self) -> list[str]:
+        """Return CUDA devices first."""
+        cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+        return [*cuda, "cpu"]
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D tensor over the bytes."""
+        return torch.frombuffer(raw, dtype=DTYPES[dtype]) if raw else torch.empty(0, dtype=DTYPES[dtype])
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return a tensor on the device; autograd knows it for no view, which some operators refuse."""
+        if dtype.startswith("complex"):
+            host = torch.view_as_complex(host.reshape(-1, 2))
+        made = host.to(DTYPES[dtype]).reshape(tuple(shape)).to(self.device)
+        if strides is None:
+            return made.detach()
+        # Elements that share a place, as an expanded tensor's do, are made once.
+        once = made[tuple(slice(1) if stride == 0 else slice(None) for stride in strides)]
+        strided = torch.empty_strided(once.shape, tuple(strides), dtype=made.dtype, device=self.device)
+        return strided.copy_(once).expand(tuple(shape)).detach()
+
+    def dtype(self, name: str) -> Any:
+        """Return `torch.float32` and the like."""
+        if name not in DTYPES:
+            raise Unsupported(f"PyTorch {torch.__version__} has no {name}", slug="no_such_dtype")
+        return DTYPES[name]
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return the elements of a tensor, those that a sparse one does not store too."""
+        if tensor.layout != torch.strided:
+            tensor = tensor.to_dense()
+        if tensor._is_zerotensor():  # it has no memory
+            tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
+        plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+        raw = ctypes.string_at(plain.data_ptr(), plain.nbytes) if plain.nbytes else b""
+        return raw, tuple(plain.shape), NAMES[plain.dtype]
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return the tensors in a result; of a nested one the elements of all its rows, since it has no shape."""
+        return [tensor.values() if tensor.is_nested else tensor for tensor in tensors(value)]
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return shape and dtype; raises `Unsupported` for an element type that opperf has no name for."""
+        if tensor.dtype not in NAMES:
+            raise Unsupported(f"opperf has no name for tensors of {tensor.dtype}", slug="unknown_dtype")
+        return TensorSpec(tuple(tensor.shape), NAMES[tensor.dtype])
+
+    def bindings(self) -> Mapping[str, Binding]:
+        """Return the spelling of each neutral operator.
+
+        Functions that make tensors of nothing follow no tensor to its device: they are told which, but on a CPU, where
+        users do not tell them either.
+        """
+        spelled = bindings("torch")
+        if self.device.type == "cpu":
+            return spelled
+        return {name: self._placed(binding) if name in MAKERS else binding for name, binding in spelled.items()}
+
+    def _placed(self, binding: Binding) -> Binding:
+        if isinstance(binding, Missing):
+            return binding
+        return replace(binding, keywords=(*binding.keywords, Parameter("device", constant=self.device)))
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return `torch.add`, `torch.nn.Linear`, `aten::add.Tensor`, `opinfo::linalg.svd`, ..."""
+        if path.startswith(opinfo.PREFIX):
+            return discovery.resolve(path, self.side.device)
+        return layers.maker(path) or functions.resolve(path)
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return a module of `torch.nn`, one of PARAM's models, or embedding bags of FBGEMM."""
+        return layers.layer(path, arguments, keywords, self.device)
+
+    def names(self) -> list[str]:
+        """Return the paths of functions, ATen's operators, layers, and PyTorch's own list where it was read already."""
+        listed = opinfo.names() if opinfo.database.cache_info().currsize else ()
+        return [*functions.names(), *layers.names(), *listed]
+
+    def registered(self) -> list[str]:
+        """Return the operators of PyTorch's own list, and those of ATen that they reach."""
+        return discovery.paths(self.side.device)
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return a case made from the samples of an operator."""
+        return discovery.examples(path, size, self.side.device)
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call without a graph."""
+        return self._in_mode(bound, _forward)
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradients alone."""
+        return self._in_mode(bound, lambda bound: gradients.backward(self, bound, cotangents, fresh=fresh))
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return a forward that records a graph, and its gradients."""
+        return self._in_mode(bound, lambda bound: gradients.forward_backward(self, bound, cotangents))
+
+    def _in_mode(self, bound: Bound, make: Callable[[Bound], Work]) -> Work:
+        """Return the work that `make` makes, of the function itself or of what is compiled of it."""
+        if self.side.mode != "compiled":
+            return make(bound)
+        from opperf.child.backends.torch.compiled import compiled  # the compiler takes seconds to import
+
+        return compiled(bound, make)
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Remember tensors and return what puts them back."""
+        kept = [tensor.detach().clone() for tensor in tensors]
+
+        def restore() -> None:
+            with torch.no_grad():
+                for tensor, value in zip(tensors, kept, strict=True):
+                    tensor.copy_(value)
+
+        return restore
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether values agree within rounding."""
+        return agree(left, right, _close)
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for the CUDA device; a CPU call is done when it returns."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return CUDA events."""
+        return EventTimer(self.device) if self.device.type == "cuda" else None
+
+    def cache_sweep(self) -> CacheSweep | None:
+        """Return what empties the second-level cache of a CUDA device."""
+        return CacheSweep.of(self.device) if self.device.type == "cuda" else None
+
+    def free_memory(self) -> int | None:
+        """Return what is free on a CUDA device."""
+        return int(torch.cuda.mem_get_info(self.device)[0]) if self.device.type == "cuda" else None
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call allocates."""
+        return memory.of_call(work, self.device)
+
+    def counts(self, work: Work, *, long: bool = False) -> Counts | None:
+        """Return operations, where PyTorch's counter knows the operator, and bytes; of what is compiled nothing."""
+        return counts.of_call(work, long=long) if self.side.mode == "eager" else None
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return operators, kernels, and the primitives of oneDNN and MKL."""
+        return explain.of_calls(work, calls, self.device, self.wait)
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Return every operator that reaches PyTorch's dispatcher."""
+        return capture.of_call(function)
+
+
+def _forward(bound: Bound) -> Work:
+    return Work(bound.function, bound.arguments, bound.keywords, torch.no_grad)
+
+
+def _close(left: HostValue, right: HostValue) -> bool:
+    dtype = DTYPES[left[2]]
+    one, other = (computed(torch.frombuffer(bytearray(value[0]), dtype=dtype)) for value in (left, right))
+    close: bool = torch.allclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True)
+    return close

@@ -1,0 +1,278 @@
+"""What a window of PyTorch's profiler saw, as events.
+
+* Operators are nested as they were called; one that does nothing but call itself once more is one operator, as in
+  PyTorch's own table.
+* An operator of a backward belongs to the module whose operator made its node of the graph: autograd numbers the nodes
+  of a thread, and the profiler tells the number of forward and backward.
+* Memory and device time of a call are those within it, the calls inside of it included.
+* Ranges that somebody names (`record_function`, an optimizer's step), the engine's own work and the phases of the
+  compiler are tasks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from operator import methodcaller
+from typing import Any
+
+import torch
+from torch.autograd import DeviceType
+
+from opperf.child.backends.python_stacks import Stacks
+from opperf.child.backends.torch.modules import RANGE
+from opperf.domain.profile.event import Event, Profile, Reading
+from opperf.domain.profile.nesting import parents
+from opperf.domain.profile.watching import Watching
+
+#: Events on the CPU that are the profiler's, the allocator's or CUDA's interface, and no operators.
+NO_OPERATORS = ("[", "ProfilerStep", "cuda", "cuLaunch", "Activity Buffer", "Command Buffer", "Runtime Triggered")
+#: What the profiler's own table leaves out as well: they compute nothing.
+NOTHING = ("[", "profiler::", "aten::is_leaf", "aten::output_nr", "aten::_version")
+MEMORY = "[memory]"
+#: The engine calls a node of the graph, and adds up gradients, within a span of its own.
+ENGINE = "autograd::engine::evaluate_function: "
+#: A compiled graph bears a hash of everything that it was made from, which tells nobody what it is.
+COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
+#: Several operators in one: a compiled graph on a CPU, which does not tell its loops apart, or one compiled kernel.
+FUSED = re.compile(r"^CompiledFxGraph$|^triton_|cpp_fused_")
+#: Of what kind a span is to PyTorch (ATen/record_function.h): a node of a backward, a range that somebody named.
+BACKWARD, USER = 1, 7
+
+
+def plain(name: str) -> str:
+    """Return a name without what differs from one compilation to the next.
+
+    >>> plain("## Call CompiledFxGraph fxyz12 ##")
+    'CompiledFxGraph'
+    """
+    return COMPILED.sub("CompiledFxGraph", name)
+
+
+def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None = None) -> Profile:
+    """Return what the profiler's results tell; `thread` names a thread by the system's number."""
+    spans, kernels, changes = _sorted(results.events())
+    found = [_event(one, watching, thread, stacks) for one in spans]
+    above = parents(found)
+    backward = _inherited(above, [_of_backward(one, event) for one, event in zip(spans, found)])
+    modules = _inherited(above, [event.name if event.kind == "module" else None for event in found])
+    nodes = _makers(spans, found, above, backward)
+    makers = _inherited(above, nodes)
+    launched = _launched(spans, kernels)
+    device = _on_device(above, launched, kernels)
+    held = _held(spans, found, above, changes, watching)
+    told = []
+    for place, (event, node, maker) in enumerate(zip(found, nodes, makers)):
+        source = place if maker is None else maker
+        told.append(
+            replace(
+                event,
+                module=modules[source] or "",
+                stack=found[source].stack,
+                backward=bool(backward[place]),
+                allocated=held[place][0],
+                peak=held[place][1],
+                device=device.get(place),
+                # The engine's span around a node stands for the same.
+                forward=found[node].begin if node is not None and event.kind == "operator" else None,
+            )
+        )
+    on_device = [_kernel(one, None if place is None else told[place]) for one, place in zip(kernels, launched)]
+    readings = _readings(changes, results.trace_start_ns()) if watching.memory else []
+    return Profile((*_shown(told, above, watching), *on_device), tuple(readings))
+
+
+def _sorted(seen: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return the spans on the CPU, those around others first; what ran on devices; and changes of memory."""
+    spans, kernels, changes = [], [], []
+    for one in seen:
+        if one.is_python_function():  # PyTorch's copy of its name may be no text any more
+            continue
+        name = one.name()
+        if name == MEMORY:
+            changes.append(one)
+        elif name.startswith(NOTHING) or _hidden(one):
+            continue
+        elif one.device_type() != DeviceType.CPU:
+            if not one.is_user_annotation():
+                kernels.append(one)
+        elif not one.is_async() and one.start_thread_id() == one.end_thread_id():
+            spans.append(one)
+    spans.sort(key=lambda one: (one.device_resource_id(), one.start_ns(), -one.duration_ns()))
+    return spans, kernels, sorted(changes, key=methodcaller("start_ns"))
+
+
+def _hidden(one: Any) -> bool:
+    """Whether the profiler's own table leaves a span out; older versions of PyTorch hide none."""
+    return hasattr(one, "is_hidden_event") and bool(one.is_hidden_event())
+
+
+def _event(one: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None) -> Event:
+    """Return a span by itself, before it is known what lies around it."""
+    name = plain(one.name())
+    return Event(
+        name.removeprefix(RANGE),
+        _kind(one, name),
+        one.start_ns(),
+        max(0, one.duration_ns()),
+        os.getpid(),
+        thread(one.device_resource_id()),
+        shapes=_shapes(one) if watching.shapes else (),
+        stack=() if stacks is None else stacks.at(one.device_resource_id(), one.start_ns()),
+        fused=bool(FUSED.search(name)),
+        flops=one.flops() or None,
+    )
+
+
+def _kind(one: Any, name: str) -> str:
+    if name.startswith(RANGE):
+        return "module"
+    if FUSED.search(name):
+        return "operator"
+    if one.scope() == USER or name.startswith(ENGINE):
+        return "task"
+    if name.startswith(NO_OPERATORS):
+        return "api"
+    # Else it is a mark of the compiler, or of somebody's C++.
+    dispatched = "::" in name or one.scope() == BACKWARD or one.sequence_nr() >= 0 or _is_bare(name)
+    return "operator" if dispatched else "task"
+
+
+@cache
+def _is_bare(name: str) -> bool:
+    """Whether a name is an operator's without its namespace, as some call themselves."""
+    return hasattr(torch.ops.aten, name)
+
+
+def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes of the inputs, those of a list of tensors one by one, where PyTorch tells them."""
+    found: list[tuple[int, ...]] = []
+    for shape in getattr(one, "structured_input_shapes", one.shapes)():
+        several = bool(shape) and not isinstance(shape[0], int)
+        found += [tuple(inner) for inner in shape] if several else [tuple(shape)]
+    return tuple(found)
+
+
+def _inherited(above: Sequence[int | None], own: Sequence[Any]) -> list[Any]:
+    """Return for each span its own value, or where that is None the value of the span around it."""
+    found: list[Any] = []
+    for outer, value in zip(above, own):
+        found.append(found[outer] if value is None and outer is not None else value)
+    return found
+
+
+def _of_backward(one: Any, event: Event) -> bool | None:
+    return True if one.scope() == BACKWARD or event.name.startswith(ENGINE) else None
+
+
+def _makers(
+    spans: Sequence[Any], found: Sequence[Event], above: Sequence[int | None], backward: Sequence[bool | None]
+) -> list[int | None]:
+    """Return for each node of a backward, and the engine's span around it, the place of the operator that made it.
+
+    An operator that makes no node bears the number of the next one that does, so the last one of a number made it.
+    """
+    made = {
+        (one.start_thread_id(), one.sequence_nr()): place
+        for place, one in enumerate(spans)
+        if not backward[place] and one.sequence_nr() >= 0
+    }
+    makers: list[int | None] = [None] * len(spans)
+    for place, one in enumerate(spans):
+        if one.scope() == BACKWARD:
+            makers[place] = made.get((one.fwd_thread_id(), one.sequence_nr()))
+            outer = above[place]
+            if outer is not None and found[outer].name.startswith(ENGINE):
+                makers[outer] = makers[place]
+    return makers
+
+
+def _launched(spans: Sequence[Any], kernels: Sequence[Any]) -> list[int | None]:
+    """Return for each kernel the place of the operator that launched it."""
+    numbers = {one.correlation_id(): place for place, one in enumerate(spans) if one.linked_correlation_id() == 0}
+    return [numbers.get(kernel.linked_correlation_id()) for kernel in kernels]
+
+
+def _on_device(above: Sequence[int | None], launched: Sequence[int | None], kernels: Sequence[Any]) -> dict[int, int]:
+    """Return the nanoseconds on a device by the place of each span that launched something, itself or within."""
+    found: Counter[int] = Counter()
+    for kernel, place in zip(kernels, launched):
+        while place is not None:
+            found[place] += kernel.duration_ns()
+            place = above[place]
+    return dict(found)
+
+
+def _kernel(one: Any, caller: Event | None) -> Event:
+    device = one.device_type().name.lower()
+    return Event(
+        one.name(),
+        "kernel",
+        one.start_ns(),
+        one.duration_ns(),
+        os.getpid(),
+        f"{device}:{one.device_index()} stream {one.device_resource_id()}",
+        module="" if caller is None else caller.module,
+        backward=caller is not None and caller.backward,
+        fused=bool(FUSED.search(one.name())),
+        device=one.duration_ns(),
+    )
+
+
+def _held(
+    spans: Sequence[Any],
+    found: Sequence[Event],
+    above: Sequence[int | None],
+    changes: Sequence[Any],
+    watching: Watching,
+) -> Sequence[tuple[int | None, int | None]]:
+    """Return for each span the bytes that were allocated within it, and the most above its start that were held."""
+    if not watching.memory:
+        return [(None, None)] * len(found)
+    begins: dict[int, tuple[list[int], list[int]]] = {}
+    for place, one in enumerate(spans):
+        times, places = begins.setdefault(one.device_resource_id(), ([], []))
+        times.append(found[place].begin)
+        places.append(place)
+    allocated, live, most = [0] * len(spans), [0] * len(spans), [0] * len(spans)
+    for change in changes:
+        times, places = begins.get(change.device_resource_id(), ([], []))
+        last = bisect_right(times, change.start_ns()) - 1
+        # All that are open lie around the last one that began, or are that one.
+        around = places[last] if last >= 0 else None
+        while around is not None:
+            if found[around].end >= change.start_ns():
+                allocated[around] += max(0, change.nbytes())
+                live[around] += change.nbytes()
+                most[around] = max(most[around], live[around])
+            around = above[around]
+    return list(zip(allocated, most))
+
+
+def _readings(changes: Sequence[Any], start: int) -> list[Reading]:
+    """Return what was held on each device of what was allocated since the start, which may be let go once only."""
+    held: dict[str, int] = {}
+    found: list[Reading] = []
+    for change in changes:
+        device = f"{change.device_type().name.lower()}/{max(0, change.device_index())}"
+        if device not in held:
+            found.append(Reading(start, os.getpid(), device, 0))
+        held[device] = max(0, held.get(device, 0) + change.nbytes())
+        found.append(Reading(change.start_ns(), os.getpid(), device, held[device]))
+    return found
+
+
+def _shown(told: Sequence[Event], above: Sequence[int | None], watching: Watching) -> list[Event]:
+    """Return the spans without those that stand for the one around them, and without what was not asked for."""
+    within = Counter(above)
+    return [
+        event
+        for event, outer in zip(told, above)
+        if not (outer is not None and within[outer] == 1 and told[outer].name == event.name)
+        and (event.kind != "api" or watching.api)
+    ]

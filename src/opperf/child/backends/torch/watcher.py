@@ -1,0 +1,226 @@
+"""PyTorch's profiler as opperf's: windows of it are kept as they are until somebody asks what was in them.
+
+It sees the operators of all threads. Of memory PyTorch reports to the thread that started the profiler and to those
+that belong to it, as autograd's: with `memory` other threads are not seen.
+
+Which lines of Python called them opperf follows by itself: PyTorch's own recorder keeps kilobytes of every call of
+Python, and a program that imported a large library ran out of memory with it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._C._profiler import _ExperimentalConfig
+from torch.profiler import ExecutionTraceObserver
+
+from opperf.child.backends.python_stacks import TAKEN, PythonCalls, Stacks
+from opperf.child.backends.thread_names import ThreadNames
+from opperf.child.backends.torch.memory_guard import MemoryGuard
+from opperf.child.backends.torch.modules import Ranges
+from opperf.child.backends.torch.spans import profile_of
+from opperf.domain.errors import ProfilerError
+from opperf.domain.profile.event import Profile, merge
+from opperf.domain.profile.steps import Steps
+from opperf.domain.profile.watching import Watching
+from opperf.domain.units import format_bytes
+
+MEMORY_NOTE = (
+    "torch: memory counts from the start of the profile, and with it only the thread that started the profiler is seen"
+)
+ENDED_NOTE = "torch: the script used PyTorch's profiler by itself, which ended this one: what it had seen is lost"
+TAKEN_NOTE = f"torch: {TAKEN}"
+#: The share of the time from which on it is told that following Python slowed a script down.
+SLOW = 0.2
+#: Above every level of Kineto's messages: it would print a line at each start and stop.
+SILENT = "6"
+
+
+@dataclass
+class Window:
+    """One run of PyTorch's profiler, and the threads that lived at its end."""
+
+    session: Any
+    marks: Ranges | None
+    thread: int = field(default_factory=threading.get_ident)
+    threads: dict[int, str] = field(default_factory=dict)
+
+
+class Watcher:
+    """Sees operators, kernels on devices, memory and modules."""
+
+    framework = "torch"
+
+    def __init__(self, watching: Watching) -> None:
+        self._watching = watching
+        self._open: Window | None = None
+        self._windows: list[Window] = []
+        self._steps = Steps()
+        self._names = ThreadNames()
+        self._calls = PythonCalls() if watching.stacks else None
+        self._guard = self._guarded(watching.memory_limit)
+        self._since = self._passed = 0.0
+        self._began = self._stopped = 0  # when the first window began, and when there was no room for more
+        self._ended = False
+        self._observer = _observer(watching.record)
+        self.allows_copies = False
+
+    def start(self) -> None:
+        """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
+        if torch.autograd.profiler._is_profiler_enabled:
+            raise ProfilerError(
+                "PyTorch's own profiler is running, and there is one in a process",
+                hint="end the block of `torch.profiler.profile` first",
+                slug="profiler_taken",
+            )
+        _wait()
+        if not torch.cuda.is_available():  # where there is a GPU, Kineto may have to say why it sees nothing of it
+            os.environ.setdefault("KINETO_LOG_LEVEL", SILENT)
+        # A driver of GPUs does not survive a copy of its process, and a file of arguments is open in both. Before the
+        # first start nobody may ask for GPUs, since that by itself keeps copies from using them.
+        self.allows_copies = self._observer is None and not torch.cuda.is_available()
+        self._began = self._began or time.time_ns()
+        if self._stopped or not (self._guard is None or self._guard.start()):
+            self._stopped = self._stopped or time.time_ns()
+            return
+        session = self._session()
+        session.__enter__()
+        self._since = time.perf_counter()
+        self._open = Window(session, Ranges() if self._watching.modules else None)
+        self._steps.begin()
+        if self._observer is not None:
+            self._observer.start()
+        if self._calls is not None:
+            self._calls.start()
+
+    def stop(self) -> None:
+        """Wait for every device, then watch no more; raises `ProfilerError` in a thread that cannot."""
+        window = self._open
+        if window is None:
+            return
+        if self._watching.memory and threading.get_ident() != window.thread:
+            raise ProfilerError(
+                "PyTorch's profiler was started in another thread, and with memory it stops in that one only",
+                hint="start and stop it in one thread, or leave memory out",
+                slug="profiler_thread",
+            )
+        if self._guard is not None:
+            self._guard.pause()
+        if self._calls is not None:
+            self._calls.stop()
+        self._passed += time.perf_counter() - self._since
+        _wait()
+        if self._observer is not None:
+            self._observer.stop()
+        if window.marks is not None:
+            window.marks.close()
+            window.marks = None
+        self._open = None
+        if not torch.autograd.profiler._is_profiler_enabled:  # somebody else stopped what he thought his own
+            self._ended = True
+            return
+        window.threads = {one.native_id or 0: one.name for one in threading.enumerate()}
+        window.session.__exit__(None, None, None)
+        self._windows.append(window)
+
+    def step(self, name: str) -> None:
+        """Mark where a step ends."""
+        self._steps.end(name, self._names.of(threading.get_native_id(), threading.current_thread().name))
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time; a recording of arguments is whole then, and ends."""
+        if self._observer is not None:
+            self._observer.unregister_callback()
+            self._observer = None
+        windows, self._windows = self._windows, []
+        facts = {"framework": self.framework, "version": str(torch.__version__)}
+        slowed = self._of_stacks()
+        stacks = None if self._calls is None else self._calls.take()
+        taken = self._calls is not None and self._calls.taken
+        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * taken)
+        notes += (*self._of_limit(), *slowed)
+        told = [self._told(window, stacks) for window in windows]
+        return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+
+    def _guarded(self, limit: int | None) -> MemoryGuard | None:
+        """Return what ends the recording where it takes more than so many bytes."""
+        calls = self._calls
+        if limit is None:
+            return None
+        return MemoryGuard(limit, lambda: 0 if calls is None else calls.size, self._modules_called, self._fill)
+
+    def _modules_called(self) -> int:
+        window = self._open
+        return 0 if window is None or window.marks is None else window.marks.calls
+
+    def _fill(self) -> None:
+        """Record no more: there is no room to read it."""
+        self.stop()
+        self._stopped = time.time_ns()
+
+    def _of_stacks(self) -> tuple[str, ...]:
+        """Return what is said of a script that was slowed down by following its calls of Python."""
+        passed, self._passed = self._passed, 0.0
+        spent = 0.0 if self._calls is None else self._calls.spent
+        if not spent or spent < SLOW * passed:
+            return ()
+        note = (
+            f"torch: following calls of Python took about {spent:.3g} s or more while {passed:.3g} s passed: the code "
+            "between operators is faster without `--stacks`"
+        )
+        return (note,)
+
+    def _of_limit(self) -> tuple[str, ...]:
+        """Return what is said of a recording that ended before the script."""
+        if self._guard is None or not self._stopped:
+            return ()
+        until, rest = (self._stopped - self._began) / 1e9, (time.time_ns() - self._stopped) / 1e9
+        note = (
+            f"torch: recording stopped after {until:.1f} s: to read and write more might take over "
+            f"{format_bytes(self._guard.limit)} (`--memory-limit`); the rest of the script, {rest:.1f} s, is not in it"
+        )
+        return (note,)
+
+    def _told(self, window: Window, stacks: Stacks | None) -> Profile:
+        def thread(number: int) -> str:
+            return self._names.of(number, window.threads.get(number, "thread"))
+
+        return profile_of(window.session.kineto_results, self._watching, thread, stacks)
+
+    def _session(self) -> Any:
+        return torch.autograd.profiler.profile(
+            use_device="cuda" if torch.cuda.is_available() else None,
+            use_kineto=True,
+            record_shapes=self._watching.shapes,
+            with_flops=self._watching.shapes,  # counted from the shapes
+            profile_memory=self._watching.memory,
+            experimental_config=_configuration(profile_all_threads=not self._watching.memory),
+        )
+
+
+def _configuration(**settings: bool) -> Any:
+    """Return the settings that PyTorch has not made public; an older one does not know all threads."""
+    try:
+        return _ExperimentalConfig(**settings)
+    except TypeError:
+        return _ExperimentalConfig()
+
+
+def _observer(file: str) -> ExecutionTraceObserver | None:
+    """Return what records the arguments of operators as an execution trace; None where nobody asks for it."""
+    if not file:
+        return None
+    os.environ.setdefault("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE", "1")
+    return ExecutionTraceObserver().register_callback(file)
+
+
+def _wait() -> None:
+    """Wait for all that devices were asked to do."""
+    if torch.cuda.is_initialized():
+        for number in range(torch.cuda.device_count()):
+            torch.cuda.synchronize(number)

@@ -1,0 +1,64 @@
+"""Lines that numerical libraries print of what they run: oneDNN of every generation, and MKL.
+
+    onednn_verbose,v1,primitive,exec,cpu,convolution,jit:avx512_core,forward_training,...,0.1379
+    dnnl_verbose,exec,cpu,inner_product,x64:gemm:jit,forward_inference,...,0.206787
+    mkldnn_verbose,exec,convolution,jit:avx2,forward_training,...,0.21
+    MKL_VERBOSE SGEMM(N,N,256,256,256,0x7ffe80d01bd0,...) 384.43us CNR:OFF Dyn:0 FastMM:1 TID:0  NThr:1
+
+Only lines of executions count. oneDNN's times are milliseconds. The lines are other people's: one that cannot be read
+is passed over.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from opperf.domain.explanation import Event
+
+MARKS = ("onednn_verbose", "dnnl_verbose", "mkldnn_verbose")
+#: Where a primitive runs; the first generation did not say.
+ENGINES = ("cpu", "gpu")
+#: A routine, its time and the unit of that.
+MKL = re.compile(r"MKL_VERBOSE (\w+)\(.*\) ([\d.]+)(ns|us|ms|s)\b")
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def read(text: str) -> list[Event]:
+    """Return the primitives that ran, in order.
+
+    >>> read("dnnl_verbose,exec,cpu,softmax,jit:avx2,forward_inference,,,,256x256,0.5")
+    [Event(name='softmax', kind='primitive', calls=1, seconds=0.0005, by='jit:avx2')]
+    """
+    found = (_onednn(line) or _mkl(line) for line in text.splitlines())
+    return [event for event in found if event is not None]
+
+
+def _onednn(line: str) -> Event | None:
+    words = line.strip().split(",")
+    if words[0] not in MARKS or "exec" not in words[:5]:
+        return None
+    # Later versions put a version, a time stamp or `primitive` before it.
+    rest = words[words.index("exec") + 1 :]
+    if rest and rest[0].startswith(ENGINES):
+        rest = rest[1:]
+    if len(rest) < 2 or not rest[0]:
+        return None
+    milliseconds = _number(rest[-1])
+    return Event(rest[0], "primitive", 1, None if milliseconds is None else milliseconds / 1e3, rest[1] or None)
+
+
+def _mkl(line: str) -> Event | None:
+    found = MKL.match(line.strip())
+    if found is None:
+        return None
+    time = _number(found[2])
+    return Event(found[1], "primitive", 1, None if time is None else time * SECONDS[found[3]], "mkl")
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None

@@ -1,0 +1,115 @@
+"""One timed block: the unit of sampling.
+
+A block calls the operator many times and waits once, at its end and inside the timed region. Operators that need
+something untimed ahead of each call (inputs restored, a fresh forward, a cold cache) are timed call by call, and the
+block is the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from opperf.child.measure.disturbance import Counters, clean
+from opperf.child.measure.loop import empty_call_ns, loop
+from opperf.domain.backend import Backend, Work
+from opperf.domain.measurement import Sample
+
+
+class Block:
+    """Takes samples of one piece of work. `sweep`, when given, empties the last-level cache before each call."""
+
+    def __init__(
+        self, work: Work, backend: Backend, counters: Counters, *, sweep: Callable[[], None] | None = None
+    ) -> None:
+        self.work = work
+        self._backend = backend
+        self._clock = backend.clock
+        self._counters = counters
+        self._sweep = sweep
+        self._threads = backend.side.threads
+        self._timer = backend.device_timer()
+        self._keywords = tuple(work.keywords)
+        self._values = tuple(work.keywords.values())
+        #: Calls of a sample, once they were found for it; kept here when samples are taken on demand.
+        self.calls: int | None = None
+        self._loop = loop(len(work.arguments), self._keywords, backend.collects)
+        self.cold = sweep is not None
+        self.one_by_one = work.before is not None or self.cold
+        shape = len(work.arguments) + len(self._keywords)
+        self.single_overhead_ns = empty_call_ns(self._clock, shape, backend.collects, single=True)
+        self.overhead_ns = (
+            self.single_overhead_ns if self.one_by_one else empty_call_ns(self._clock, shape, backend.collects)
+        )
+
+    def scope(self) -> AbstractContextManager[Any]:
+        """Return what must be open while samples are taken."""
+        return self.work.scope()
+
+    def run(self, calls: int) -> int:
+        """Call the operator that often and wait for all calls; return the wall nanoseconds."""
+        if self.one_by_one:
+            return sum(self._timed(1, self._ahead()) for _ in range(calls))
+        return self._timed(calls, self.work.arguments)
+
+    def sample(self, calls: int) -> Sample:
+        """Take one sample of that many calls, with the disturbance seen around what was timed."""
+        if self.one_by_one:
+            seen = _sum([self._watched(1, self._ahead()) for _ in range(calls)])
+        else:
+            seen = self._watched(calls, self.work.arguments)
+        return replace(seen, clean=clean(seen, self._threads))
+
+    def _ahead(self) -> tuple[Any, ...]:
+        """Do what comes untimed ahead of one call; return its arguments."""
+        arguments = self.work.arguments if self.work.before is None else self.work.before()
+        if self._sweep is not None:
+            self._sweep()
+        self._backend.wait([])
+        return arguments
+
+    def _timed(self, calls: int, arguments: tuple[Any, ...]) -> int:
+        clock = self._clock
+        start = clock.wall()
+        outputs = self._loop(calls, self.work.function, *arguments, *self._values)
+        self._backend.wait(outputs)
+        return clock.wall() - start
+
+    def _watched(self, calls: int, arguments: tuple[Any, ...]) -> Sample:
+        before = self._counters.read()
+        cpu = self._clock.cpu()
+        if self._timer is not None:
+            self._timer.start()
+        wall_ns = self._timed(calls, arguments)
+        device_ns = None if self._timer is None else self._timer.stop()
+        cpu_ns = self._clock.cpu() - cpu
+        after = self._counters.read()
+        return Sample(
+            calls=calls,
+            wall_ns=wall_ns,
+            cpu_ns=cpu_ns,
+            switches=after.switches - before.switches,
+            faults=after.faults - before.faults,
+            waiting_ns=None if before.waiting_ns is None else (after.waiting_ns or 0) - before.waiting_ns,
+            device_ns=device_ns,
+        )
+
+
+def _sum(parts: list[Sample]) -> Sample:
+    """Return the sample that several make together; what no part knows, it does not know either."""
+
+    def total(values: list[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if known else None
+
+    return Sample(
+        calls=sum(part.calls for part in parts),
+        wall_ns=sum(part.wall_ns for part in parts),
+        cpu_ns=sum(part.cpu_ns for part in parts),
+        switches=sum(part.switches for part in parts),
+        faults=sum(part.faults for part in parts),
+        waiting_ns=total([part.waiting_ns for part in parts]),
+        device_ns=total([part.device_ns for part in parts]),
+    )

@@ -1,0 +1,93 @@
+"""What makes a measurement doubtful, looked for in its samples: each doubt is a warning with a remedy."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Sequence
+from itertools import pairwise
+
+from opperf.domain.measurement import Sample, Samples
+from opperf.domain.reason import Warning
+from opperf.domain.stats.order import median
+
+#: A trial whose last third differs this much from its first third has drifted.
+DRIFT = 0.05
+#: Fewer samples than this say nothing of drift or of modes.
+ENOUGH = 20
+#: Two modes: a gap of this share of the median, with at least a fifth of the samples on each side.
+GAP = 0.10
+#: Page faults beyond this share of the output's pages mean that fresh memory was mapped within the call.
+FAULTS = 0.10
+#: CPU over wall time of a matrix product, relative to the threads asked for. Honest runtimes stay below 1.05.
+MOST_OVER = 1.3
+
+
+def doubts(samples: Samples, output_bytes: int) -> list[Warning]:
+    """Return the warnings that the samples of a trial call for."""
+    times = samples.seconds()
+    found = [*_drift(times), *_modes(times)]
+    kept = [sample for sample in samples.samples if sample.clean] or list(samples.samples)
+    return [*found, *_faults(kept, output_bytes)]
+
+
+def thread_doubts(asked: int, seen: float | None) -> list[Warning]:
+    """Return the warning for a framework that uses more threads than it was told to."""
+    if seen is None or seen <= MOST_OVER * asked:
+        return []
+    return [
+        Warning(
+            "threads_not_honoured",
+            f"{asked} thread(s) asked for, {seen:.1f} CPUs seen at work in a matrix product",
+            "pin the process with `--cpus`",
+        )
+    ]
+
+
+def _drift(times: Sequence[float]) -> list[Warning]:
+    if len(times) < ENOUGH:
+        return []
+    third = len(times) // 3
+    first, last = median(times[:third]), median(times[-third:])
+    if first <= 0 or abs(last / first - 1) <= DRIFT:
+        return []
+    return [
+        Warning(
+            "drifting",
+            f"the last third of the samples took {last / first:.2f} times as long as the first",
+            "give more `--warmup`, or look for a machine that heats up or serves others",
+        )
+    ]
+
+
+def _modes(times: Sequence[float]) -> list[Warning]:
+    if len(times) < ENOUGH:
+        return []
+    ordered = sorted(times)
+    fifth = len(ordered) // 5
+    inner = ordered[fifth - 1 : -fifth + 1] if fifth > 1 else ordered[fifth:-fifth]
+    gap, lower, upper = max((above - below, below, above) for below, above in pairwise(inner))
+    if gap <= GAP * median(ordered):
+        return []
+    return [
+        Warning(
+            "two_modes",
+            f"the times fall into two groups, below {lower:.3g} s and above {upper:.3g} s",
+            "the median stands for neither; `--processes 5` shows whether they are a matter of the process",
+        )
+    ]
+
+
+def _faults(samples: Sequence[Sample], output_bytes: int) -> list[Warning]:
+    pages = output_bytes / resource.getpagesize()
+    if pages < 1 or not samples:
+        return []
+    faults = median([sample.faults / sample.calls for sample in samples])
+    if faults <= FAULTS * pages:
+        return []
+    return [
+        Warning(
+            "page_faults",
+            f"each call took {faults:.0f} page faults: its output is mapped afresh, which is in the time",
+            "outputs over 32 MiB are always mapped by glibc; compare like with like, or preload another allocator",
+        )
+    ]

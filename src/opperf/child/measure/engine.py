@@ -1,0 +1,203 @@
+"""The order of a trial: warm up, find the block length, sample until a rule says stop, then latency and memory.
+
+The result holds every sample. Summaries are made by whoever reads them.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+
+from opperf.child.measure import host
+from opperf.child.measure.block import Block
+from opperf.child.measure.cache import Sweep
+from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
+from opperf.child.measure.disturbance import Counters
+from opperf.child.measure.doubts import doubts
+from opperf.child.measure.stopping import Count, Part, Stopping, stopping
+from opperf.domain.backend import Backend, Unsupported, Work
+from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.plan import Settings
+
+#: Single calls that the latency is made of, unless `--runs` says otherwise.
+LATENCY_CALLS = 20
+#: Memory is looked at after so many calls: MXNet gives each of its first four scratch space of its own, and keeps that.
+CALLS_BEFORE_MEMORY = 4
+#: The budget that warm-up before the first turn of a comparison has its share of, in seconds.
+TURN_WARMUP = 0.2
+
+
+class Engine:
+    """Measures pieces of work with one backend."""
+
+    def __init__(self, backend: Backend, counters: Counters) -> None:
+        self._backend = backend
+        self._counters = counters
+
+    def measure(
+        self,
+        work: Work,
+        settings: Settings,
+        *,
+        output_bytes: int,
+        took: Sequence[int] = (),
+        part: Part | None = None,
+    ) -> Measurement:
+        """Measure one piece of work.
+
+        `output_bytes` is what one call returns, `took` the nanoseconds of calls made before: they count as warm-up.
+        As a `part` of a whole, work that takes little of it gets little time.
+        """
+        clock = self._backend.clock
+        spent: dict[str, float] = {}
+        sweep = self._cold() if settings.cache == "cold" else None
+        block = Block(work, self._backend, self._counters, sweep=sweep)
+        with block.scope(), _no_garbage_collection(), _stage(spent, "warmup", clock.wall):
+            calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
+        self._counters.watch()
+        before = self._counters.host()
+        with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
+            time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
+        taken = host.doubts(before, self._counters.host(), spent["samples"])
+        latency = None
+        if settings.latency:
+            with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
+                latency = self._latency(block, time, calls, settings)
+        memory = None
+        if settings.memory:
+            made = warmed + sum(sample.calls for sample in time.samples)
+            with _stage(spent, "memory", clock.wall):
+                memory = self._memory(block, CALLS_BEFORE_MEMORY - made, time.samples[-1])
+        return Measurement(
+            time=time,
+            latency=latency,
+            memory=memory,
+            compile_seconds=work.compile_seconds,
+            facts={
+                **work.notes,
+                "sync": "call" if block.one_by_one else "block",
+                "cache": settings.cache,
+                "warmup_calls": warmed,
+                "calls_per_sample": calls,
+            },
+            warnings=(*doubts(time, output_bytes), *taken),
+            spent=spent,
+        )
+
+    def block(self, work: Work) -> Block:
+        """Return a block of that work, to be sampled on demand."""
+        return Block(work, self._backend, self._counters)
+
+    def turn(self, block: Block, samples: int, *, output_bytes: int) -> Samples:
+        """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples."""
+        with block.scope(), _no_garbage_collection():
+            if block.calls is None:
+                block.calls = probe(block, output_bytes=output_bytes, held=self._backend.collects)
+                warm_up(block, block.calls, TURN_WARMUP)
+                self._counters.watch()
+            settle(block)
+            return Samples(tuple(block.sample(block.calls) for _ in range(samples)), block.overhead_ns)
+
+    def _cold(self) -> Callable[[], None]:
+        """Return what empties the last-level cache of the device; raises `Unsupported` where nothing can."""
+        own = self._backend.cache_sweep()
+        if own is None and self._backend.side.device != "cpu":
+            raise Unsupported(
+                f"{self._backend.name} does not tell the size of a device's cache, so none can be emptied",
+                slug="no_cold_cache",
+                hint="leave `--cache cold` out",
+            )
+        return own or _sweep()
+
+    def _warm(
+        self, block: Block, settings: Settings, output_bytes: int, took: Sequence[int], part: Part | None
+    ) -> tuple[int, int, bool, Settings]:
+        """Return the calls of a block, how many calls went before the first sample, and whether any was a probe.
+
+        The settings that come with them have the budget that the work deserves.
+        """
+        made, least = len(took), min(took, default=0)
+        ahead = (settings.warmup or 0) - made
+        if ahead > 0:
+            least = block.run(ahead) // ahead
+            made += ahead
+        # Where calls are counted, none is spent on what those before it have told: a call longer than a block is one.
+        # Nor is one that takes long where few are asked for, or where it is one of many operators.
+        few = settings.warmup is not None or settings.runs is not None or part is not None
+        probed = not few or least < (LONGEST_NS if settings.warmup is not None else LONG_NS)
+        calls = probe(block, output_bytes=output_bytes, held=self._backend.collects) if probed else 1
+        if part is not None:
+            if probed:
+                least = block.run(calls) // calls
+                made += calls
+            settings = replace(settings, trial_budget=part.budget(settings.trial_budget, least / 1e9))
+        if settings.warmup is None and probed:
+            made += warm_up(block, calls, settings.trial_budget)
+        return calls, made, probed, settings
+
+    def _time(
+        self, block: Block, calls: int, settings: Settings, output_bytes: int, *, probed: bool
+    ) -> tuple[Samples, int]:
+        """Return the samples and the calls of each; where no probe was made, the first sample is looked at as one."""
+        first: tuple[Sample, ...] = ()
+        if not probed:
+            first = (block.sample(calls),)
+            held = self._backend.collects
+            if calls_for(first[0].wall_ns, output_bytes=output_bytes, held=held) > calls:
+                # Only the calls before it were long: they compiled, or loaded what is loaded once.
+                first, calls = (), probe(block, output_bytes=output_bytes, held=held)
+        return Samples(self._sample(block, calls, stopping(settings), first), block.overhead_ns), calls
+
+    def _sample(self, block: Block, calls: int, rule: Stopping, first: Sequence[Sample] = ()) -> tuple[Sample, ...]:
+        """Take samples until the rule says stop; `first` are those that were taken already."""
+        taken = list(first)
+        times = [sample.wall_ns / sample.calls for sample in taken if sample.clean]
+        start = self._backend.clock.wall()
+        while not rule.finished(times, len(taken), (self._backend.clock.wall() - start) / 1e9):
+            sample = block.sample(calls)
+            taken.append(sample)
+            if sample.clean:
+                times.append(sample.wall_ns / sample.calls)
+        return tuple(taken)
+
+    def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
+        """Time single calls; where a block is one call, its samples are that already."""
+        if calls == 1:
+            return time
+        single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
+        return Samples(single, block.single_overhead_ns)
+
+    def _memory(self, block: Block, ahead: int, last: Sample) -> Memory | None:
+        """Look at what one call takes, after some that nobody looks at, unless they take long."""
+        if 0 < ahead * last.wall_ns / last.calls < LONG_NS:
+            with block.scope():
+                block.run(ahead)
+        return self._backend.memory(block.work)
+
+
+@cache
+def _sweep() -> Sweep:
+    return Sweep()
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def _stage(spent: dict[str, float], name: str, wall: Callable[[], int]) -> Iterator[None]:
+    start = wall()
+    try:
+        yield
+    finally:
+        spent[name] = spent.get(name, 0.0) + (wall() - start) / 1e9

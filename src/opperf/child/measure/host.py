@@ -1,0 +1,92 @@
+"""What the machine below this process took from all of it during a trial: stolen, throttled or capped CPU time.
+
+Samples do not show it: a CPU that the hypervisor gave to another guest was, for the counters of this process, running.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from opperf.domain.reason import Warning
+
+#: Share of the machine's CPU time that may be stolen during a trial before its record says so.
+MOST_STOLEN = 0.01
+
+
+@dataclass(frozen=True)
+class HostReading:
+    """Counters at one moment, 0 where the kernel does not keep them.
+
+    `stolen` is seconds over all CPUs, `throttled` counts thermal events of all cores, `capped` is seconds that the
+    control group's quota held this process back.
+    """
+
+    stolen: float
+    throttled: int
+    capped: float
+
+
+def read(root: Path = Path("/")) -> HostReading:
+    """Return the counters now; costs about 0.1 ms, most of it the kernel's."""
+    return HostReading(_stolen(root), _throttled(root), _capped(root))
+
+
+def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
+    """Return the warnings for what was taken between two readings, `seconds` apart."""
+    found = []
+    share = (after.stolen - before.stolen) / (seconds * (os.cpu_count() or 1)) if seconds > 0 else 0.0
+    if share > MOST_STOLEN:
+        found.append(
+            Warning(
+                "stolen_time",
+                f"the hypervisor gave {share:.0%} of the CPU time to others",
+                "use a machine of your own, or trust the minimum more than the median",
+            )
+        )
+    if after.throttled > before.throttled:
+        found.append(
+            Warning("throttled", "a core slowed down to cool", "let the machine cool, or lower its top frequency")
+        )
+    if after.capped > before.capped:
+        found.append(
+            Warning(
+                "cpu_quota",
+                f"the container's CPU quota held the process back for {after.capped - before.capped:.3g} s",
+                "raise the quota",
+            )
+        )
+    return found
+
+
+def _stolen(root: Path) -> float:
+    # "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks
+    words = _text(root / "proc/stat").partition("\n")[0].split()
+    return int(words[8]) / os.sysconf("SC_CLK_TCK") if len(words) > 8 else 0.0
+
+
+def _throttled(root: Path) -> int:
+    return sum(int(_text(count) or 0) for count in _throttle_counts(root))
+
+
+@cache
+def _throttle_counts(root: Path) -> tuple[Path, ...]:
+    """Return the cores' own counters; many virtual machines have none."""
+    return tuple((root / "sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle/core_throttle_count"))
+
+
+def _capped(root: Path) -> float:
+    for line in _text(root / "sys/fs/cgroup/cpu.stat").splitlines():
+        name, _, value = line.partition(" ")
+        if name == "throttled_usec":
+            return int(value) / 1e6
+    return 0.0
+
+
+def _text(path: Path) -> str:
+    with suppress(OSError):
+        return path.read_text()
+    return ""

@@ -1,0 +1,91 @@
+"""When to stop: rules as objects, asked after each sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from opperf.domain.plan import Settings
+from opperf.domain.stats.order import relative_precision
+
+#: Precision is looked at only at these counts of samples: a look after every sample stops at a lucky moment.
+FIRST_LOOK = 20
+#: Fewer samples say nothing of spread. Where even these would take four budgets, three must do.
+LEAST = 10
+LEAST_OF_SLOW = 3
+#: What takes this share of a whole, or more, has the whole budget of a trial; what takes less has no less than this
+#: share of the budget.
+FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
+#: The cap, for operators so noisy that precision is never reached within the budget.
+MOST = 20 * 2**7
+
+
+class Stopping(Protocol):
+    """A rule that ends the sampling of a trial."""
+
+    def finished(self, clean: Sequence[float], taken: int, elapsed: float) -> bool:
+        """Whether to stop, given the clean times, the number of samples taken and the seconds since the first."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """Stop after a number of samples."""
+
+    samples: int
+
+    def finished(self, clean: Sequence[float], taken: int, elapsed: float) -> bool:
+        """Whether that many samples are taken."""
+        return taken >= self.samples
+
+
+@dataclass
+class Precision:
+    """Stop when the median is known well enough, or when the time is up.
+
+    The interval of the median is looked at with 20, 40, 80... clean samples.
+    """
+
+    precision: float
+    budget: float
+    look: int = FIRST_LOOK
+
+    def finished(self, clean: Sequence[float], taken: int, elapsed: float) -> bool:
+        """Whether the precision is reached at a look, or the budget is spent."""
+        if taken >= MOST:
+            return True
+        if elapsed >= self.budget:
+            return taken >= LEAST or (taken >= LEAST_OF_SLOW and elapsed >= 4 * self.budget)
+        if len(clean) < self.look:
+            return False
+        self.look *= 2
+        reached = relative_precision(clean)
+        return reached is not None and reached <= self.precision
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of work that a program calls `count` times, beside others that take `whole` seconds in all.
+
+    How well the sum is known depends on what takes most of it. So what takes less than `FULL_SHARE` of it gets less
+    time, in proportion, down to `LEAST_BUDGET`.
+    """
+
+    count: int
+    whole: float
+
+    def budget(self, full: float, seconds: float) -> float:
+        """Return the budget for calls of so many seconds, where `full` is that of a trial alone.
+
+        >>> Part(count=10, whole=9.9).budget(0.5, 0.01), Part(count=1, whole=9.999).budget(0.5, 0.001)
+        (0.5, 0.02)
+        """
+        spent = self.count * seconds
+        return full * max(LEAST_BUDGET, min(1.0, spent / (self.whole + spent) / FULL_SHARE))
+
+
+def stopping(settings: Settings) -> Stopping:
+    """Return the rule that the settings ask for."""
+    if settings.runs is not None:
+        return Count(settings.runs)
+    return Precision(settings.precision, settings.trial_budget)

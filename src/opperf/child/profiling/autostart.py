@@ -1,0 +1,309 @@
+"""Profile a whole script that knows nothing of it, as environment variables say.
+
+* `OPPERF_PROFILER_OPTIONS`: what is to be seen, a JSON object of `Options`;
+* `OPPERF_PROFILER_OUTPUT`: the folder for `opperf_profile_<pid>.json`, by default the current one;
+* `OPPERF_PROFILER_QUIET`: when set, the line that names the file is not printed.
+
+The profiler starts right after the script has imported a framework, and the file is written when the script ends: also
+by an exception, by Ctrl-C, or by SIGTERM where the script does not handle that itself. Whatever goes wrong here costs
+the profile, never the script.
+
+A copy of the process that multiprocessing makes is profiled by itself from its beginning on, where the frameworks allow
+a copy to go on with them. The profiler is paused while the process is copied: the copy has none of the threads that
+could open a lock. Other copies are left alone; most become another program at once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from opperf.child.measure.allocator import fix_allocator
+from opperf.child.measure.free_memory import free_bytes
+from opperf.child.profiling.calls import Calls
+from opperf.child.profiling.hook import Imports, when_bound
+from opperf.child.profiling.imported import imported, watcher
+from opperf.child.profiling.processes import at_beginning, at_end
+from opperf.child.profiling.ranges import emitting
+from opperf.child.profiling.recording import Recording
+from opperf.domain.errors import InputError, OpperfError, unknown
+from opperf.domain.profile.event import Profile
+from opperf.domain.profile.saved import save
+from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
+from opperf.domain.registry import FRAMEWORKS
+
+MAIN = "__main__"
+#: The part of the free memory that a profile may take, where nothing is said.
+MEMORY_SHARE = 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is to be seen of a script.
+
+    `function` (`module:name`) has nothing seen but its calls: `calls` of them, all without a number, after the first
+    `skip`. A function of the script itself is `__main__:name`. `granularity` is `operator` or `bulk`. `ranges` has
+    operators named for a tool outside, by `nvtx` or `itt`; `record` has their arguments written beside the profile. An
+    `allocator` that is `fixed` holds on to memory as the one of a measured operator does. The profile of a process may
+    take `memory_limit` bytes, by default half of what is free when it begins.
+    """
+
+    framework: str | None = None
+    memory: bool = False
+    shapes: bool = False
+    stacks: bool = False
+    modules: bool = False
+    api: bool = False
+    granularity: str = "bulk"
+    function: str | None = None
+    skip: int = 0
+    calls: int | None = None
+    ranges: str | None = None
+    record: bool = False
+    allocator: str = "default"
+    memory_limit: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Options:
+        """Read what the environment says; raises `InputError`."""
+        try:
+            said = json.loads(text)
+        except ValueError as problem:
+            raise InputError(f"OPPERF_PROFILER_OPTIONS is not JSON ({problem})", slug="input") from problem
+        known = [field.name for field in fields(cls)]
+        for name in said:
+            if name not in known:
+                raise unknown("option", name, known, hint=f"known: {', '.join(known)}")
+        options = cls(**said)
+        if options.function is not None and not all(options.function.partition(":")):
+            raise InputError(
+                f"`{options.function}` names no function", hint="write `module:name`", slug="unknown_function"
+            )
+        return options
+
+    @property
+    def watching(self) -> Watching:
+        """What watchers are asked for."""
+        limit = default_limit() if self.memory_limit is None else self.memory_limit
+        return Watching(self.memory, self.shapes, self.stacks, self.modules, self.api, memory_limit=limit)
+
+    def recording(self, folder: Path) -> str:
+        """Return the file for the arguments of this process's operators; empty where nobody asks for it."""
+        return str(folder / f"operators_{os.getpid()}.json") if self.record else ""
+
+
+def autostart() -> None:
+    """Arm the profiler for the frameworks that the script is going to import, or has imported."""
+    _guarded(_arm)
+
+
+def _arm() -> None:
+    options = Options.read(os.environ.get("OPPERF_PROFILER_OPTIONS") or "{}")
+    if options.allocator == "fixed":
+        fix_allocator()
+    Armed(options, Path(os.environ.get("OPPERF_PROFILER_OUTPUT") or ".").absolute()).arm()
+
+
+class Armed:
+    """Waits for frameworks, profiles, and writes what was seen into a folder when the process ends."""
+
+    def __init__(self, options: Options, folder: Path) -> None:
+        self._options = options
+        self._folder = folder
+        self._recording = self._new_recording()
+        self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework)}
+        self._module, _, name = (options.function or "").partition(":")
+        self._function = name
+        self._calls = Calls(name, options.skip, options.calls, self._begin, self._end)
+        self._process = os.getpid()
+        self._done = self._finishing = False
+        self._signal = 0  # the one that ends the process
+        self._copied = ""  # the state of the recording when a copy of the process is made that is profiled, too
+        self._is_copy = False
+
+    def _new_recording(self) -> Recording:
+        watching = replace(self._options.watching, record=self._options.recording(self._folder))
+        return Recording(watching, self._made, gives_way=True)
+
+    def arm(self) -> None:
+        """Wait for the modules that matter; what is there already is not waited for."""
+        if self._options.granularity == "operator":
+            os.environ.update(ONE_BY_ONE)
+        modules = {*self._frameworks, *([self._module] if self._module not in ("", MAIN) else [])}
+        there = [name for name in modules if name in sys.modules]
+        sys.meta_path.insert(0, Imports(modules.difference(there), self._imported))
+        if self._module == MAIN:
+            first = self._function.partition(".")[0]
+            when_bound(vars(sys.modules[MAIN]), first, lambda: self._imported(MAIN))
+        for name in there:
+            self._imported(name)
+        os.register_at_fork(before=self._before_copy, after_in_parent=self._after_copy, after_in_child=self._in_copy)
+
+    def _imported(self, module: str) -> None:
+        if module in self._frameworks:
+            _guarded(lambda: self._watch(self._frameworks[module]))
+        if module == self._module:
+            _guarded(lambda: self._calls.put_around(sys.modules[module]))
+
+    def _watch(self, framework: str) -> None:
+        if self._recording.state == "stopped":
+            self._recording.start(paused=bool(self._module))
+        self._recording.include(framework)
+        # What is registered last runs first: frameworks take themselves down when Python ends.
+        atexit.unregister(self._finish)
+        atexit.register(self._finish)
+        at_end(self._finish)
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._terminated)
+
+    def _made(self, framework: str, watching: Watching) -> Watcher:
+        kind = self._options.ranges
+        if kind is None:
+            return watcher(framework, watching)
+        ranges = partial(emitting, kind, framework)
+        ranges()  # raises where the framework has none
+        return Marking(framework, ranges) if framework == "torch" else watcher(framework, watching)
+
+    def _begin(self) -> bool:
+        return self._recording.state == "paused" and _guarded(self._recording.resume)
+
+    def _end(self, name: str) -> None:
+        if self._recording.state == "running":  # else the process is being ended within the call
+            _guarded(lambda: self._recording.step(name))
+            _guarded(self._recording.pause)
+
+    def _before_copy(self) -> None:
+        """Pause where a copy of the process can be profiled."""
+        state = self._recording.state
+        main = threading.current_thread() is threading.main_thread()  # else the profiler may not be stopped from here
+        allowed = main and not self._done and self._recording.allows_copies and state != "waiting"
+        self._copied = state if allowed else ""
+        if self._copied == "running":
+            _guarded(self._recording.pause)
+
+    def _after_copy(self) -> None:
+        if self._copied == "running":
+            _guarded(self._recording.resume)
+
+    def _in_copy(self) -> None:
+        if self._copied:
+            at_beginning(self, Armed._begin_as_copy)
+
+    def _begin_as_copy(self) -> None:
+        """Profile this copy: what was seen before it was made is the other one's."""
+        if os.getpid() == self._process:
+            return
+        self._process, self._is_copy = os.getpid(), True
+        if self._copied != "stopped":
+            _guarded(self._begin_anew)
+        if self._recording.state != "stopped":
+            at_end(self._finish)
+
+    def _begin_anew(self) -> None:
+        self._recording.stop()
+        frameworks = self._recording.frameworks
+        self._recording = self._new_recording()
+        self._recording.include(*frameworks)
+        self._recording.start(paused=self._copied == "paused")
+
+    def _terminated(self, number: int, frame: Any) -> None:
+        """Save, and leave as the script would have."""
+        self._signal = number
+        if not self._finishing:  # else the process leaves once it has saved
+            self._finish()
+            self._leave()
+
+    def _leave(self) -> None:
+        signal.signal(self._signal, signal.SIG_DFL)
+        os.kill(os.getpid(), self._signal)
+
+    def _finish(self) -> None:
+        if self._done or os.getpid() != self._process:  # a copy that is not profiled has what the other one saw
+            return
+        self._done = self._finishing = True
+        try:
+            _guarded(self._recording.stop)
+            _guarded(self._save)
+        finally:
+            self._finishing = False
+        if self._signal:
+            self._leave()
+
+    def _save(self) -> None:
+        seen = self._recording.profile()
+        if not seen.processes:  # a tool outside has it all
+            return
+        if self._is_copy and not seen.events:  # copies are made for much that calls no operator
+            return
+        path = self._folder / f"opperf_profile_{self._process}.json"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        save(self._with_notes(seen), path)
+        if not os.environ.get("OPPERF_PROFILER_QUIET"):
+            print(f"opperf: profile written to {path}", file=sys.stderr)
+
+    def _with_notes(self, seen: Profile) -> Profile:
+        if not self._module or self._calls.made > self._options.skip:
+            return seen
+        if self._calls.found:
+            told = f"was called {self._calls.made} times, and {self._options.skip} were skipped"
+        else:
+            told = "was not found: the script neither has it nor imports it"
+        return replace(seen, notes=(*seen.notes, f"`{self._options.function}` {told}"))
+
+
+class Marking:
+    """Has operators named for a tool outside in place of watching them: PyTorch's profiler does one at a time."""
+
+    allows_copies = False
+
+    def __init__(self, framework: str, ranges: Callable[[], AbstractContextManager[object]]) -> None:
+        self.framework = framework
+        self._ranges = ranges
+        self._entered = ExitStack()
+
+    def start(self) -> None:
+        """Name operators."""
+        self._entered.enter_context(self._ranges())
+
+    def stop(self) -> None:
+        """Name them no more."""
+        self._entered.close()
+
+    def step(self, name: str) -> None:
+        """Let it be: tools have no steps."""
+
+    def take(self) -> Profile:
+        """Return nothing."""
+        return Profile()
+
+
+def default_limit() -> int | None:
+    """Return the bytes that a profile may take where nothing is said; None where the system does not tell."""
+    free = free_bytes()
+    return None if free is None else max(0, free) // MEMORY_SHARE
+
+
+def _wanted(framework: str | None) -> tuple[str, ...]:
+    return WATCHED if framework is None else imported(framework)
+
+
+def _guarded(action: Callable[[], object]) -> bool:
+    """Do something, or say in one line why not: the script goes on whatever happened, so that nothing is raised."""
+    try:
+        action()
+    except Exception as problem:
+        said = problem.message if isinstance(problem, OpperfError) else f"{type(problem).__name__}: {problem}"
+        print(f"opperf: not profiled: {said.splitlines()[0]}", file=sys.stderr)
+        return False
+    return True

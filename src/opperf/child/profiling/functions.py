@@ -1,0 +1,182 @@
+"""The profiler as functions, as MXNet's users know them: one for the whole script, whatever framework it imports.
+
+A script of MXNet alone has MXNet's own profiler below them, which is configured and answers as it always did; any
+other has opperf's recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from opperf.child.profiling.imported import imported
+from opperf.child.profiling.recorded import Recorded
+from opperf.domain.errors import InputError, ProfilerError, unknown
+from opperf.domain.profile.watching import Watching
+
+
+class Functions(Protocol):
+    """What stands below the functions; `more` and `options` are of MXNet's own profiler."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether it may be configured anew."""
+
+    def set_state(self, state: str, *more: Any, **options: Any) -> None:
+        """Start or stop."""
+
+    def pause(self, *more: Any, **options: Any) -> None:
+        """See nothing until `resume`."""
+
+    def resume(self, *more: Any, **options: Any) -> None:
+        """See again."""
+
+    def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
+        """Return what was seen as text."""
+
+    def dump(self, *more: Any, **options: Any) -> None:
+        """Write what was seen."""
+
+    def get_summary(self, reset: bool) -> str:
+        """Return what was seen as JSON text."""
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What `set_config` was given; `settings` are those of MXNet's profiler, None before it was called."""
+
+    framework: str | None = None
+    settings: Mapping[str, Any] | None = None
+    shapes: bool = False
+    stacks: bool = False
+    modules: bool = False
+
+
+_config = Config()
+_one: Functions | None = None
+
+
+def set_config(
+    *,
+    profile_all: bool | None = None,
+    profile_symbolic: bool | None = None,
+    profile_imperative: bool | None = None,
+    profile_memory: bool | None = None,
+    profile_api: bool | None = None,
+    aggregate_stats: bool | None = None,
+    filename: str | None = None,
+    framework: str | None = None,
+    shapes: bool = False,
+    stacks: bool = False,
+    modules: bool = False,
+    **mxnet: Any,
+) -> None:
+    """Say what is to be seen, and forget what was.
+
+    The words are those of `mxnet.profiler.set_config`; operators are seen unless only others of them are named, and
+    their statistics are always there. `framework` watches one of several that are imported. `filename` is where `dump`
+    writes to. Other settings are MXNet's own.
+    """
+    global _config, _one
+    if _one is not None and not _one.idle:
+        raise ProfilerError(
+            "the profiler is not stopped, so it cannot be configured",
+            hint="`set_state('stop')` first",
+            slug="profiler_running",
+        )
+    given = {
+        "profile_all": profile_all,
+        "profile_symbolic": profile_symbolic,
+        "profile_imperative": profile_imperative,
+        "profile_memory": profile_memory,
+        "profile_api": profile_api,
+        "aggregate_stats": aggregate_stats,
+        "filename": filename,
+        **mxnet,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    _config, _one = Config(framework, settings, shapes, stacks, modules), None
+    with suppress(ProfilerError):  # nothing is imported yet; then it is chosen when it is started
+        _chosen()
+
+
+def set_state(state: str = "stop", *more: Any, **options: Any) -> None:
+    """Start the profiler (`run`) or stop it; what was asked for until then is waited for first."""
+    _chosen().set_state(state, *more, **options)
+
+
+def pause(*more: Any, **options: Any) -> None:
+    """See nothing until `resume`."""
+    _chosen().pause(*more, **options)
+
+
+def resume(*more: Any, **options: Any) -> None:
+    """See again."""
+    _chosen().resume(*more, **options)
+
+
+def dumps(reset: bool = False, format: str = "table", *more: Any, **options: Any) -> str:
+    """Return what was seen since the last reset as a `table` or as `json`."""
+    return _chosen().dumps(reset, format, *more, **options)
+
+
+def dump(*more: Any, **options: Any) -> None:
+    """Write what was seen into the file of `set_config`, as Chrome trace events."""
+    _chosen().dump(*more, **options)
+
+
+def get_summary(reset: bool = False) -> str:
+    """Return as JSON text what was seen since the last reset: times in milliseconds, and bytes by device.
+
+    With `reset`, the next summary begins anew.
+    """
+    return _chosen().get_summary(reset)
+
+
+def reset() -> None:
+    """Forget what was seen until now."""
+    _chosen().reset()
+
+
+def _chosen() -> Functions:
+    """Return what stands below the functions; raises `ProfilerError` while no framework is imported."""
+    global _one
+    if _one is None:
+        _one = _made(_config)
+    return _one
+
+
+def _made(config: Config) -> Functions:
+    settings = config.settings or {}
+    if imported(config.framework) == ("mxnet",):
+        if config.shapes or config.stacks or config.modules:
+            raise InputError(
+                "MXNet's own profiler tells neither shapes nor stacks nor modules",
+                hint='`with opperf.profiler.profile("mxnet", ...)` may',
+                slug="unknown_setting",
+            )
+        from opperf.child.profiling.of_mxnet import OfMxnet  # imports MXNet
+
+        return OfMxnet(config.settings)
+    known = ("profile_all", "profile_symbolic", "profile_imperative", "profile_memory", "profile_api")
+    everywhere = (*known, "aggregate_stats", "filename", "profile_process")
+    for name in settings:
+        if name not in everywhere:
+            hint = "`continuous_dump` and the like are known only to MXNet's own profiler"
+            raise unknown("setting", name, everywhere, hint=hint)
+    every, symbolic, imperative, memory, api = (bool(settings.get(name)) for name in known)
+    watching = Watching(
+        memory=every or memory,
+        api=every or api,
+        imperative=every or imperative or not symbolic,
+        symbolic=every or symbolic or not imperative,
+        shapes=config.shapes,
+        stacks=config.stacks,
+        modules=config.modules,
+    )
+    return Recorded(config.framework, watching, settings.get("filename"))

@@ -1,0 +1,122 @@
+"""MXNet's own profiler with its results as JSON, for scripts of MXNet alone.
+
+What they call stays what it was, but what makes no sense is refused, and work that was asked for is waited for: MXNet's
+profiler drops what is not done when it stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opperf.child.backends.mxnet.allocations import steps
+from opperf.child.backends.mxnet.profile import configure, holds, mend, own, scratch_file, wait
+from opperf.child.profiling.recording import Recording
+from opperf.child.profiling.summary import Ledger, summary
+from opperf.domain.errors import unknown
+from opperf.domain.profile.watching import Watching
+
+
+class OfMxnet:
+    """The functions of `opperf.profiler` on MXNet's profiler; `settings` are those of its `set_config`.
+
+    Without a `filename`, its events go to a file that is removed with the process. Settings that are None leave the
+    profiler as the script itself configured it.
+    """
+
+    def __init__(self, settings: Mapping[str, Any] | None) -> None:
+        self._settings: dict[str, Any] = {}
+        self._ledger = Ledger()
+        # What may follow what, also beside blocks; it watches nothing, which MXNet's profiler does.
+        self._turns = Recording(Watching())
+        self._written = False
+        if settings is not None:
+            file = Path(settings.get("filename") or scratch_file())
+            self._settings = {**settings, "filename": str(file.absolute())}
+            configure(self._settings)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it may be configured anew."""
+        return self._turns.state == "stopped"
+
+    def set_state(self, state: str, *more: Any, **options: Any) -> None:
+        """Start (`run`) or stop it; the configuration made here holds whatever used the profiler in between."""
+        if state not in ("run", "stop"):
+            raise unknown("state", state, ("run", "stop"), hint="known: run, stop")
+        if state == "run":
+            self._turns.start()
+            self._configure()
+            self._written = False
+        else:
+            self._turns.stop()
+        try:
+            wait()
+        finally:  # what fails meanwhile is raised once the profiler is where it is said to be
+            own.set_state(state, *more, **options)
+
+    def pause(self, *more: Any, **options: Any) -> None:
+        """See nothing until `resume`."""
+        self._turns.pause()
+        try:
+            wait()
+        finally:
+            own.pause(*more, **options)
+
+    def resume(self, *more: Any, **options: Any) -> None:
+        """See again."""
+        self._turns.resume()
+        self._written = False
+        try:
+            wait()
+        finally:
+            own.resume(*more, **options)
+
+    def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
+        """Return MXNet's own statistics, which has the file written, too."""
+        told: str = own.dumps(reset, format, *more, **options)
+        self._written = True
+        return told
+
+    def dump(self, *more: Any, **options: Any) -> None:
+        """Write MXNet's own file, which it does only once; raises `ProfilerError` while running."""
+        self._turns.collect()
+        if not self._written:
+            own.dump(*more, **options)
+            self._written = True
+        if self._settings:
+            mend(Path(self._settings["filename"]))
+
+    def get_summary(self, reset: bool) -> str:
+        """Return as JSON text what the profiler saw since the last reset.
+
+        `Time` is as the profiler tells it, in milliseconds. `Memory` holds for each device the number of allocations,
+        the bytes of all of them and the most that they held together. Either is null where the profiler was not
+        configured to tell it.
+        """
+        self._configure()
+        told = self.dumps(False, "json")
+        self._ledger.add(self._changes())
+        found = summary(told, self._ledger)
+        if reset:
+            self._ledger = Ledger()
+            if told:  # without times added up there is nothing to reset, and MXNet refuses to
+                own.dumps(reset=True)
+        return found
+
+    def reset(self) -> None:
+        """Forget what was seen until now."""
+        self.get_summary(reset=True)
+
+    def _configure(self) -> None:
+        """Have the configuration hold that was made here; opperf's own measurements make others."""
+        if self._settings and not holds(self._settings):
+            configure(self._settings)
+
+    def _changes(self) -> dict[str, list[int]] | None:
+        """Return allocations and releases since the last reading; None where the file that has them is not known."""
+        if not self._settings:
+            return None
+        file = Path(self._settings["filename"])
+        return steps(file.read_text(errors="replace")) if file.exists() else {}

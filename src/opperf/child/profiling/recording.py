@@ -1,0 +1,196 @@
+"""A profile in the making: when watchers are on, and what they saw.
+
+    stopped ── start ──► running ── pause ──► paused ── resume ──► running
+       ▲                    │                    │
+       └────────────────── stop ─────────────────┘
+
+A process has one profiler of each framework, so that one recording at a time is not stopped. Only one of a whole script
+gives way: it waits while a block of the script is profiled.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+
+from opperf.child.profiling import processes
+from opperf.child.profiling.fresh_memory import FreshMemory
+from opperf.child.profiling.imported import watcher
+from opperf.domain.errors import ProfilerError
+from opperf.domain.profile.event import Profile, merge
+from opperf.domain.profile.watching import Watcher, Watching
+
+#: Said of a recording that gave way.
+GAVE_WAY = "the script profiles parts of itself, which are not in this profile"
+
+#: The recordings that are not stopped; all but the last one wait.
+_started: list[Recording] = []
+
+
+class Recording:
+    """Starts and stops the watchers of some frameworks together, and keeps what they saw until it is reset."""
+
+    def __init__(
+        self, watching: Watching, made: Callable[[str, Watching], Watcher] = watcher, *, gives_way: bool = False
+    ) -> None:
+        self.state = "stopped"
+        self._gives_way = gives_way
+        self._before = ""
+        self._watching = watching
+        self._made = made
+        self._watchers: dict[str, Watcher] = {}
+        self._seen = Profile()
+        self._fresh = FreshMemory()
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """The frameworks that are watched."""
+        return tuple(self._watchers)
+
+    @property
+    def allows_copies(self) -> bool:
+        """Whether what is watched could be watched in a copy of this process, too."""
+        return all(one.allows_copies for one in self._watchers.values())
+
+    def include(self, *frameworks: str) -> None:
+        """Watch further frameworks, from now on where the recording is running."""
+        for name in frameworks:
+            if name not in self._watchers:
+                new = self._made(name, self._watching)
+                if self.state == "running":
+                    new.start()
+                self._watchers[name] = new
+
+    def start(self, *, paused: bool = False) -> None:
+        """Begin to watch, or only see to it that nobody else does until `resume`."""
+        if self.state != "stopped":
+            raise ProfilerError(
+                f"the profiler is {self.state} already",
+                hint="stop it before you start it again" if self.state == "running" else "resume it, or stop it",
+                slug="profiler_running",
+            )
+        if _started:
+            _started[-1]._wait()
+        _started.append(self)
+        self.state = "paused"
+        if not paused:
+            try:
+                self._on()
+            except BaseException:
+                self._free()
+                raise
+
+    def stop(self) -> None:
+        """Watch no more, once everything that was asked for is done."""
+        self._open("stopped")
+        try:
+            if self.state == "running":
+                self._off()
+        finally:
+            self._free()
+
+    def pause(self) -> None:
+        """Watch no more until `resume`."""
+        self._open("paused")
+        if self.state == "paused":
+            raise ProfilerError("the profiler is paused already", hint="resume it first", slug="profiler_paused")
+        self._off()
+
+    def resume(self) -> None:
+        """Watch again."""
+        self._open("resumed")
+        if self.state != "paused":
+            raise ProfilerError("the profiler is not paused", hint=f"it is {self.state}", slug="profiler_running")
+        self._on()
+
+    def step(self, name: str) -> None:
+        """Mark where a step of the program ends; what is paused sees none."""
+        self._open("told of a step")
+        if self.state == "running":
+            for one in self._watchers.values():
+                one.step(name)
+
+    def collect(self) -> None:
+        """Take over what was seen; raises `ProfilerError` while running."""
+        self._seen = merge([self._seen, *self._taken_over()])
+
+    def discard(self) -> None:
+        """Forget what was seen since the last `collect`; raises `ProfilerError` while running."""
+        self._taken_over()
+
+    def profile(self) -> Profile:
+        """Return what was seen since the last reset; raises `ProfilerError` while running."""
+        self.collect()
+        known = {"name": processes.name(), "command": shlex.join(sys.argv)}
+        told = {number: {**known, **facts} for number, facts in self._seen.processes.items()}
+        return replace(self._seen, processes=told, notes=(*self._seen.notes, *self._fresh.notes()))
+
+    def reset(self) -> None:
+        """Forget what was seen; raises `ProfilerError` while running."""
+        self.discard()
+        self._seen = Profile()
+        self._fresh = FreshMemory()
+
+    def _taken_over(self) -> list[Profile]:
+        if self.state == "running":
+            raise ProfilerError(
+                "the profiler is still running", hint="stop or pause it before you look", slug="profiler_running"
+            )
+        return [one.take() for one in self._watchers.values()]
+
+    def _open(self, what: str) -> None:
+        if self.state == "stopped":
+            raise ProfilerError(
+                f"the profiler was not started, so it cannot be {what}",
+                hint="start it: `with opperf.profiler.profile() as p:` or `set_state('run')`",
+                slug="profiler_stopped",
+            )
+
+    def _on(self) -> None:
+        with ExitStack() as started:
+            for one in self._watchers.values():
+                one.start()
+                started.callback(one.stop)
+            started.pop_all()
+        self._fresh.start()
+        self.state = "running"
+
+    def _off(self) -> None:
+        self.state = "paused"
+        self._fresh.stop()
+        with ExitStack() as stopped:  # each is stopped, whatever another raises
+            for one in self._watchers.values():
+                stopped.callback(one.stop)
+
+    def _free(self) -> None:
+        self.state = "stopped"
+        _started.remove(self)
+        if _started and _started[-1].state == "waiting":
+            _started[-1]._go_on()
+
+    def _wait(self) -> None:
+        """Give way to another recording; raises `ProfilerError` where this one does not."""
+        if not self._gives_way:
+            raise ProfilerError(
+                "another profile of this process is not done",
+                hint="one block of `opperf.profiler.profile` cannot stand within another, nor between "
+                "`set_state('run')` and `set_state('stop')`",
+                slug="profiler_running",
+            )
+        self._before = self.state
+        if self.state == "running":
+            self._off()
+        self.state = "waiting"
+
+    def _go_on(self) -> None:
+        notes = [*self._seen.notes, GAVE_WAY]
+        self.state = "paused"
+        if self._before == "running":
+            try:
+                self._on()
+            except ProfilerError as problem:  # the other one ends well all the same
+                notes.append(problem.message)
+        self._seen = replace(self._seen, notes=tuple(dict.fromkeys(notes)))

@@ -1,0 +1,105 @@
+"""One summary of what a profiler saw, of the shape that MXNet's users know: times, and memory as it should be.
+
+The summary of MXNet's own profiler has half the span of a counter where memory's average stands, and its largest value
+since the process began for its most. Here are the bytes of all allocations, and the most that they held together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from opperf.child.backends.mxnet.allocations import allocated, peak
+from opperf.domain.profile.event import Profile, Reading
+
+#: Said where the file with the profiler's events is not known.
+NO_FILE = "configure the profiler by `opperf.profiler.set_config` to have memory summed up"
+#: Said where the profiler was not configured, or not to add up times.
+NO_TIMES = "no times were added up: configure the profiler by `opperf.profiler.set_config`, with `aggregate_stats`"
+#: Said where memory was not watched.
+NO_MEMORY = "memory was not watched: `set_config(profile_memory=True)` or `profile(memory=True)`"
+
+
+@dataclass
+class Ledger:
+    """Allocations and releases since the last reset, by device; None where they are not known."""
+
+    changes: dict[str, list[int]] | None = field(default_factory=dict)
+
+    def add(self, changes: Mapping[str, Sequence[int]] | None) -> None:
+        """Take further ones."""
+        if changes is None:
+            self.changes = None
+        if self.changes is not None:
+            for device, steps in (changes or {}).items():
+                self.changes.setdefault(device, []).extend(steps)
+
+    def summary(self) -> dict[str, dict[str, int]] | None:
+        """Return counts and bytes by device."""
+        if self.changes is None:
+            return None
+        return {
+            device: {
+                "Allocations": sum(step > 0 for step in steps),
+                "Total Bytes Allocated": allocated(steps),
+                "Peak Bytes": peak(steps),
+            }
+            for device, steps in sorted(self.changes.items())
+        }
+
+
+def summary(told: str, ledger: Ledger) -> str:
+    """Return the summary as JSON text; `told` is the profiler's own in JSON, empty where it adds up no times.
+
+    Times keep the profiler's words and unit; an average is the total over the count.
+    """
+    own = json.loads(told) if told else None
+    memory = ledger.summary()
+    found: dict[str, Any] = {
+        "Time": None if own is None else {domain: _averaged(events) for domain, events in own["Time"].items()},
+        "Memory": memory,
+        "Unit": {"Time": "ms" if own is None else own["Unit"]["Time"], "Memory": "B"},
+    }
+    if own is None or memory is None:
+        found["Note"] = NO_TIMES if own is None else NO_FILE
+    return json.dumps(found, indent=2)
+
+
+def _averaged(events: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    return {name: {**one, "Avg": one["Total"] / one["Count"]} for name, one in events.items() if one["Count"]}
+
+
+def document(profile: Profile, *, memory: bool) -> dict[str, Any]:
+    """Return the summary of a profile: times in milliseconds by kind and name, and memory where it was watched."""
+    times: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for event in profile.events:
+        times[event.kind][event.name].append(event.duration / 1e6)
+    ledger = Ledger()
+    ledger.add(_changes(profile.readings) if memory else None)
+    found: dict[str, Any] = {
+        "Time": {kind: {name: _added(spans) for name, spans in names.items()} for kind, names in times.items()},
+        "Memory": ledger.summary(),
+        "Unit": {"Time": "ms", "Memory": "B"},
+    }
+    if not memory:
+        found["Note"] = NO_MEMORY
+    return found
+
+
+def _added(spans: Sequence[float]) -> dict[str, float]:
+    total = sum(spans)
+    return {
+        "Count": len(spans), "Total": total, "Min": min(spans), "Max": max(spans), "Avg": total / len(spans)
+    }  # fmt: skip
+
+
+def _changes(readings: Sequence[Reading]) -> dict[str, list[int]]:
+    """Return the steps from one reading of a device to the next; the first one is where it began."""
+    held: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for reading in readings:
+        held[reading.process, reading.device].append(reading.held)
+    return {device: [after - before for before, after in pairwise(values)] for (_, device), values in held.items()}

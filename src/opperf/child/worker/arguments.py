@@ -1,0 +1,141 @@
+"""From a case to a call of the framework: tensors made, names translated, everything in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from opperf.catalog import Operator
+from opperf.catalog.domain_table import overwritten
+from opperf.child.backends.call import Call, Parameter
+from opperf.child.worker import inputs
+from opperf.domain.backend import Bound, Layer
+from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
+from opperf.domain.registry import BUILT, is_argument
+from opperf.domain.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+
+@dataclass
+class Maker:
+    """Makes the values of one case; tensors get seeds by the place where they stand."""
+
+    backend: Backend
+    seed: str
+
+    def make(self, argument: Argument, place: str) -> Any:
+        """Return the framework's value for an argument."""
+        if isinstance(argument, TensorSpec):
+            return inputs.tensor(self.backend, argument, f"{self.seed}/{place}")
+        if isinstance(argument, ListOf):
+            return [self.make(item, f"{place}[{i}]") for i, item in enumerate(argument.items)]
+        if isinstance(argument, tuple):
+            return tuple(self.make(item, f"{place}[{i}]") for i, item in enumerate(argument))
+        if isinstance(argument, DType):
+            return self.backend.dtype(argument.name)
+        if isinstance(argument, Device):
+            return self.backend.side.device if argument.name == "default" else argument.name
+        return argument
+
+
+def bind(
+    case: Case,
+    call: Call,
+    operator: Operator | None,
+    backend: Backend,
+    seed: int,
+    known: Mapping[str, Any] | None = None,
+) -> Bound:
+    """Make every argument of a case and bind the framework's function to it.
+
+    `operator` is the neutral definition, None for a function that opperf does not know; `known` has arguments that are
+    made already. Raises what the framework raises for values that it does not take.
+    """
+    maker = Maker(backend, f"{seed}/{case.id}")
+    made = dict(known or {})
+    for name, argument in (*case.inputs.items(), *case.attributes.items()):
+        if name not in made:
+            made[name] = maker.make(argument, name)
+    for name, adapt in call.adapt.items():
+        if name in made:
+            made[name] = adapt(made[name])
+    made |= {name: derive(made) for name, derive in call.derive.items()}
+    positional: list[Any] = []
+    for parameter in call.positional:
+        value = _value(parameter, made)
+        if parameter.spread:
+            positional.extend(value)
+        else:
+            positional.append(value)
+    layer = _built(call, case, backend, made)
+    function = layer.function if layer is not None else call.function or backend.resolve(call.path)
+    return Bound(
+        function=function,
+        arguments=tuple(positional),
+        keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
+        differentiable=(*_differentiable(case, operator, backend, made), *(layer.parameters if layer else ())),
+        mutated=() if backend.immutable else _mutated(case, operator, backend, made),
+        training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
+    )
+
+
+def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
+    """Return the call of a function that no binding describes: its own argument names, inputs first.
+
+    Inputs go by position: in the order of the function's own parameters where all are among them, else in the one
+    given. Attributes go by keyword, and so do inputs behind a parameter that is left out.
+    """
+    placed = list(takewhile(case.inputs.__contains__, order)) if set(case.inputs) <= set(order) else list(case.inputs)
+    named = [*(name for name in case.inputs if name not in placed), *case.attributes]
+    return Call(
+        path,
+        tuple(Parameter(name, neutral=name) for name in placed),
+        tuple(Parameter(name, neutral=name) for name in named if is_argument(name)),
+    )
+
+
+def _built(call: Call, case: Case, backend: Backend, made: dict[str, Any]) -> Layer | None:
+    """Return what is built at the path of a call before it is called; None for a function."""
+    if call.function is not None:
+        return None
+    given = {name.removeprefix(BUILT): made[name] for name in case.attributes if name.startswith(BUILT)}
+    places = sorted((name for name in given if name.isdecimal()), key=int)
+    named = {name: value for name, value in given.items() if not name.isdecimal()}
+    return backend.layer(call.path, [given[place] for place in places], named)
+
+
+def _given(parameter: Parameter, made: dict[str, Any]) -> bool:
+    return parameter.neutral is None or parameter.neutral in made
+
+
+def _value(parameter: Parameter, made: dict[str, Any]) -> Any:
+    if parameter.neutral is None:
+        return parameter.constant
+    return made.get(parameter.neutral)
+
+
+def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> list[Any]:
+    """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
+    own = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
+    names = own if operator is None else operator.differentiable
+    found = []
+    for name in names:
+        if name not in own:
+            continue
+        specs = list(tensors_of(own[name]))
+        for spec, tensor in zip(specs, backend.leaves(made[name])):
+            if spec.is_float and spec.requires_grad is not False:
+                found.append(tensor)
+    return found
+
+
+def _mutated(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> tuple[Any, ...]:
+    if operator is None:  # of others it is known by name only that a second call would run on what it cannot take
+        return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(made[name]))
+    if case.get("training", True) is False:
+        return ()
+    return tuple(made[name] for name in operator.mutates if name in made)

@@ -1,0 +1,92 @@
+"""The way into a batch: `python -m opperf.child.worker.batch FILE`, which a tool starts that watches the device.
+
+No parent talks to it, and a tool may run it several times over: what it is to call stands in the file, and what
+became of each trial goes into the file that is named there. Each call lies within two ranges: one named `opperf`, by
+which a tool's filter knows what to watch, and the trial's own label, by which a kernel is known to be the trial's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.child import backends
+from opperf.child.measure.allocator import fix_allocator
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.worker.directions import call_once
+from opperf.child.worker.jobs import Jobs, failure
+from opperf.domain.message import told
+from opperf.domain.plan import Side
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend, Work
+
+
+def main(path: Path) -> int:
+    """Run a batch; whatever goes wrong with a trial is its outcome."""
+    batch = json.loads(path.read_text(encoding="utf-8"))
+    Path(batch["outcomes"]).write_text(json.dumps(_outcomes(batch)), encoding="utf-8")
+    return 0
+
+
+def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the failure of each trial under its label, None for those that ran.
+
+    Where an execution trace is asked for, the framework's own observer writes it, and needs no ranges.
+    """
+    side = Side.from_json(batch["side"])
+    labels = [one["label"] for one in batch["trials"]]
+    if side.allocator == "fixed":
+        fix_allocator()
+    try:
+        backend = backends.start(side)
+        marks = backends.ranges(side.framework)
+    except Exception as error:  # whatever a broken installation raises is the answer
+        return dict.fromkeys(labels, failure(error))
+    jobs = Jobs(backend, NoCounters(), Path(batch["folder"]))
+    observer = marks.Observer(batch["execution_trace"]) if "execution_trace" in batch else None
+    outcomes: dict[str, Any] = {}
+    for label, one in zip(labels, batch["trials"], strict=True):
+        try:
+            work = jobs.work(told(one), batch["seed"])
+            if observer is not None:
+                with observer.observed(label):
+                    call_once(backend, work)
+            else:
+                _call(backend, work, marks, label, batch)
+            outcomes[label] = None
+        except Exception as error:  # the next trial may run all the same
+            outcomes[label] = failure(error)
+    if observer is not None:
+        observer.close()
+    return outcomes
+
+
+def _call(backend: Backend, work: Work, marks: Any, label: str, batch: Mapping[str, Any]) -> None:
+    """Make the calls of a trial, those after the warm-up within its ranges, each waited for before they end."""
+    with work.scope():
+        for call in range(batch["warmup"] + batch["iterations"]):
+            arguments = work.arguments if work.before is None else work.before()
+            backend.wait([])  # what comes before a call is not to run within its ranges
+            if call < batch["warmup"]:
+                backend.wait([work.function(*arguments, **work.keywords)])
+                continue
+            with _within(marks, batch["filter"]), _within(marks, label):
+                backend.wait([work.function(*arguments, **work.keywords)])
+
+
+@contextmanager
+def _within(marks: Any, name: str) -> Iterator[None]:
+    begun = marks.start(name)
+    try:
+        yield
+    finally:
+        marks.end(begun)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,115 @@
+"""Which operators the user's function runs, or a model in a file: equal calls are one case, with count and origins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.catalog.domain_table import within
+from opperf.child import backends
+from opperf.child.measure.block import Block
+from opperf.child.worker import code, inputs
+from opperf.domain.backend import Unsupported, Work
+from opperf.domain.errors import InputError
+from opperf.domain.kept import Kept
+from opperf.domain.measurement import Sample, Samples
+from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.stats.order import median
+from opperf.domain.suite import LeftOut, Program, Suite, SuiteCase
+from opperf.domain.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.child.measure.disturbance import Counters
+    from opperf.domain.backend import Backend, Captured
+    from opperf.domain.case import Case
+    from opperf.domain.code import Code
+
+#: So many calls of the whole are timed; fewer where they have taken so long.
+LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
+
+
+def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> dict[str, Any]:
+    """Call the user's function, and return a suite of what its last call ran, and what no case can hold.
+
+    The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
+    Code that cannot be loaded is `wrong`. Raises `Unsupported` for operators that cannot be seen, and what the function
+    raises.
+    """
+    try:
+        function = code.load(own, folder)
+    except code.CodeError as error:
+        return {"wrong": error.message, "hint": error.hint}
+    function()
+    program = _timed(backend, function, counters)
+    calls = backend.capture(function)
+    if calls is None:
+        message = f"the operators of {backend.name} cannot be captured yet"
+        raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
+    # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
+    source = f"{own.name}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else own.name
+    return {"suite": _suite(own.name, source, calls, program).to_json()}
+
+
+def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> dict[str, Any]:
+    """Run the model in a file, and return a suite of its nodes, what no case can hold, and `notes` on its inputs.
+
+    `given` describes inputs by name; the others are made by the shapes in the file. What cannot be read or run is
+    `wrong`. Raises `Unsupported` for a framework whose models are no files.
+    """
+    reader = backends.model_file(backend.name)
+    try:
+        specs = {name: TensorSpec.from_json(spec, name) for name, spec in given.items()}
+        model = reader.read(path, specs, backend.side)
+        made = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
+        calls = model.captured(made)
+        program = _timed(backend, model.running(made), counters)
+    except InputError as error:
+        return {"wrong": error.message, "hint": error.hint}
+    name = Path(path).name
+    return {"suite": _suite(name, name, calls, program).to_json(), "notes": model.notes}
+
+
+def _timed(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:
+    """Return what a call of the whole takes, with everything that it asked for, by the rules of every measurement."""
+
+    def whole() -> None:
+        function()
+        backend.wait(None)
+
+    block = Block(Work(whole, (), {}, nullcontext), backend, counters)
+    samples: list[Sample] = []
+    backend.wait(None)
+    counters.watch()
+    while len(samples) < LEAST_CALLS or (
+        len(samples) < MOST_CALLS and sum(sample.wall_ns for sample in samples) < ENOUGH_NS
+    ):
+        samples.append(block.sample(1))
+    threads = backend.side.threads
+    kept = Kept.of([Samples(tuple(samples))], threads)
+    version = str(backend.facts().get("version", ""))
+    return Program(median(kept.pooled), len(samples), backend.name, version, threads, kept.clock)
+
+
+def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:
+    """Return the cases in the order in which each was first called, those of each direction by themselves.
+
+    What no case can hold is left out, and stands in the suite with its reason.
+    """
+    left_out: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[Case, str]] = Counter()
+    origins: dict[tuple[Case, str], dict[str, None]] = {}
+    function = path.rpartition(":")[2]
+    for call in calls:
+        if call.case is not None:
+            key = within(call.case), call.direction
+            counts[key] += call.count
+            place = f"{call.module or function}{' backward' if call.backward else ''}"
+            origins.setdefault(key, {})[place] = None
+        else:
+            left_out[call.name, call.why] += call.count
+    cases = (SuiteCase(key[0], count, ", ".join(origins[key]), (key[1],)) for key, count in counts.items())
+    lacking = (LeftOut(name, count, why) for (name, why), count in left_out.items())
+    return Suite(function, source, tuple(cases), program, tuple(lacking))

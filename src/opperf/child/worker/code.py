@@ -1,0 +1,245 @@
+"""The user's own code: a function of a module or a file, named on the command line, loaded in the child alone."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from opperf.catalog import Operator, catalog
+from opperf.child.backends.call import Call, Parameter
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Argument, Case
+from opperf.domain.code import Code
+from opperf.domain.custom import Declaration, declared
+from opperf.domain.errors import InputError
+from opperf.domain.registry import FRAMEWORKS, is_argument
+from opperf.domain.tensor import TensorSpec
+
+
+class CodeError(InputError):
+    """The user's code cannot be loaded, or says of itself what cannot be."""
+
+
+class Plugins:
+    """The files of a command's own operators, looked for in `folder`: loaded, all of them, when somebody asks."""
+
+    def __init__(self, folder: Path, paths: Sequence[str]) -> None:
+        self._folder = folder
+        self._ahead = list(paths)
+
+    def load(self) -> bool:
+        """Load those that are not loaded, and say whether there were any; raises `CodeError`."""
+        had = bool(self._ahead)
+        while self._ahead:
+            load_file(self._ahead[0], self._folder)
+            self._ahead.pop(0)
+        return had
+
+
+def load(code: Code, folder: Path) -> Callable[..., Any]:
+    """Return the user's function; raises `CodeError`.
+
+    Modules and files are looked for in `folder`, the one in which the command was given.
+    """
+    place, _, name = code.name.rpartition(":")
+    try:
+        module = _file(folder / place) if place.endswith(".py") else _module(place, folder)
+        found = reduce(getattr, name.split("."), module)
+    except AttributeError as error:
+        raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
+    except Exception as error:  # whatever the user's code raises when it is loaded is what is wrong with it
+        raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_lacking(error)) from error
+    if not callable(found):
+        raise CodeError(f"`{place}:{name}` is {type(found).__name__}, expected a function")
+    return found  # type: ignore[no-any-return]
+
+
+def load_file(path: str, folder: Path) -> None:
+    """Load a file of the user's, which registers what is in it; raises `CodeError`."""
+    try:
+        _file(folder / path)
+    except Exception as error:  # as above
+        raise CodeError(f"cannot load `{path}`: {type(error).__name__}: {error}") from error
+
+
+def _lacking(error: Exception) -> str | None:
+    """Return what to do about code that imports what this side does not have."""
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    elsewhere = "it is looked for in the current folder, and runs where `--framework` or `--environment` says"
+    owners = (f"`--framework {own.name}`" for own in FRAMEWORKS.values() if own.module == error.name)
+    return next(owners, elsewhere)
+
+
+def _module(name: str, folder: Path) -> Any:
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    return importlib.import_module(name)
+
+
+def _file(path: Path) -> Any:
+    name = f"opperf_plugin_{path.stem}"
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no Python file at {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _functions(module: Any) -> list[str]:
+    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")][:8]
+
+
+def neutral_names(function: Callable[..., Any], said: Declaration, operator: Operator | None = None) -> dict[str, str]:
+    """Return the neutral name of each parameter that an operator's case fills, in order; raises `CodeError`.
+
+    Where the declaration does not say, a parameter that is called like an argument of the operator is that one, and
+    the others without a default take the operator's inputs in order. `operator` is what a function computes that is
+    declared for none.
+    """
+    definition = _definition(said) or operator
+    if definition is None:
+        return {}
+    taken = (*definition.inputs, *definition.attributes)
+    if said.arguments:
+        for own, neutral in said.arguments.items():
+            if neutral not in taken:
+                raise CodeError(
+                    f"`{own}` is said to be `{neutral}`, which `{definition.name}` does not take",
+                    hint=f"it takes {', '.join(taken)}",
+                )
+        return dict(said.arguments)
+    parameters = positional(function)
+    named = {parameter.name for parameter in parameters if parameter.name in taken}
+    inputs = iter([name for name in definition.inputs if name not in named])
+    found: dict[str, str] = {}
+    for parameter in parameters:
+        if parameter.name in taken:
+            found[parameter.name] = parameter.name
+        elif parameter.default is parameter.empty:
+            neutral = next(inputs, "")
+            if not neutral:
+                raise CodeError(
+                    f"what `{parameter.name}` is of `{definition.name}` is not known",
+                    hint="say so: `@opperf.operator(implements=..., arguments={...})`",
+                )
+            found[parameter.name] = neutral
+    return found
+
+
+def _definition(said: Declaration) -> Operator | None:
+    if said.implements is None:
+        return None
+    if said.implements not in catalog():
+        raise CodeError(f"no operator `{said.implements}` that could be implemented", hint="`opperf operators`")
+    return catalog()[said.implements]
+
+
+def positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters that can be given by position; an object of C code may tell none."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def argument_names(function: Callable[..., Any]) -> list[str] | None:
+    """Return the names of all arguments of a function; None where Python cannot tell them, and for a class."""
+    try:
+        found = [] if isinstance(function, type) else list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    if not found or any(one.kind is one.VAR_POSITIONAL for one in found):
+        return None
+    return [one.name for one in found if one.kind is not one.VAR_KEYWORD]
+
+
+def call(code: Code, function: Callable[..., Any], case: Case, framework: str) -> Call:
+    """Return how a case calls the function. Raises `Unsupported` for a framework or an attribute that it does not take.
+
+    A function that implements an operator gets the operator's arguments by position; an attribute that it does not take
+    must have the value of the operator's own cases, since it can only compute that.
+    """
+    said = declared(function)
+    if said.frameworks and framework not in said.frameworks:
+        raise Unsupported(
+            f"`{code.name}` is declared for {', '.join(said.frameworks)}, not {framework}",
+            slug="other_framework",
+        )
+    definition = _definition(said) or catalog().get(case.operator)
+    names = neutral_names(function, said, definition) or _by_place(function, case)
+    if definition is not None:
+        usual = definition.case("common")
+        for name, value in case.attributes.items():
+            if name not in names.values() and value != usual.get(name):
+                raise Unsupported(
+                    f"`{code.name}` takes no `{name}`, and computes `{name}={usual.get(name)}`",
+                    slug="no_such_attribute",
+                )
+    present = {*case.inputs, *case.attributes}
+    given = {own: Parameter(own, neutral=neutral) for own, neutral in names.items() if neutral in present}
+    order = [parameter.name for parameter in positional(function)] or list(given)
+    leading = list(takewhile(given.__contains__, order))
+    rest = tuple(parameter for own, parameter in given.items() if own not in leading)
+    return Call(str(code), tuple(given[own] for own in leading), rest, function=function)
+
+
+def _by_place(function: Callable[..., Any], case: Case) -> dict[str, str]:
+    """Return what a function's parameters are called in a case that was made for another function, or for it.
+
+    Inputs that it has no parameters for are taken in order by those that the case has no inputs for.
+    """
+    given = [name for name in (*case.inputs, *case.attributes) if is_argument(name)]
+    parameters = [parameter.name for parameter in positional(function)]
+    free = [name for name in parameters if name not in given]
+    other = [name for name in case.inputs if name not in parameters]
+    places = dict(zip(other, free)) if len(other) <= len(free) else {}
+    return {places.get(name, name): name for name in given}
+
+
+def examples(code: Code, function: Callable[..., Any], size: str) -> list[Case]:
+    """Return the case of a size class as the function's declaration has it, if it has one."""
+    arguments = declared(function).sizes.get(size)
+    if arguments is None:
+        return []
+    read = {name: _argument(value) for name, value in arguments.items()}
+    tensors = {name: value for name, value in read.items() if isinstance(value, TensorSpec)}
+    return [Case(str(code), tensors, {name: value for name, value in read.items() if name not in tensors})]
+
+
+def _argument(value: Any) -> Argument:
+    """Return a declared value: whole numbers in brackets are the shape of a tensor."""
+    if isinstance(value, (list, tuple)) and all(isinstance(size, int) for size in value):
+        return TensorSpec(tuple(value))
+    if value is None or isinstance(value, (TensorSpec, bool, int, float, str)):
+        return value
+    raise CodeError(f"a declared argument is {value!r}, expected a shape, an `opperf.TensorSpec`, a number or a string")
+
+
+def flop_count(function: Callable[..., Any], case: Case) -> int | None:
+    """Return the declared floating-point operations of one call; None where nothing is declared."""
+    counted = declared(function).flops
+    if counted is None:
+        return None
+    values: Mapping[str, Any] = {**case.inputs, **case.attributes}
+    shapes = {name: value.shape if isinstance(value, TensorSpec) else value for name, value in values.items()}
+    try:
+        return int(counted(**shapes))
+    except Exception as error:
+        raise CodeError(f"the declared `flops` raised {type(error).__name__}: {error}") from error

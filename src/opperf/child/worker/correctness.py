@@ -1,0 +1,103 @@
+"""Whether two implementations of one operator compute the same: their results, element by element."""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Sequence
+from functools import cache
+
+from opperf.catalog import catalog
+from opperf.domain.backend import HostValue
+from opperf.domain.plan import Trial
+from opperf.domain.tensor import FLOAT8, STRING
+
+#: How far results may differ, as a share of the largest element; whole numbers must be equal. A sum of n products in
+#: arithmetic of unit roundoff u is off by up to n u / (1 - n u) of the sum of their sizes (Higham, Accuracy and
+#: Stability of Numerical Algorithms, section 3.1), which leaves room for n of 1600 in float32, 20 in float16 and 5 in
+#: bfloat16, whose kernels add in float32. In float64, parts are single precision: of gelu in MXNet, attention in JAX.
+#: Of eight bits it is what rounding twice takes: two halves of a step.
+TOLERANCES = {
+    "float16": 1e-2, "bfloat16": 2e-2, "float32": 1e-4, "float64": 1e-6, "complex32": 1e-2, "complex64": 1e-4,
+    "complex128": 1e-6, **{name: 2.0**-fraction for name, (fraction, _) in FLOAT8.items()},
+}  # fmt: skip
+#: By how many times the tolerance an operator may be off in which rounding piles up or decides (`rough`).
+ROUGH = 4
+#: How `struct` reads an element; complex ones are read as two, bfloat16 as the upper half of a float32.
+LETTERS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q",
+    "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "complex32": "e", "complex64": "f",
+    "complex128": "d",
+}  # fmt: skip
+
+
+class WrongResult(Exception):
+    """An implementation does not compute what it is said to."""
+
+
+def leeway(trial: Trial) -> float:
+    """Return the share that the results of a trial may be off by in any case, whole numbers too.
+
+    Devices other than the CPU may multiply float32 in TF32, whose fraction is that of float16.
+    """
+    definition = catalog().get(trial.case.operator)
+    rough = definition is not None and definition.rough
+    dtypes = {tensor.dtype for tensor in trial.case.tensors()}
+    if trial.side.device != "cpu" and dtypes & {"float32", "complex64"}:
+        return TOLERANCES["float16"]
+    return ROUGH * max((TOLERANCES.get(dtype, 0.0) for dtype in dtypes), default=0.0) if rough else 0.0
+
+
+def check(found: Sequence[HostValue], expected: Sequence[HostValue], against: str, leeway: float = 0.0) -> None:
+    """Raise `WrongResult` where results differ; `against` says whose the expected one is."""
+    if len(found) != len(expected):
+        raise WrongResult(f"it returns {len(found)} tensors, and {against} returns {len(expected)}")
+    for place, (mine, other) in enumerate(zip(found, expected)):
+        _same(mine, other, f"tensor {place}", against, leeway)
+
+
+def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: float) -> None:
+    if tuple(mine[1]) != tuple(other[1]):
+        raise WrongResult(f"{name} has the shape {list(mine[1])}, and {list(other[1])} of {against}")
+    if STRING in (mine[2], other[2]):
+        if mine != other:
+            raise WrongResult(f"{name} has other strings than that of {against}")
+        return
+    values, wanted = _values(mine), _values(other)
+    tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))
+    allowed = tolerance * max(map(abs, filter(math.isfinite, wanted)), default=0.0)
+    if all(map(allowed.__ge__, map(abs, map(operator.sub, values, wanted)))):  # no not-a-number is
+        return
+    for place, (ours, theirs) in enumerate(zip(values, wanted)):
+        if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= allowed):
+            raise WrongResult(f"element {place} of {name} is {ours:.6g}, and {theirs:.6g} of {against}")
+
+
+def _values(tensor: HostValue) -> Sequence[float]:
+    raw, _, dtype = tensor
+    if dtype in FLOAT8:
+        table = _float8(dtype)
+        return [table[byte] for byte in raw]
+    if dtype == "bfloat16":
+        raw, dtype = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "float32"
+    letter = LETTERS[dtype]
+    return struct.unpack(f"<{len(raw) // struct.calcsize(letter)}{letter}", raw)
+
+
+@cache
+def _float8(dtype: str) -> Sequence[float]:
+    """Return what each of the 256 bytes means; the types differ in what stands for infinity and not-a-number."""
+    bits, bias = FLOAT8[dtype]
+    table = []
+    for byte in range(256):
+        exponent, fraction = (byte & 0x7F) >> bits, (byte & ((1 << bits) - 1)) / (1 << bits)
+        size = math.ldexp(1 + fraction, exponent - bias) if exponent else math.ldexp(fraction, 1 - bias)
+        if dtype.endswith("fnuz"):
+            size = math.nan if byte == 0x80 else size
+        elif dtype == "float8_e5m2" and exponent == 0x1F:
+            size = math.nan if fraction else math.inf
+        elif dtype == "float8_e4m3fn" and byte & 0x7F == 0x7F:
+            size = math.nan
+        table.append(-size if byte & 0x80 else size)
+    return table

@@ -1,0 +1,147 @@
+"""From a bound call to a piece of work in one direction, checked before anything is timed.
+
+A backward pass on a graph that is kept must give the same gradients at every call. Some operators silently do not
+(MXNet's Dropout loses its mask after the first), so the gradients of the first three calls are compared. Where they
+differ, each call gets a forward of its own, untimed. Two calls do where they take long: what is lost is lost after the
+first. All calls made here count as warm-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from opperf.catalog import Operator
+from opperf.child.worker import inputs
+from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.tensor import ITEM_SIZES
+from opperf.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+#: Calls of a backward whose gradients must agree: two, and a third unless they took so long, in nanoseconds.
+CHECKED_CALLS, LONG_CALLS = 3, 200_000_000
+#: Of a gradient of more bytes the first so many are compared: they are held beside what the next call needs.
+MOST_COMPARED = 1 << 25
+#: An output of more bytes is its own cotangent: another would take as much memory again, and twice that to be made.
+MOST_COTANGENT = 1 << 30
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Work that has run and was found sound, the bytes that one call returns, and the nanoseconds of each call made."""
+
+    work: Work
+    output_bytes: int
+    took: tuple[int, ...] = ()
+
+
+def ready(
+    backend: Backend, bound: Bound, direction: str, operator: Operator | None, seed: str, *, random: bool = False
+) -> Ready:
+    """Return the work of a direction after a first call; raises `Unsupported` where there is none to trust.
+
+    `random` says that results may differ from call to call, as the operator's definition can say too.
+    """
+    if direction == "forward":
+        return _after_a_call(backend, _restoring(backend, bound, backend.forward(bound), operator))
+    if not bound.differentiable:
+        raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
+
+    notes: dict[str, str] = {}
+
+    def cotangents(output: Any) -> Any:
+        if backend.spec(output).nbytes > MOST_COTANGENT:
+            notes["cotangent"] = f"the output itself, which is over {format_bytes(MOST_COTANGENT)}"
+            return output
+        return inputs.tensor(backend, backend.spec(output), f"{seed}/cotangent")
+
+    if direction == "forward_backward":
+        work = _restoring(backend, bound, backend.forward_backward(bound, cotangents), operator)
+        found = _after_a_call(backend, work)
+    else:
+        found = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
+    return replace(found, work=replace(found.work, notes={**found.work.notes, **notes}))
+
+
+def call_once(backend: Backend, work: Work) -> Any:
+    """Make one call, wait for it, and return its result."""
+    return _timed(backend, work)[0]
+
+
+def _timed(backend: Backend, work: Work) -> tuple[Any, int]:
+    """Make one call, wait for it, and return its result and the nanoseconds that it took."""
+    with work.scope():
+        arguments = work.arguments if work.before is None else work.before()
+        start = backend.clock.wall()
+        result = work.function(*arguments, **work.keywords)
+        backend.wait([result])
+        return result, backend.clock.wall() - start
+
+
+def _after_a_call(backend: Backend, work: Work) -> Ready:
+    result, took = _timed(backend, work)
+    return Ready(work, _bytes(backend, result), (took,))
+
+
+def _backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any], *, random: bool) -> Ready:
+    found = _agreeing(backend, backend.backward(bound, cotangents, fresh=False))
+    if found is None:
+        work = backend.backward(bound, cotangents, fresh=True)
+        found = _after_a_call(backend, work) if random else _agreeing(backend, work)
+    if found is None:
+        raise Unsupported(
+            "the gradients of the first calls differ, with a graph that is kept and with a fresh one",
+            slug="unsteady_gradients",
+            hint="measure `--direction forward_backward` instead",
+        )
+    return found
+
+
+def _agreeing(backend: Backend, work: Work) -> Ready | None:
+    """Return the work when every checked call gives the same gradients."""
+    kept, size, took = _gradients(backend, work)
+    calls = [took]
+    while len(calls) < CHECKED_CALLS and not (len(calls) == 2 and sum(calls) > LONG_CALLS):
+        again, _, took = _gradients(backend, work)
+        if not backend.same(kept, again):
+            return None
+        calls.append(took)
+    return Ready(work, size, tuple(calls))
+
+
+def _gradients(backend: Backend, work: Work) -> tuple[list[HostValue], int, int]:
+    """Make one call; return what is compared of its gradients, the bytes of them all, and the call's nanoseconds."""
+    result, took = _timed(backend, work)
+    return [_compared(backend.to_host(gradient)) for gradient in backend.leaves(result)], _bytes(backend, result), took
+
+
+def _compared(gradient: HostValue) -> HostValue:
+    raw, _, dtype = gradient
+    if len(raw) <= MOST_COMPARED:
+        return gradient
+    return raw[:MOST_COMPARED], (MOST_COMPARED // ITEM_SIZES[dtype],), dtype
+
+
+def _restoring(backend: Backend, bound: Bound, work: Work, operator: Operator | None) -> Work:
+    """Put mutated inputs back before each call, where the operator's declaration, or its domain, asks for that."""
+    if not bound.mutated:
+        return work
+    names = "what it writes into" if operator is None else ", ".join(operator.mutates)
+    if operator is not None and not operator.restore:
+        changing = f"{names}: left to change, the time does not depend on them"
+        return replace(work, notes={**work.notes, "mutates": changing})
+    restore = backend.snapshot(bound.mutated)
+    arguments = work.arguments
+
+    def before() -> tuple[Any, ...]:
+        restore()
+        return arguments
+
+    return replace(work, before=before, notes={**work.notes, "mutates": f"{names}: restored before each call"})
+
+
+def _bytes(backend: Backend, result: Any) -> int:
+    return sum(backend.spec(tensor).nbytes for tensor in backend.leaves(result))

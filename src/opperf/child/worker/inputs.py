@@ -1,0 +1,137 @@
+"""The values of input tensors: the same bits in every framework, on every machine, for the same seed.
+
+The standard library draws random bits and pins the exponent, which gives floats in [1, 2) at the speed of a copy. What
+remains are a few elementwise operations, each correctly rounded in every framework, so the results agree to the bit.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from opperf.child.worker import values
+from opperf.child.worker.bits import KeptBits, drawn
+from opperf.domain.backend import Unsupported
+from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+#: For a float type: mask of the fraction's bits, and the pattern of sign and exponent that makes [1, 2).
+PATTERNS = {4: (0x007FFFFF, 0x3F800000), 8: (0x000FFFFFFFFFFFFF, 0x3FF0000000000000)}
+
+
+def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
+    """Return `count` little-endian floats of `size` bytes, uniform in [1, 2).
+
+    >>> import struct
+    >>> 1 <= struct.unpack("<f", raw_units(random.Random(0), 1, 4))[0] < 2
+    True
+    """
+    mask, pattern = PATTERNS[size]
+    return drawn(generator, count, size, mask, pattern)
+
+
+#: So many bytes are kept of the bits drawn last: the backward of a case takes those of its forward, and any backward
+#: whose output is no larger the cotangents of the one before.
+KEPT_BYTES = 96 * 1024 * 1024
+_kept = KeptBits(KEPT_BYTES)
+#: Tensors of more elements repeat the random bits of so many: float32 has no more numbers in [1, 2) than these.
+PIECE_ELEMENTS = 1 << 23
+
+
+def _bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
+    """Return the random bits of a tensor; whoever gets them must not write into them."""
+    few = min(count, PIECE_ELEMENTS)
+
+    def draw() -> bytearray:
+        generator = random.Random(seed)
+        return raw_units(generator, few, size) if floating else _raw_integers(generator, few)
+
+    bits = _kept.first(few * size, (seed, size, floating), draw)
+    if few == count:
+        return bits
+    whole = bits * -(-count // few)
+    del whole[count * size :]
+    return whole
+
+
+#: Tensors of more elements repeat those of a piece: random bits of billions take eight bytes each, several times.
+MOST_DRAWN = 1 << 28
+#: Distributions that a piece of a tensor has as well as the whole.
+REPEATABLE = ("uniform", "normal", "constant", "zeros", "ones", "denormal")
+#: Copies of its random bits that exist at once while a tensor is made, and of the whole that repeats a piece.
+COPIES, COPIES_OF_WHOLE = 3, 2
+
+
+def making_bytes(spec: TensorSpec) -> int:
+    """Return the bytes that are needed beside a tensor while it is made."""
+    if spec.elements > MOST_DRAWN:
+        return COPIES_OF_WHOLE * spec.nbytes
+    least = 8 if spec.dtype.startswith("complex") else 4
+    return COPIES * spec.elements * max(least if spec.is_float else 8, ITEM_SIZES[spec.dtype])
+
+
+def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Make a tensor of the backend's framework; `seed` decides its values."""
+    backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
+    if spec.elements > MOST_DRAWN:
+        return _repeated(backend, spec, seed)
+    return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
+
+
+def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Make a tensor that repeats the elements of a piece."""
+    if spec.dtype == STRING or (spec.values not in REPEATABLE and not spec.values.startswith(SPARSE)):
+        what = "strings" if spec.dtype == STRING else f"{spec.values} values"
+        raise Unsupported(f"{what} are made for at most {MOST_DRAWN} elements", slug="no_such_values")
+    piece = tensor(backend, replace(spec, shape=(PIECE_ELEMENTS,), strides=None), seed)
+    raw = bytearray(backend.to_host(piece)[0]) * -(-spec.elements // PIECE_ELEMENTS)
+    del raw[spec.nbytes :]
+    return of_elements(backend, spec, raw)
+
+
+def of_elements(backend: Backend, spec: TensorSpec, raw: bytearray) -> Any:
+    """Make a tensor of elements in row-major order, as `to_host` returns them."""
+    part = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}.get(spec.dtype, spec.dtype)
+    return backend.tensor(backend.host(raw, part), spec.shape, spec.dtype, spec.strides)
+
+
+def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    if spec.literal is not None:
+        return values.given(backend, spec)
+    low, high = spec.range or spec.default_range
+    if spec.values in ("zeros", "ones", "constant"):
+        middle = (low + high) / 2 if spec.is_float else (int(low) + int(high)) // 2
+        return backend.host(values.filled(spec, {"zeros": 0.0, "ones": 1.0}.get(spec.values, middle)), "float64")
+    if spec.values in ("sorted", "reversed"):
+        return values.ramp(backend, spec, down=spec.values == "reversed")
+    if spec.values == SPD:
+        return values.definite(backend, spec, seed)
+    if spec.values == "normal":
+        return values.normal(backend, spec, seed)
+    if spec.values == "denormal":
+        return values.denormal(backend, spec, seed)
+    uniform = _uniform(backend, spec, seed)
+    return uniform if spec.values == "uniform" else uniform * values.mask(backend, spec, seed)
+
+
+def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    low, high = spec.range or spec.default_range
+    if spec.is_float:
+        size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4
+        parts = 2 if spec.dtype.startswith("complex") else 1
+        found = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}") - 1.0
+        # In place, where a framework has that: fresh memory for each step costs more than the step.
+        found *= high - low
+        found += low
+        return found
+    found = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64") % max(1, int(high) - int(low))
+    found += int(low)
+    return found
+
+
+def _raw_integers(generator: random.Random, count: int) -> bytearray:
+    """Return `count` little-endian whole numbers of eight bytes, uniform in [0, 2^62)."""
+    return drawn(generator, count, 8, (1 << 62) - 1)

@@ -1,0 +1,349 @@
+"""What a child can be asked, verb by verb. Trials that are prepared stay under a handle until they are released."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.catalog import catalog
+from opperf.child.backends import native_clock
+from opperf.child.backends.call import Call
+from opperf.child.backends.paths import Refused
+from opperf.child.measure.block import Block
+from opperf.child.measure.calibrate import LONG_NS
+from opperf.child.measure.doubts import thread_doubts
+from opperf.child.measure.engine import Engine
+from opperf.child.measure.stopping import Part
+from opperf.child.worker import arguments
+from opperf.child.worker.capture import capture, capture_model
+from opperf.child.worker.code import Plugins, flop_count
+from opperf.child.worker.correctness import WrongResult, check, leeway
+from opperf.child.worker.directions import Ready, call_once, ready
+from opperf.child.worker.names import Names, Peers
+from opperf.child.worker.process import Tracers, private_bytes
+from opperf.child.worker.room import check_room
+from opperf.child.worker.workload import Workload
+from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.case import Case, DType
+from opperf.domain.explanation import typical
+from opperf.domain.message import Request, code_in, named, told
+from opperf.domain.plan import NATIVE, Settings, Trial
+from opperf.domain.reason import Warning
+from opperf.domain.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from opperf.child.measure.disturbance import Counters
+    from opperf.domain.backend import Backend
+    from opperf.domain.measurement import Measurement
+
+#: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
+FIXED_ROUNDS, FIXED_CALLS = 5, 50
+#: What a trial runs is looked at in so many calls, so that one which the machine disturbed is outvoted.
+EXPLAINED_CALLS = 7
+
+
+@dataclass
+class Prepared:
+    """A trial whose tensors are made and whose call has run."""
+
+    sound: Ready
+    facts: Mapping[str, Any]
+    input_seconds: float
+    ballast: list[Any] = field(default_factory=list)
+    block: Block | None = None
+
+
+class Jobs:
+    """Answers requests with one backend."""
+
+    def __init__(self, backend: Backend, counters: Counters, folder: Path, plugins: Sequence[str] = ()) -> None:
+        """Start; the user's own code and `plugins` are looked for in `folder`."""
+        self._backend = backend
+        self._counters = counters
+        self._folder = folder
+        loaded = Plugins(folder, plugins)
+        self._names = Names(backend, folder, loaded)
+        self._workload = Workload(backend, loaded)
+        self._engine = Engine(backend, counters)
+        self._prepared: dict[int, Prepared] = {}
+        self._compared: list[Peers] = []
+        self._handles = 0
+        self._backward_seconds: float | None = None
+        self._held_at_first: int | None = None
+        self.tracers = Tracers()
+        self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
+
+    def work(self, trial: Trial, seed: int) -> Work:
+        """Return what one call of a trial is, after it ran once; raises what the framework raises."""
+        return self._ready(trial, seed).sound.work
+
+    def answer(self, request: Request) -> dict[str, Any]:
+        """Return the result of a request; raises what the framework raises."""
+        given = request.arguments
+        match request.verb:
+            case "prepare":
+                trial = told(given)
+                checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
+                return self._prepare(trial, given, checked)
+            case "measure":
+                part = None if given.get("part") is None else Part(**given["part"])
+                return self._measure(given["handle"], Settings.from_json(given["settings"]), part)
+            case "sample":
+                return self._sample(given["handle"], given["calls"])
+            case "turn":
+                return self._turn(given["handle"], given["samples"], given.get("calls"))
+            case "release":
+                return self._release(given["handle"])
+            case "describe":
+                return self._names.describe(named("name", given))
+            case "discover":
+                return self._names.discover(named("path", given), given.get("size", "common"))
+            case "explain":
+                return self._explain(told(given), given["seed"])
+            case "evaluate":
+                return self._evaluate(told(given), given["seed"], Path(given["folder"]))
+            case "compare":
+                share = leeway(told(given))
+                check(_read(given["found"]), _read(given["expected"]), given["against"], share)
+                return {}
+            case "iterate":
+                return self._workload.entries(given["iterator"], given["config"], given["part"])
+            case "generate":
+                return self._workload.described(given["generator"], given["entries"])
+            case "capture" if "model" in given:
+                return capture_model(self._backend, given["model"], given["inputs"], self._counters)
+            case "capture" if (code := code_in(given)) is not None:
+                return capture(self._backend, code, self._folder, self._counters)
+        raise ValueError(f"no verb {request.verb!r}")
+
+    def _prepare(self, trial: Trial, given: Mapping[str, Any], checked: Mapping[str, str]) -> dict[str, Any]:
+        # What is allocated behind this lies elsewhere in memory than before.
+        offset = given.get("offset", 0)
+        ballast: list[Any] = [bytearray(offset)]
+        ready = self._ready(trial, given["seed"], given.get("memory_limit"))
+        if offset:
+            # And so do the results of the calls that are timed.
+            ballast.append(call_once(self._backend, ready.sound.work))
+        prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
+        self._handles += 1
+        self._prepared[self._handles] = prepared
+        spent = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
+        return {"handle": self._handles, "facts": dict(prepared.facts), "spent": spent}
+
+    def _release(self, handle: int) -> dict[str, Any]:
+        """Let go of a trial; say how many bytes the process holds more than after the first one."""
+        self._prepared.pop(handle, None)
+        self.tracers.restore()
+        held = private_bytes()
+        if self._held_at_first is None:
+            self._held_at_first = held
+        return {"held": held - self._held_at_first}
+
+    def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> Prepared:
+        definition = catalog().get(trial.case.operator)
+        call = self._names.call(trial)
+        if trial.direction in call.unsupported:
+            raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
+        self._look_up(call)
+        check_room(self._backend, trial.case, definition, trial.direction, memory_limit)
+        try:
+            sound, input_seconds = self._sound(trial.case, call, trial.direction, seed)
+        except Exception as error:
+            self._refuse_dtype(error, trial, call, seed)
+            raise
+        facts: dict[str, Any] = {"implementation": f"{self._backend.name}:{call.path}"}
+        if call.note is not None:
+            facts["note"] = call.note
+        if definition is None:
+            facts |= self._counted(trial, call, sound)
+        if trial.direction == "backward":
+            facts["backward_fixed_seconds"] = self._backward_cost()
+        return Prepared(sound, facts, input_seconds)
+
+    def _look_up(self, call: Call) -> None:
+        """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
+        if call.function is not None:
+            return
+        try:
+            self._names.resolve(call.path)
+        except Refused as refused:
+            raise Unsupported(f"`{call.path}` is not called: {refused.why}", slug="refused_function") from refused
+        except LookupError as error:
+            raise Unsupported(
+                f"{self._backend.name} has no `{call.path}` here",
+                slug="no_such_operator",
+                hint="load what registers it with `--plugin FILE`, or name an environment that has it",
+            ) from error
+
+    def _counted(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
+        """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
+        declared = None if call.function is None else flop_count(call.function, trial.case)
+        if declared is not None:
+            return {"flops": declared, "counted": "declared"}
+        counts = None
+        if trial.direction == "forward":
+            with suppress(Exception):  # what cannot be counted can be timed
+                counts = self._backend.counts(sound.work, long=min(sound.took, default=0) >= LONG_NS)
+        if counts is None:
+            return {}
+        known = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
+        """Return the work of a case after it ran, and the seconds that making its inputs took."""
+        start = time.perf_counter()
+        bound = self._bound(case, call, seed)
+        input_seconds = time.perf_counter() - start
+        definition, random = catalog().get(case.operator), self._names.draws(call.path)
+        return ready(self._backend, bound, direction, definition, str(seed), random=random), input_seconds
+
+    def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
+        """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""
+        text = str(error).strip() or type(error).__name__
+        if isinstance(error, Unsupported) or _is_out_of_memory(error, text):
+            return
+        named = (value.name for value in trial.case.attributes.values() if isinstance(value, DType))
+        for dtype in {*named, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
+            with suppress(Exception):
+                self._sound(trial.case.with_dtype("float32", of=dtype), call, trial.direction, seed)
+                lacking = f"{self._backend.name} has no `{trial.case.operator}` of {dtype}: {_headline(text)[:200]}"
+                break
+        else:
+            return
+        raise Unsupported(lacking, slug="no_such_dtype", hint="it runs in float32") from error
+
+    def _checked(self, trial: Trial, seed: int) -> dict[str, str]:
+        """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""
+        peers = self._names.peers(trial)
+        if peers is None:
+            return {}
+        if peers not in self._compared:
+            bound = [self._bound(peers.case, call, seed) for call in (peers.own, peers.other)]
+            works = [ready(self._backend, one, "forward", None, "check").work for one in bound]
+            mine, other = (self._on_host(call_once(self._backend, work)) for work in works)
+            check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
+            self._compared.append(peers)
+        return {"checked": f"against {peers.against}"}
+
+    def _bound(self, case: Case, call: Call, seed: int) -> Bound:
+        known = self._workload.made(case)
+        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed, known)
+
+    def _backward_cost(self) -> float | None:
+        """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""
+        if self._backward_seconds is None:
+            tiny = Case("negative", {"data": TensorSpec((1,))})
+            definition = catalog()["negative"]
+            trial = Trial(tiny, self._backend.side, "backward")
+            bound = self._bound(tiny, self._names.call(trial), 0)
+            block = self._engine.block(ready(self._backend, bound, "backward", definition, "fixed").work)
+            with block.scope():
+                least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS
+            self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
+        return self._backward_seconds
+
+    def _measure(self, handle: int, settings: Settings, part: Part | None = None) -> dict[str, Any]:
+        prepared = self._prepared[handle]
+        sound = prepared.sound
+        measured: Measurement
+        if settings.clock == NATIVE:
+            clock = native_clock(self._backend.name)
+            measured = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
+        else:
+            measured = self._engine.measure(
+                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=part
+            )
+        found = measured.to_json()
+        found["facts"] = {**prepared.facts, **found["facts"]}
+        found["warnings"] += [doubt.to_json() for doubt in (*self._thread_doubts, *_traced(self.tracers))]
+        return found
+
+    def _sample(self, handle: int, calls: int) -> dict[str, Any]:
+        block = self._block(self._prepared[handle])
+        with block.scope():
+            sample = block.sample(calls)
+        return {**vars(sample), "overhead_ns": block.overhead_ns}
+
+    def _turn(self, handle: int, samples: int, calls: int | None) -> dict[str, Any]:
+        """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
+        prepared = self._prepared[handle]
+        block = self._block(prepared)
+        block.calls = calls or block.calls
+        turn = self._engine.turn(block, samples, output_bytes=prepared.sound.output_bytes)
+        return {**turn.to_json(), "warnings": [doubt.to_json() for doubt in _traced(self.tracers)]}
+
+    def _block(self, prepared: Prepared) -> Block:
+        if prepared.block is None:
+            prepared.block = self._engine.block(prepared.sound.work)
+        return prepared.block
+
+    def _explain(self, trial: Trial, seed: int) -> dict[str, Any]:
+        """Say what one call of a trial runs."""
+        return typical(self._backend.explain(self.work(trial, seed), EXPLAINED_CALLS)).to_json()
+
+    def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
+        """Run a trial once and write each tensor of its result to a file of raw elements."""
+        prepared = self._ready(trial, seed)
+        written = []
+        for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.sound.work))):
+            path = folder / f"output_{i}.bin"
+            path.write_bytes(raw)
+            written.append({"file": str(path), "shape": list(shape), "dtype": dtype})
+        return {"outputs": written}
+
+    def _on_host(self, result: Any) -> list[HostValue]:
+        return [self._backend.to_host(tensor) for tensor in self._backend.leaves(result)]
+
+
+def _read(outputs: Sequence[Mapping[str, Any]]) -> list[HostValue]:
+    """Return tensors that some child's `evaluate` wrote."""
+    return [(Path(one["file"]).read_bytes(), tuple(one["shape"]), one["dtype"]) for one in outputs]
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
+    if isinstance(error, Unsupported):
+        return {"slug": error.slug, "message": str(error), "hint": error.hint, "skipped": True}
+    text = str(error).strip() or type(error).__name__
+    if isinstance(error, WrongResult):
+        slug = "wrong_result"
+        return {"slug": slug, "message": text, "hint": "mend it, or measure it anyway with `--no-check`"}
+    slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
+    return {
+        "slug": slug,
+        "message": _headline(text)[:500],
+        "hint": None,
+        "exception": type(error).__name__,
+        "traceback": "".join(traceback.format_exception(error))[-8000:],
+    }
+
+
+def _headline(text: str) -> str:
+    """Return the line that says what went wrong; MXNet's messages begin with a traceback of C++."""
+    lines = text.splitlines()
+    telling = (line.strip() for line in lines if not line.startswith((" ", "\t", "Traceback")) and line.strip())
+    return next(telling, lines[0].strip())
+
+
+def _is_out_of_memory(error: BaseException, text: str) -> bool:
+    words = ("out of memory", "cannot allocate memory", "can't allocate memory", "resource_exhausted", "bad_alloc")
+    return isinstance(error, MemoryError) or any(word in text.lower() for word in words)
+
+
+def _traced(tracers: Tracers) -> list[Warning]:
+    """Return the warning for an operator that has every call of Python told to somebody, and does not end it."""
+    added = tracers.added()
+    if added is None:
+        return []
+    return [
+        Warning(
+            "traced",
+            f"the operator leaves `{added}` on, which slows every call of Python; it was ended after the trial",
+            "end it in the operator",
+        )
+    ]

@@ -1,0 +1,214 @@
+"""What names mean in this child: neutral operators, paths of the framework, and the user's own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.catalog import Operator, catalog
+from opperf.child.backends.call import Call, Missing
+from opperf.child.worker import arguments, code
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.custom import declared
+from opperf.domain.plan import Trial
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+
+@dataclass(frozen=True)
+class Peers:
+    """A small case, and two calls that should compute the same of it."""
+
+    case: Case
+    own: Call
+    other: Call
+    against: str
+
+
+class Names:
+    """Looks names up with one backend; the user's code is looked for in `folder`, and loaded once.
+
+    What the framework does not have may be an operator that `plugins` register with it.
+    """
+
+    def __init__(self, backend: Backend, folder: Path, plugins: code.Plugins) -> None:
+        self._backend = backend
+        self._folder = folder
+        self._plugins = plugins
+        self._loaded: dict[Code, Callable[..., Any]] = {}
+
+    def call(self, trial: Trial) -> Call:
+        """Return how to call the operator of a trial: by its binding, or by the path that the user named.
+
+        Raises `Unsupported` for an operator that the framework does not have.
+        """
+        bindings = self._backend.bindings()
+        path = trial.side.implementation
+        binding = bindings.get(trial.case.operator)
+        if isinstance(path, Code):
+            return code.call(path, self._load(path), trial.case, self._backend.name)
+        if path is not None:
+            named = binding.at(path) if isinstance(binding, Call) else None
+            return named or arguments.call_of(trial.case, path, self._order(path))
+        if isinstance(binding, Call):
+            return binding
+        why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
+        raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
+
+    def describe(self, name: str | Code | None) -> dict[str, Any]:
+        """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""
+        if isinstance(name, Code):
+            return self._own(name)
+        if name is None:
+            raise ValueError("nothing is named")
+        bindings = self._backend.bindings()
+        if name in bindings:
+            binding = bindings[name]
+            if isinstance(binding, Missing):
+                return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
+            return _meaning(name, binding, binding.path)
+        try:
+            function = self.resolve(name)
+        except LookupError:
+            return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
+        except code.CodeError as error:
+            return _wrong(error)
+        except Unsupported as error:
+            return {"path": None, "operator": None, "arguments": {}, "reason": str(error), "hint": error.hint}
+        return self._bound_at(function) or {
+            "path": name,
+            "operator": None,
+            "arguments": {},
+            "takes": code.argument_names(function),
+        }
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""
+        try:
+            return self._backend.resolve(path)
+        except LookupError:
+            if not self._plugins.load():
+                raise
+            return self._backend.resolve(path)
+
+    def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
+        """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
+
+        A function that constants make several operators of (`nd.Activation`) is none of them by itself, and one that
+        writes where a binding tells it (`out=lhs`) is the operator that it is without that, where there is one.
+        """
+        calls = {name: known for name, known in self._backend.bindings().items() if isinstance(known, Call)}
+        own = [name for name, known in calls.items() if known.function is None and self._is_at(function, known.path)]
+        plain = [name for name in own if not calls[name].fixed] or (own if len(own) == 1 else [])
+        free = [name for name in plain if "out" not in calls[name].own_names]
+        if free:
+            return _meaning(free[0], calls[free[0]], calls[free[0]].path)
+        for name, known in calls.items():
+            for path in known.also:
+                if self._is_at(function, path):
+                    return _meaning(name, known, path)
+        return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path) if plain else None
+
+    def _is_at(self, function: Callable[..., Any], path: str) -> bool:
+        try:
+            return self._backend.resolve(path) is function
+        except (LookupError, Unsupported):  # an older version of the framework may lack what a binding names
+            return False
+
+    def draws(self, path: str) -> bool:
+        """Whether an operator at a path draws numbers, so that no two results need be the same."""
+        calls = ((name, known) for name, known in self._backend.bindings().items() if isinstance(known, Call))
+        return any(catalog()[name].random for name, known in calls if path in (known.path, *known.also))
+
+    def discover(self, path: str | Code | None, size: str) -> dict[str, Any]:
+        """Say which operators the framework has registered that no binding names, or give example cases of one."""
+        if isinstance(path, Code):
+            return {"cases": [case.to_json() for case in code.examples(path, self._load(path), size)]}
+        if path is not None:
+            return {"cases": [case.to_json() for case in self._backend.examples(path, size)]}
+        calls = [known for known in self._backend.bindings().values() if isinstance(known, Call)]
+        named = {name for known in calls if known.function is None for name in (known.path, *known.also)}
+        bound = [self._function(name) for name in sorted(named)]
+        known = {id(function) for function in bound if function is not None}
+        others = [name for name in self._backend.registered() if name not in named]  # a method is made at each look
+        return {"paths": [name for name in others if id(self._function(name)) not in known]}
+
+    def _function(self, path: str) -> Callable[..., Any] | None:
+        try:
+            return self.resolve(path)
+        except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
+            return None
+
+    def _order(self, path: str) -> list[str]:
+        """Return the names of a function's parameters in their order; none where Python cannot tell them."""
+        function = self._function(path)
+        return [] if function is None else [parameter.name for parameter in code.positional(function)]
+
+    def _near(self, name: str) -> list[str]:
+        """Return paths that resemble a name: those that end alike first."""
+        bound = [known.path for known in self._backend.bindings().values() if isinstance(known, Call)]
+        known = [*self._backend.names(), *bound]
+        last = name.rpartition(".")[2]
+        alike = [path for path in known if path.rpartition(".")[2] == last]
+        return list(dict.fromkeys([*alike, *get_close_matches(name, known, n=5, cutoff=0.6)]))[:5]
+
+    def peers(self, trial: Trial) -> Peers | None:
+        """Return what the user's own code is to be checked against: its reference, or the framework's operator."""
+        path = trial.side.implementation
+        if not isinstance(path, Code):
+            return None
+        function = self._load(path)
+        definition = catalog().get(trial.case.operator)
+        case = self._small(path, function, trial, definition)
+        own = code.call(path, function, case, self._backend.name)
+        reference = declared(function).reference
+        if reference is not None:
+            return Peers(case, own, replace(own, function=reference), "its reference")
+        binding = self._backend.bindings().get(trial.case.operator)
+        if definition is None or definition.random or not isinstance(binding, Call):
+            return None
+        return Peers(case, own, binding, f"{self._backend.name}:{binding.path}")
+
+    def _small(self, path: Code, function: Callable[..., Any], trial: Trial, definition: Operator | None) -> Case:
+        """Return the small case, in the element type that is measured."""
+        if definition is None:
+            return next(iter(code.examples(path, function, "small")), trial.case)
+        return definition.small_case(trial.case)
+
+    def _load(self, path: Code) -> Callable[..., Any]:
+        if path not in self._loaded:
+            self._loaded[path] = code.load(path, self._folder)
+        return self._loaded[path]
+
+    def _own(self, path: Code) -> dict[str, Any]:
+        """Say what the user's code is: what it implements, and how its parameters are called; or what is wrong."""
+        try:
+            function = self._load(path)
+            said = declared(function)
+            return {"path": str(path), "operator": said.implements, "arguments": code.neutral_names(function, said)}
+        except code.CodeError as error:
+            return _wrong(error)
+
+
+def _wrong(error: code.CodeError) -> dict[str, Any]:
+    return {"path": None, "operator": None, "arguments": {}, "wrong": error.message, "hint": error.hint}
+
+
+def _meaning(name: str, call: Call, path: str) -> dict[str, Any]:
+    """Return what `describe` says of a bound path; only what the operator takes can be given by its own name."""
+    definition = catalog()[name]
+    taken = (*definition.inputs, *definition.attributes)
+    own = {own: neutral for own, neutral in call.own_names.items() if neutral in taken}
+    return {
+        "path": path,
+        "operator": name,
+        "arguments": own,
+        "unsupported": dict(call.unsupported),
+        "note": call.note,
+    }

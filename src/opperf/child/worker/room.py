@@ -1,0 +1,74 @@
+"""Whether a trial fits into memory, decided from its description before anything is allocated.
+
+What a trial needs is counted at the least: its inputs and outputs, with a backward the cotangents and gradients as
+well, and what it takes to make the largest input. What the framework needs beside that is its own.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from opperf.child.measure.free_memory import free_bytes
+from opperf.child.worker.directions import MOST_COTANGENT
+from opperf.child.worker.inputs import making_bytes
+from opperf.domain.backend import Unsupported
+from opperf.domain.errors import InputError
+from opperf.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    from opperf.catalog import Operator
+    from opperf.domain.backend import Backend
+    from opperf.domain.case import Case
+
+
+def check_room(
+    backend: Backend, case: Case, definition: Operator | None, direction: str, limit: int | None = None
+) -> None:
+    """Raise `Unsupported` where a trial needs more memory than there is, with what it needs and what there is.
+
+    `limit` are the bytes of the machine's memory that a trial may take where more are free.
+    """
+    on_device = backend.free_memory()
+    free = free_bytes() if on_device is None else on_device
+    parts = needed(case, definition, direction)
+    if on_device is not None:
+        parts.pop("making them")  # that happens in the machine's memory
+    total = sum(parts.values())
+    told = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
+    needs = f"it needs {format_bytes(total)} of memory or more ({told})"
+    if free is not None and total > free:
+        raise Unsupported(
+            f"{needs}, and {format_bytes(free)} are available",
+            slug="short_of_memory",
+            hint="choose a smaller size, or a narrower `--dtype`",
+        )
+    if limit is not None and on_device is None and total > limit:
+        raise Unsupported(
+            f"{needs}, and `--memory-limit` is {format_bytes(limit)}",
+            slug="short_of_memory",
+            hint=f"`--memory-limit {total / 1e9:.1f}GB` lets it run",
+        )
+
+
+def needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:
+    """Return the bytes that a trial takes, by what takes them; the outputs of an unknown operator are not counted."""
+    made = max((making_bytes(tensor) for tensor in case.tensors()), default=0)
+    outputs = _outputs(case, definition)
+    parts = {"inputs": case.input_bytes, "making them": made, "outputs": sum(outputs)}
+    if direction != "forward":
+        parts["cotangents"] = sum(size for size in outputs if size <= MOST_COTANGENT)
+        parts["gradients"] = _gradient_bytes(case, definition)
+    return parts
+
+
+def _outputs(case: Case, definition: Operator | None) -> list[int]:
+    """Return the bytes of each output; none for inputs that the formulas refuse, as the framework will."""
+    with suppress(InputError, LookupError, ValueError, ArithmeticError, AttributeError, TypeError):
+        return [] if definition is None else [tensor.nbytes for tensor in definition.outputs(case)]
+    return []
+
+
+def _gradient_bytes(case: Case, definition: Operator | None) -> int:
+    tensors = case.tensors() if definition is None else case.tensors(definition.differentiable)
+    return sum(tensor.nbytes for tensor in tensors if tensor.is_float and tensor.requires_grad is not False)

@@ -1,0 +1,122 @@
+"""Distributions of values other than uniform ones: the same bits in every framework, from the standard library alone.
+
+Sorting, branches and denormal numbers make the time of some operators depend on the values; see
+docs/explanation/measurement.md.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from array import array
+from collections.abc import Sequence
+from functools import cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from opperf.child.worker.bits import drawn
+from opperf.domain.backend import Unsupported
+from opperf.domain.tensor import STRING, TensorSpec, zero_share
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+#: Values are drawn from a table of so many, one for each pattern of two random bytes.
+ENTRIES = 1 << 16
+#: A normal distribution within bounds has them so many standard deviations from its centre.
+DEVIATIONS = 6
+
+
+def filled(spec: TensorSpec, value: float) -> bytearray:
+    """Return the bytes of float64 elements of one value; complex ones get no imaginary part."""
+    element = struct.pack("<d", value) + (bytes(8) if spec.dtype.startswith("complex") else b"")
+    return bytearray(element * spec.elements)
+
+
+def given(backend: Backend, spec: TensorSpec) -> Any:
+    """Return the values that stand in the case, strings as a list; complex ones get no imaginary part."""
+    literal: Sequence[Any] = spec.literal or ()
+    if spec.dtype == STRING:
+        return list(literal)
+    if not spec.is_float:  # the upper half of 64 bits without a sign are those of negative numbers
+        signed = ((int(value) + (1 << 63)) % (1 << 64) - (1 << 63) for value in literal)
+        return backend.host(bytearray(array("q", signed).tobytes()), "int64")
+    parts = [part for value in literal for part in (value, 0.0)] if spec.dtype.startswith("complex") else literal
+    kind = "d" if spec.dtype in ("float64", "complex128") else "f"
+    return backend.host(bytearray(array(kind, parts).tobytes()), "float64" if kind == "d" else "float32")
+
+
+def definite(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return symmetric matrices whose diagonal outweighs the rest of each row, so that they are positive definite.
+
+    Along a diagonal all elements are one number: a row is the one above it, moved by one place.
+    """
+    side = spec.shape[-1]
+    generator = random.Random(seed)
+    parts = 2 if spec.dtype.startswith("complex") else 1
+    found = bytearray()
+    for _ in range(math.prod(spec.shape[:-2])):
+        line = array("d", [float(side)] + [2 * generator.random() - 1 for _ in range(side - 1)])
+        mirrored = array("d", [*line[:0:-1], *line])
+        if parts == 2:
+            mirrored = array("d", [part for value in mirrored for part in (value, 0.0)])
+        raw, step = memoryview(mirrored).cast("B"), 8 * parts
+        found += b"".join(raw[step * (side - 1 - row) : step * (2 * side - 1 - row)] for row in range(side))
+    return backend.host(found, "float64")
+
+
+def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:
+    """Return values that rise, or fall, over the whole tensor, and so along each of its dimensions.
+
+    Raises `Unsupported` for complex numbers.
+    """
+    if spec.dtype.startswith("complex"):
+        raise Unsupported("complex numbers have no order to be sorted by", slug="no_such_values")
+    low, high = spec.range or spec.default_range
+    steps = array("d", range(spec.elements))
+    if down:
+        steps.reverse()
+    scaled = backend.host(bytearray(steps.tobytes()), "float64") * ((high - low) / max(1, spec.elements))
+    return scaled + low
+
+
+def normal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return normal values: of mean 0 and deviation 1, or centred within the range and cut off at its ends."""
+    values = _from_table(backend, spec, seed, _quantiles())
+    if spec.range is None:
+        return values
+    low, high = spec.range
+    return values * ((high - low) / DEVIATIONS) + (low + high) / 2
+
+
+def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return numbers under the smallest normal one: no exponent, random fraction. Raises `Unsupported`."""
+    if spec.dtype not in ("float32", "float64"):
+        raise Unsupported(f"denormal values are made for float32 and float64, not {spec.dtype}", slug="no_such_values")
+    size = 4 if spec.dtype == "float32" else 8
+    fraction = (1 << (23 if size == 4 else 52)) - 1
+    return backend.host(drawn(random.Random(seed), spec.elements, size, fraction), spec.dtype)
+
+
+def mask(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+    """Return ones, and zeros for the share that `sparse:SHARE` names."""
+    zeros = round(zero_share(spec.values) * ENTRIES)
+    return _from_table(backend, spec, f"{seed}/mask", [0] * zeros + [1] * (ENTRIES - zeros))
+
+
+@cache
+def _quantiles() -> Sequence[float]:
+    """Return as many quantiles of the normal distribution, cut off at three deviations."""
+    bell = NormalDist()
+    most = DEVIATIONS / 2
+    return [max(-most, min(most, bell.inv_cdf((i + 0.5) / ENTRIES))) for i in range(ENTRIES)]
+
+
+def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[float]) -> Any:
+    packed = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
+    if spec.dtype.startswith("complex"):
+        packed = [value + value for value in packed]
+    places = drawn(random.Random(seed), spec.elements, 2, ENTRIES - 1)
+    chosen = b"".join([packed[i] for i in memoryview(places).cast("H")])
+    return backend.host(bytearray(chosen), "float32" if spec.is_float else "int64")

@@ -1,0 +1,108 @@
+"""The user's own iterators and data generators, in the child that has their framework: asked for entries and arguments.
+
+Plugins register them when they are loaded, and are loaded when somebody asks.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from opperf.child.worker.code import CodeError, Plugins
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Argument, Case, ListOf, argument_to_json
+from opperf.domain.errors import InputError
+from opperf.domain.registry import MADE_BY, MADE_OF
+from opperf.domain.workload import GENERATORS, ITERATORS
+
+if TYPE_CHECKING:
+    from opperf.domain.backend import Backend
+
+#: Entries of one iterator: more than anyone waits for, and an end for one that has none.
+MOST_ENTRIES = 100_000
+
+
+class Workload:
+    """Asks what the plugins of a command registered."""
+
+    def __init__(self, backend: Backend, plugins: Plugins) -> None:
+        self._backend = backend
+        self._plugins = plugins
+
+    def entries(self, iterator: str, config: Mapping[str, Any], part: str) -> dict[str, Any]:
+        """Return the ids and entries that an iterator gives for a part of a config, or what is wrong with it."""
+        try:
+            self._plugins.load()
+            made = ITERATORS.find(iterator)
+            with _told(iterator):
+                found = list(islice(made(copy.deepcopy(dict(config)), part, self._backend.side.device), MOST_ENTRIES))
+                pairs = [[name, entry] for name, entry in found]
+                json.dumps(pairs)  # what JSON has no word for is told here
+        except InputError as error:
+            return _wrong(error)
+        return {"entries": pairs}
+
+    def described(self, generator: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return how the arguments look that a generator makes of each entry, or what is wrong with it."""
+        try:
+            return {"described": [self._described(generator, entry) for entry in entries]}
+        except (InputError, Unsupported) as error:
+            return _wrong(error)
+
+    def made(self, case: Case) -> dict[str, Any]:
+        """Return the arguments of a case that a generator makes, by name; raises `InputError`."""
+        if MADE_BY not in case.attributes:
+            return {}
+        of = json.loads(str(case.attributes[MADE_OF]))
+        args, kwargs = self._data(str(case.attributes[MADE_BY]), of["entry"])
+        return {**dict(zip(of["names"], args)), **kwargs}
+
+    def _described(self, generator: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        args, kwargs = self._data(generator, entry)
+        return {
+            "args": [argument_to_json(self._argument(value, generator)) for value in args],
+            "kwargs": {name: argument_to_json(self._argument(value, generator)) for name, value in kwargs.items()},
+        }
+
+    def _data(self, generator: str, entry: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Return what a generator makes of an entry; raises `InputError`."""
+        self._plugins.load()
+        made = GENERATORS.find(generator)
+        with _told(generator):
+            args, kwargs = made().get_data(copy.deepcopy(dict(entry)), self._backend.side.device)
+            return list(args), dict(kwargs)
+
+    def _argument(self, value: Any, generator: str) -> Argument:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, list):
+            return ListOf(tuple(self._argument(item, generator) for item in value))
+        if isinstance(value, tuple):
+            return tuple(self._argument(item, generator) for item in value)
+        if not any(leaf is value for leaf in self._backend.leaves(value)):
+            raise CodeError(
+                f"`{generator}` made a value of type `{type(value).__name__}`",
+                hint=f"tensors of {self._backend.name}, numbers, strings, None, and lists of them",
+            )
+        described = self._backend.spec(value)
+        # PyTorch's tensors say whether they have a gradient; those of others do not.
+        fixed = described.is_float and getattr(value, "requires_grad", None) is False
+        return replace(described, requires_grad=False if fixed else None)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Make what the user's code raises one message."""
+    try:
+        yield
+    except Exception as error:
+        raise CodeError(f"`{name}` raised {type(error).__name__}: {error}") from error
+
+
+def _wrong(error: InputError | Unsupported) -> dict[str, Any]:
+    return {"wrong": getattr(error, "message", str(error)), "hint": error.hint}

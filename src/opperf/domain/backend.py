@@ -1,0 +1,229 @@
+"""What a backend is: the few verbs by which opperf measures any framework. One class for each keeps this promise.
+
+Values of the framework (tensors, functions) are opaque to everything but their backend, hence `Any`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from opperf.domain.case import Case
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Counts, Memory
+from opperf.domain.plan import Side
+from opperf.domain.tensor import TensorSpec
+
+#: A tensor outside its framework: elements in row-major order, shape, dtype. Strings end with a byte of zero.
+HostValue: TypeAlias = tuple[bytes, tuple[int, ...], str]
+
+
+class Clock(Protocol):
+    """The clocks of a process, in nanoseconds. The null backend's are virtual, so that tests are exact."""
+
+    def wall(self) -> int:
+        """Return the time that passes for everybody."""
+
+    def cpu(self) -> int:
+        """Return the CPU time of all threads of this process."""
+
+
+class DeviceTimer(Protocol):
+    """A device's own clock around a block."""
+
+    def start(self) -> None:
+        """Mark the beginning in the device's queue."""
+
+    def stop(self) -> int:
+        """Mark the end, wait for it, and return the nanoseconds between."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An operator of a framework with its arguments made: all that a call needs.
+
+    `differentiable` are the tensors among the arguments that a gradient flows to. `mutated` are those that a call
+    changes. `training` says that the operator behaves as in training.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    differentiable: tuple[Any, ...] = ()
+    mutated: tuple[Any, ...] = ()
+    training: bool = False
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Something that is built once and then called, as `torch.nn.Linear` is; a gradient flows to its `parameters`."""
+
+    function: Callable[..., Any]
+    parameters: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something to time: `function(*arguments, **keywords)`, again and again, inside `scope()`.
+
+    `before`, when given, is called untimed ahead of each call and returns that call's arguments: for operators that
+    change their inputs and for a backward that needs a fresh forward. `compile_seconds` is what the first call took
+    to trace and compile, where there is such a thing. `notes` become facts of the record.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    scope: Callable[[], AbstractContextManager[Any]]
+    before: Callable[[], tuple[Any, ...]] | None = None
+    compile_seconds: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """One operator that a program called: its case, or `why` there is none, and the module that called it.
+
+    `module` is empty for a call outside of every module. `backward` says that a gradient was computed; by an operator
+    of its own, or else in the `direction` "backward" of the one whose gradient it is. `count` is how often it is called
+    in this place: as often as the loop around it turns.
+    """
+
+    name: str
+    case: Case | None = None
+    why: str = ""
+    module: str = ""
+    backward: bool = False
+    direction: str = "forward"
+    count: int = 1
+
+
+class Unsupported(Exception):
+    """The framework cannot do what the trial asks; the trial is skipped with this reason."""
+
+    def __init__(self, message: str, *, slug: str = "unsupported", hint: str | None = None) -> None:
+        super().__init__(message)
+        self.slug = slug
+        self.hint = hint
+
+
+class Backend(Protocol):
+    """The verbs. Constructing one imports its framework; `side` says with which threads, device and settings."""
+
+    name: str
+    side: Side
+    #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
+    threads_seen: float | None
+    #: Whether tensors never change: what mutates its inputs elsewhere returns new ones here.
+    immutable: bool
+
+    @property
+    def clock(self) -> Clock:
+        """The clocks that samples are timed by."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return version, build, BLAS, instruction set and threads, as JSON values."""
+
+    def devices(self) -> list[str]:
+        """Return the devices that the framework sees, best first."""
+
+    # Making values ------------------------------------------------------------------------------------------------
+
+    def host(self, raw: bytearray, dtype: str) -> Any:
+        """Return a 1-D array over raw bytes that supports `-`, `*`, `+`, `%` with Python numbers, elementwise."""
+
+    def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
+        """Return a tensor of that shape and dtype on the side's device from such an array.
+
+        Strings come as a list, or as such an array of whole numbers, to be written in digits.
+        """
+
+    def dtype(self, name: str) -> Any:
+        """Return the framework's element type; raises `Unsupported` where it has none."""
+
+    def to_host(self, tensor: Any) -> HostValue:
+        """Return a tensor's elements in row-major order, its shape and its dtype."""
+
+    def leaves(self, value: Any) -> list[Any]:
+        """Return every tensor in a result, in order."""
+
+    def spec(self, tensor: Any) -> TensorSpec:
+        """Return the shape and dtype of a tensor."""
+
+    # Operators ----------------------------------------------------------------------------------------------------
+
+    def bindings(self) -> Mapping[str, Any]:
+        """Return how this framework spells neutral operators: `Call` or `Missing` by neutral name."""
+
+    def resolve(self, path: str) -> Callable[..., Any]:
+        """Return the function at a path that users write, or raise `LookupError`."""
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return what is built at a path with these arguments; None where the path names a function."""
+
+    def names(self) -> list[str]:
+        """Return implementation names that `resolve` knows, for near matches."""
+
+    def registered(self) -> list[str]:
+        """Return the path of each operator in the framework's registry, or of its functions where it keeps none."""
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return cases of one of those by its own argument names; none where no rule makes them."""
+
+    # Work -----------------------------------------------------------------------------------------------------------
+
+    def forward(self, bound: Bound) -> Work:
+        """Return the call with no graph recorded, in the side's mode."""
+
+    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
+        """Return the gradient computation alone; its result is the gradients.
+
+        `cotangents` makes one tensor like a given output. With `fresh`, each call gets a forward of its own, untimed.
+        """
+
+    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
+        """Return forward and backward as one call."""
+
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Remember the values of tensors, and return what puts them back."""
+
+    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
+        """Whether two lists of values, as `to_host` returns them, are the same but for rounding."""
+
+    # Waiting and looking ----------------------------------------------------------------------------------------------
+
+    @property
+    def collects(self) -> bool:
+        """Whether outputs must be held until `wait`, because nothing else can be waited for."""
+
+    def wait(self, outputs: Any) -> None:
+        """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`, None if unknown."""
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return the device's own clock, None on a CPU."""
+
+    def cache_sweep(self) -> Callable[[], None] | None:
+        """Return what empties a device's last-level cache; None on a CPU, and where its size is not told."""
+
+    def free_memory(self) -> int | None:
+        """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
+
+    def memory(self, work: Work) -> Memory | None:
+        """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
+
+    def counts(self, work: Work, *, long: bool = False) -> Counts | None:
+        """Return what one call of a forward computes and moves; None where the framework does not count.
+
+        No `long` call is made for it where there is another way.
+        """
+
+    def explain(self, work: Work, calls: int) -> list[Explanation]:
+        """Return what runs in each of so many calls, as the framework's own profiler tells it.
+
+        One stands for all where the program is read, and nothing is called.
+        """
+
+    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+        """Call a function, and return every operator that it calls, in order; None where none can be seen yet."""

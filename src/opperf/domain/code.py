@@ -1,0 +1,91 @@
+"""The user's own code, as a type of its own: what a user names may be loaded in a child, what a file says never is.
+
+A suite, a config, a trace, a record hold the names of operators, and a name is a `str`: a framework finds an operator
+of its own by it, or nothing. `Code` alone is loaded. It is made of what somebody writes on the command line or gives to
+a function of the library (`named`), and of what a plugin declares that they named; a child takes it from its parent in
+a field of its own. So a reader of files that forgets about code has made a name of it, whichever way it is spelled.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from opperf.domain.errors import InputError
+from opperf.domain.registry import split_implementation
+
+#: How records, and those who name a side, spell an implementation that is the user's own code.
+MARK = "code:"
+_FUNCTION = re.compile(r"([A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[^:]+\.py):[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+@dataclass(frozen=True)
+class Code:
+    """A function of the user's own: `module:function`, or `file.py:function`.
+
+    Its text is how records spell it. `framework` is the one that it was named for, where one was.
+
+    >>> str(Code("my_kernels:fast_softmax"))
+    'code:my_kernels:fast_softmax'
+    """
+
+    name: str
+    framework: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{MARK}{self.name}"
+
+
+def named(text: str) -> str | Code:
+    """Return the operator that a user names. For a name that stands in a file, this is never asked.
+
+    >>> named("add"), named("torch:aten::add"), named("mine.py:f")
+    ('add', 'torch:aten::add', Code(name='mine.py:f', framework=None))
+    >>> named("torch:code:mine.py:f").framework
+    'torch'
+    """
+    framework, path = split_implementation(text)
+    if framework is not None and not path.startswith(MARK):
+        return text
+    name = path.removeprefix(MARK)
+    return Code(name, framework) if _FUNCTION.fullmatch(name) else text
+
+
+def is_code(text: str) -> bool:
+    """Whether a user who names this names a function of their own.
+
+    >>> is_code("my_kernels:fast_softmax"), is_code("torch:torch.add"), is_code("add")
+    (True, False, False)
+    """
+    return isinstance(named(text), Code)
+
+
+def own_name(implementation: object) -> str | None:
+    """Return what the user's own function is called, None for a framework's operator; a record's label will do.
+
+    >>> own_name("code:mine.py:f"), own_name("aten::add")
+    ('mine.py:f', None)
+    """
+    text = str(implementation)
+    return text.removeprefix(MARK) if text.startswith(MARK) else None
+
+
+def refusal(name: str) -> tuple[str, str] | None:
+    """Return why the name of an operator in a file is refused, and a hint; None for one that is not spelled as code.
+
+    Without this the name would not be found. Whoever finds it in a file is better told why.
+    """
+    path = name
+    for _ in range(2):  # a reader may have put a framework before a name that has one
+        path = split_implementation(path)[1] if path.partition(":")[2] else path
+    if not path.startswith(MARK) and not _FUNCTION.fullmatch(path):
+        return None
+    message = f"`{name}` is code, and a file does not say which code is run"
+    return message, f"name it yourself: `{path.removeprefix(MARK)}` on the command line, or `--plugin FILE`"
+
+
+def check_name(name: str, where: str) -> None:
+    """Raise `InputError` for the name of an operator in a file that is spelled as code."""
+    refused = refusal(name)
+    if refused is not None:
+        raise InputError(f"{where}: {refused[0]}", hint=refused[1], slug="code_in_file")

@@ -1,0 +1,293 @@
+"""From JSON to a noun by its type hints: whatever a file says, each field has a value of the type that it declares.
+
+A dataclass says what may stand in its fields, and `decode` holds a document to it. What is wrong is told with its path
+in the file (`x.json: records[3].side.threads: found "a", expected a whole number >= 1`). Keys that nobody knows are of
+later versions, and passed over. A class without `from_json` is never made from data, whatever a hint says of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from json import JSONEncoder
+from operator import ge, gt
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import shown
+
+T = TypeVar("T")
+#: Whole numbers are of 64 bits, as in every format and framework that they go on to.
+MOST_WHOLE = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """The least that a number may be; stands in `Annotated`."""
+
+    least: float
+
+
+@dataclass(frozen=True)
+class Above:
+    """What a number must be more than; stands in `Annotated`."""
+
+    bound: float
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The words that a string may be; stands in `Annotated`."""
+
+    known: tuple[str, ...]
+
+
+Count: TypeAlias = Annotated[int, AtLeast(1)]
+Natural: TypeAlias = Annotated[int, AtLeast(0)]
+#: Seconds, or another measure of which there is none or more.
+Amount: TypeAlias = Annotated[float, AtLeast(0)]
+#: What is divided by, or of which a logarithm is taken.
+Positive: TypeAlias = Annotated[float, Above(0)]
+
+#: Reads a value that stands somewhere, or raises `InputError`.
+Read: TypeAlias = Callable[[Any, str], Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How values of one type hint are read, and what is expected where there is something else."""
+
+    expected: str
+    read: Read
+    #: Whether values are all of it, as they are: said of a long list much sooner than of each.
+    holds: Callable[[list[Any]], bool] = lambda values: not values
+
+
+def decode(cls: type[T], data: Any, where: str, **made: Any) -> T:
+    """Return a dataclass made of an object of JSON; raises `InputError` that names the place.
+
+    `made` are fields whose values the caller has read, of keys that stand in other places.
+
+    >>> from opperf.domain.reason import Warning
+    >>> decode(Warning, {"slug": "noisy", "message": "the machine is busy"}, "file: warnings[0]").hint is None
+    True
+    """
+    if not isinstance(data, dict):
+        raise wrong(data, where, "an object")
+    values = dict(made)
+    for name, kind, is_needed in _members(cls):  # type: ignore[arg-type]  # a class is hashable
+        if name in made:
+            continue
+        if name in data:
+            values[name] = kind.read(data[name], f"{where}.{name}")
+        elif is_needed:
+            raise InputError(f"{where}: no `{name}`, expected {kind.expected}", slug="bad_value")
+    try:
+        return cls(**values)
+    except InputError as error:
+        raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
+
+
+def read_as(hint: Any, data: Any, where: str) -> Any:
+    """Return a value that is of a type hint; raises `InputError` that names the place.
+
+    >>> read_as(tuple[Count, ...], [1, 2], "shape")
+    (1, 2)
+    """
+    return kind_of(hint).read(data, where)
+
+
+def wrong(found: Any, where: str, expected: str) -> InputError:
+    """Return the error for a value that is not what was expected."""
+    return InputError(f"{where}: found {shown(found)}, expected {expected}", slug="bad_value")
+
+
+def inside(where: str, name: str) -> str:
+    """Return the place of a key that the file chose.
+
+    >>> inside("settings", "threads"), inside("settings", "a b")
+    ('settings.threads', 'settings["a b"]')
+    """
+    return f"{where}.{name}" if name.isidentifier() and name.isascii() else f"{where}[{shown(name)}]"
+
+
+@cache
+def _members(cls: type) -> tuple[tuple[str, Kind, bool], ...]:
+    """Return the fields of a dataclass: name, kind, and whether it has no default."""
+    hints = get_type_hints(cls, include_extras=True)
+    return tuple(
+        (one.name, kind_of(hints[one.name]), one.default is MISSING and one.default_factory is MISSING)
+        for one in fields(cls)
+        if one.init
+    )
+
+
+@cache
+def kind_of(hint: Any) -> Kind:
+    """Return how values of a type hint are read, for who reads very many."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if origin is Annotated:
+        rule = inner[1]
+        return _one_of(rule.known) if isinstance(rule, OneOf) else _bounded(kind_of(inner[0]), rule)
+    if origin in (Union, UnionType):
+        return _either([one for one in inner if _is_readable(one)])
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return _row([kind_of(one) for one in inner])
+    if origin in (tuple, Sequence):
+        return _list(kind_of(inner[0]))
+    if origin is Mapping:
+        return _object(kind_of(inner[1]))
+    if hasattr(hint, "from_json"):
+        return Kind("an object", hint.from_json)
+    raise TypeError(f"{hint} is not read from data")
+
+
+def _is_readable(hint: Any) -> bool:
+    return get_origin(hint) is not None or hint in _PLAIN or hasattr(hint, "from_json")
+
+
+def _plain(expected: str, *types: type) -> Kind:
+    """Return the kind of values of some types of Python; true and false are no numbers."""
+
+    def read(value: Any, where: str) -> Any:
+        if type(value) in types:
+            return value
+        raise wrong(value, where, expected)
+
+    return Kind(expected, read, lambda values: set(types).issuperset(map(type, values)))
+
+
+def _are_whole(values: list[Any]) -> bool:
+    return {int}.issuperset(map(type, values)) and (
+        not values or -MOST_WHOLE <= min(values) <= max(values) <= MOST_WHOLE
+    )
+
+
+def _whole(value: Any, where: str) -> int:
+    if type(value) is float and value.is_integer():  # as other programs write whole numbers
+        value = int(value)
+    if type(value) is int and -MOST_WHOLE <= value <= MOST_WHOLE:
+        return value
+    raise wrong(value, where, "a whole number" + (" of 64 bits" if type(value) is int else ""))
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        return value  # a whole number stays one: bytes are written as they were read
+    raise wrong(value, where, "a number" + (" that is finite" if type(value) is float else ""))
+
+
+def _anything(value: Any, where: str) -> Any:
+    """Return a value that is kept as it is, and so must be one that JSON has a word for when it is written again."""
+    if type(value) in (float, list, dict):
+        try:
+            _ENCODER.encode(value)
+        except ValueError as error:
+            raise wrong(value, where, "numbers that are finite") from error
+    return value
+
+
+_ENCODER = JSONEncoder(allow_nan=False)
+_PLAIN: dict[Any, Kind] = {
+    Any: Kind("a value", _anything),
+    object: Kind("a value", lambda value, _: value),  # who asks for it reads it by another hint
+    NoneType: _plain("null", NoneType),
+    str: _plain("a string", str),
+    bool: _plain("true or false", bool),
+    int: Kind("a whole number", _whole, _are_whole),
+    float: Kind("a number", _number),
+}
+
+
+def _bounded(kind: Kind, bound: AtLeast | Above) -> Kind:
+    least, sign = (bound.least, ">=") if isinstance(bound, AtLeast) else (bound.bound, ">")
+    is_within = ge if isinstance(bound, AtLeast) else gt
+    expected = f"{kind.expected} {sign} {least:g}"
+
+    def read(value: Any, where: str) -> Any:
+        try:
+            number = kind.read(value, where)
+        except InputError as error:
+            raise wrong(value, where, expected) from error
+        if is_within(number, least):
+            return number
+        raise wrong(value, where, expected)
+
+    def holds(values: list[Any]) -> bool:
+        return kind.holds(values) and (not values or is_within(min(values), least))
+
+    return Kind(expected, read, holds)
+
+
+def _one_of(known: Sequence[str]) -> Kind:
+    expected = " or ".join(map(shown, known))
+
+    def read(value: Any, where: str) -> Any:
+        if isinstance(value, str) and value in known:
+            return value
+        raise wrong(value, where, expected)
+
+    return Kind(expected, read)
+
+
+def _either(hints: Sequence[Any]) -> Kind:
+    """Return the kind of several; what is no value of any is told of the only one that is not null."""
+    kinds = [kind_of(hint) for hint in hints if hint is not NoneType]
+    is_optional = len(kinds) < len(hints)
+    expected = " or ".join([kind.expected for kind in kinds] + ["null"] * is_optional)
+
+    def read(value: Any, where: str) -> Any:
+        if value is None and is_optional:
+            return None
+        for kind in kinds:
+            try:
+                return kind.read(value, where)
+            except InputError as error:
+                if len(kinds) == 1 and not error.message.startswith(f"{where}: found"):
+                    raise  # what is wrong is further inside
+        raise wrong(value, where, expected)
+
+    return Kind(expected, read)
+
+
+def _list(kind: Kind) -> Kind:
+    expected = "a list"
+
+    def read(value: Any, where: str) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise wrong(value, where, expected)
+        if kind.holds(value):
+            return tuple(value)
+        try:
+            return tuple([kind.read(one, where) for one in value])
+        except InputError:  # only now the place of each is spelled
+            return tuple([kind.read(one, f"{where}[{i}]") for i, one in enumerate(value)])
+
+    return Kind(expected, read)
+
+
+def _row(kinds: Sequence[Kind]) -> Kind:
+    expected = f"a list of {len(kinds)}: {', '.join(kind.expected for kind in kinds)}"
+
+    def read(value: Any, where: str) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) != len(kinds):
+            raise wrong(value, where, expected)
+        return tuple(kind.read(one, f"{where}[{i}]") for i, (kind, one) in enumerate(zip(kinds, value)))
+
+    return Kind(expected, read)
+
+
+def _object(kind: Kind) -> Kind:
+    expected = "an object"
+
+    def read(value: Any, where: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise wrong(value, where, expected)
+        return {name: kind.read(one, inside(where, name)) for name, one in value.items()}
+
+    return Kind(expected, read)

@@ -1,0 +1,205 @@
+"""What is said of two sides: one comparison for each case and direction, and the verdict on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from opperf.domain.plan import Side
+from opperf.domain.reason import Warning
+from opperf.domain.record import SCHEMA_VERSION, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opperf.domain.case import Case
+
+VERDICTS = ("slower", "faster", "same", "inconclusive", "failed", "skipped")
+
+
+@dataclass(frozen=True)
+class PairValue:
+    """What one pair of processes said.
+
+    `log_ratio` is the evidence: the centre over rounds of the log-ratio of new to base, by the clean minimum of each
+    turn. `base` and `new` hold, in seconds, `turn`, the centre over rounds of those minima, new over base being the
+    ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
+    With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
+    `clock` is `cpu` where CPU time stands in for wall time. `warnings` say what was seen of either side.
+    """
+
+    log_ratio: float | None
+    base: Mapping[str, float] | None
+    new: Mapping[str, float] | None
+    rounds: int = 0
+    reason: str | None = None
+    clock: str = "wall"
+    warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer on a pair of sides.
+
+    `ratio` is new over base (above 1 is slower) and `interval` its interval at `confidence`; both are of the second
+    stage where there was one. `settle` says what would settle an inconclusive one. `failed` and `skipped` are the
+    answers where a side could not be measured, and where there is nothing to compare with.
+    """
+
+    verdict: str
+    ratio: float | None
+    interval: tuple[float, float] | None
+    reason: str
+    pairs: int
+    settle: str | None = None
+    confidence: float = 0.95
+
+    @property
+    def bound(self) -> float | None:
+        """The largest change, either way, that the interval leaves possible where no change was called.
+
+        >>> round(Verdict("inconclusive", 1.0, (0.98, 1.023), "", 12).bound, 3)
+        0.023
+        """
+        if self.interval is None or self.verdict not in ("same", "inconclusive"):
+            return None
+        return max(abs(1 - end) for end in self.interval)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A case in a direction on two sides, and what is said of it.
+
+    `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
+    compare with; the verdict is the same word then, and gives the reason. `stages` holds the log-ratios of each stage.
+    `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
+    that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
+    that the ratio is of: the one over the other is the ratio.
+    """
+
+    case: Case
+    direction: str
+    base: Side
+    new: Side
+    verdict: Verdict
+    base_time: float | None = None
+    new_time: float | None = None
+    tails: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[tuple[float, ...], ...] = ()
+    clock: str = "wall"
+    warnings: tuple[Warning, ...] = ()
+    status: str = "ok"
+    explanation: Mapping[str, Any] = field(default_factory=dict)
+    count: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        verdict = self.verdict
+        return {
+            "case": self.case.to_json(),
+            "direction": self.direction,
+            "count": self.count,
+            "base": self.base.to_json(),
+            "new": self.new.to_json(),
+            "status": self.status,
+            "verdict": verdict.verdict,
+            "ratio": verdict.ratio,
+            "interval": None if verdict.interval is None else list(verdict.interval),
+            "confidence": verdict.confidence,
+            "bound": verdict.bound,
+            "reason": verdict.reason,
+            "settle": verdict.settle,
+            "pairs": verdict.pairs,
+            "base_time": self.base_time,
+            "new_time": self.new_time,
+            "clock": self.clock,
+            "tails": dict(self.tails),
+            "memory": dict(self.memory),
+            "log_ratios": [list(stage) for stage in self.stages],
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "explanation": dict(self.explanation),
+        }
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All calls of a suite on a base and a new side, as far as both were measured: seconds, and new over base.
+
+    `interval` is the 95 % interval of the ratio, the errors of different cases taken as independent (their variances
+    add up, each with its share of the time); None where a case has none.
+    """
+
+    base: Side
+    new: Side
+    calls: int
+    of: int
+    base_time: float
+    new_time: float
+    interval: tuple[float, float] | None
+
+    @property
+    def ratio(self) -> float:
+        """New over base; above 1 is slower."""
+        return self.new_time / self.base_time
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "base": self.base.to_json(),
+            "new": self.new.to_json(),
+            "calls": self.calls,
+            "of": self.of,
+            "base_time": self.base_time,
+            "new_time": self.new_time,
+            "ratio": self.ratio,
+            "interval": None if self.interval is None else list(self.interval),
+        }
+
+
+def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
+    """Return what a suite's calls amount to, for each pair of sides; none where no case occurs more than once."""
+    if all(one.count == 1 for one in comparisons):
+        return ()
+    sides: dict[tuple[Side, Side], list[Comparison]] = {}
+    for one in comparisons:
+        pair = replace(one.base, implementation=None), replace(one.new, implementation=None)
+        sides.setdefault(pair, []).append(one)
+    found = (_whole(base, new, several) for (base, new), several in sides.items())
+    return tuple(whole for whole in found if whole is not None)
+
+
+def _whole(base: Side, new: Side, comparisons: Sequence[Comparison]) -> Whole | None:
+    known = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
+    if not known:
+        return None
+    # The new side's time is that of the paired ratio, which is what the verdict is about.
+    bases = [one.count * (one.base_time or 0.0) for one in known]
+    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, known)]
+    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in known]
+    interval = None
+    if all(bounds is not None for bounds in intervals):
+        widths = [math.log(bounds[1] / bounds[0]) / 2 for bounds in intervals if bounds is not None]
+        width = math.sqrt(sum((width * new) ** 2 for width, new in zip(widths, news))) / sum(news)
+        interval = ratio * math.exp(-width), ratio * math.exp(width)
+    calls, of = (sum(one.count for one in several) for several in (known, comparisons))
+    return Whole(base, new, calls, of, sum(bases), sum(news), interval)
+
+
+@dataclass(frozen=True)
+class ComparisonRun:
+    """The comparisons of one command, under the header of a run."""
+
+    run: Run
+    comparisons: tuple[Comparison, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "run": self.run.header(),
+            "comparisons": [comparison.to_json() for comparison in self.comparisons],
+            **({"wholes": whole} if (whole := [one.to_json() for one in wholes(self.comparisons)]) else {}),
+        }

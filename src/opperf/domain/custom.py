@@ -1,0 +1,86 @@
+"""An operator of the user's own: what its author says of a function, beside the function itself.
+
+    import opperf
+
+    @opperf.operator(implements="softmax")
+    def fast_softmax(x):
+        ...
+
+The function is named on the command line as code: `opperf run my_kernels:fast_softmax --framework torch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from opperf.domain.errors import InputError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+#: The attribute of a function that holds its declaration.
+MARK = "__opperf__"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is said of a function.
+
+    `implements` names the neutral operator that it computes; it is measured on that operator's cases, checked against
+    the framework's own, and stands in one table beside it. `arguments` maps the function's parameters, in order, to
+    neutral names. `sizes` holds the arguments of each size class by parameter name: a shape for a tensor, anything else
+    as it is. `frameworks` are those whose tensors it takes, none meaning any. `flops` counts the floating-point
+    operations of one call, from the shapes of its tensors and its other arguments by name. `reference` computes the
+    same with the same arguments.
+    """
+
+    implements: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    frameworks: tuple[str, ...] = ()
+    flops: Callable[..., int] | None = None
+    reference: Callable[..., Any] | None = None
+
+
+def operator(
+    *,
+    implements: str | None = None,
+    arguments: Mapping[str, str] | None = None,
+    sizes: Mapping[str, Mapping[str, Any]] | None = None,
+    framework: str | Sequence[str] = (),
+    flops: Callable[..., int] | None = None,
+    reference: Callable[..., Any] | None = None,
+) -> Callable[[Function], Function]:
+    """Declare a function as an operator; what it is stays as it is. See `Declaration` for the words.
+
+    Raises `InputError` for an object that takes no declaration, such as a function built into Python.
+
+    >>> @operator(sizes={"common": {"x": (64, 64), "times": 3}})
+    ... def scaled(x, times):
+    ...     return x * times
+    >>> declared(scaled).sizes["common"]["times"]
+    3
+    """
+    found = Declaration(
+        implements=implements,
+        arguments=dict(arguments or {}),
+        sizes=dict(sizes or {}),
+        frameworks=(framework,) if isinstance(framework, str) else tuple(framework),
+        flops=flops,
+        reference=reference,
+    )
+
+    def declare(function: Function) -> Function:
+        try:
+            setattr(function, MARK, found)
+        except (AttributeError, TypeError) as error:
+            raise InputError(f"{function!r} takes no declaration", hint="wrap it in a function of your own") from error
+        return function
+
+    return declare
+
+
+def declared(function: Callable[..., Any]) -> Declaration:
+    """Return what is said of a function; of one that nothing is said of, nothing."""
+    found = getattr(function, MARK, None)
+    return found if isinstance(found, Declaration) else Declaration()

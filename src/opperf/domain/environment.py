@@ -1,0 +1,161 @@
+"""An environment as the user writes it: which interpreter, with which packages, a framework is measured in.
+
+    current               the interpreter that opperf itself runs in
+    torch                 a preset: the name of a framework
+    reference             a preset: what results are checked against
+    numpy==1.26.4         one requirement, as PEP 508 writes it; what the framework cannot do without comes with it
+    torch@ file:///W.whl  the same, for a wheel of the user's own
+    python=PATH           an interpreter of the user's own, used as it is
+
+This is the text alone: nothing is looked for, built or run here (`parent/workers/environments.py` does).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.registry import FRAMEWORKS, PRESETS
+
+#: The newest Python that has wheels of what the framework needs: NumPy below 1.24 stops there.
+NEWEST_PYTHON = {"mxnet": (3, 11)}
+
+# PEP 508 without markers: https://packaging.python.org/specifications/dependency-specifiers/
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_REQUIREMENT = re.compile(
+    rf"(?P<name>{_NAME})\s*"
+    rf"(?:\[(?P<extras>\s*{_NAME}\s*(?:,\s*{_NAME}\s*)*)\])?\s*"
+    r"(?:@\s*(?P<url>\S+)|(?P<versions>[(<>=!~].*))?"
+)
+_VERSION = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([A-Za-z0-9.*+!_-]+)\s*")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:\S+")
+_HINT = "write a framework (`mxnet`), a requirement (`numpy==1.26.4`) or `python=PATH`"
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec:
+    """An environment that somebody asked for.
+
+    `text` is its canonical spelling, what records show; reading it again gives an equal value. `framework` is None
+    where the text does not tell (`current`, `python=PATH`, a package that opperf does not know).
+
+    >>> EnvironmentSpec.parse("MXNet_mkl == 1.6.0").requirements
+    ('mxnet-mkl==1.6.0', 'numpy<1.24')
+    """
+
+    text: str
+    kind: str
+    framework: str | None = None
+    requirements: tuple[str, ...] = ()
+    path: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> EnvironmentSpec:
+        """Read what the user wrote; raises `InputError`."""
+        plain = text.strip()
+        if plain == "current":
+            return CURRENT
+        if plain in PRESETS:
+            return preset(plain)
+        key, equals, path = plain.partition("=")
+        if equals and key.strip().lower() == "python":
+            return cls._python(path.strip())
+        return cls._requirement(plain)
+
+    @classmethod
+    def _python(cls, path: str) -> EnvironmentSpec:
+        if not path or path.startswith("="):
+            raise InputError("`python=` names no interpreter", hint="write `python=/path/to/bin/python`")
+        return cls(f"python={path}", "python", path=path)
+
+    @classmethod
+    def _requirement(cls, text: str) -> EnvironmentSpec:
+        found = _REQUIREMENT.fullmatch(text)
+        if found is None:
+            raise _malformed(text)
+        name = normalised(found["name"])
+        owner = next((known.name for known in FRAMEWORKS.values() if known.owns(name)), None)
+        if owner is None and found["url"] is None and found["versions"] is None:
+            # A bare name is far more often a slip of the pen than a package, and installing a package runs its code.
+            raise unknown("environment", text, PRESETS, hint=_HINT)
+        requirement = name + _extras(found["extras"]) + _constraint(text, found["url"], found["versions"])
+        companions = FRAMEWORKS[owner].companions if owner else ()
+        beside = tuple(other for other in companions if requirement_name(other) != name)
+        return cls(requirement, "requirement", owner, (requirement, *beside))
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is opperf's own, or a framework as its index has it: what a file of results may ask for.
+
+        An interpreter, a wheel and any other package are programs of somebody's, which the user names.
+        """
+        if self.kind == "requirement":
+            return self.framework is not None and "@" not in self.text
+        return self.kind != "python"
+
+    @property
+    def newest_python(self) -> tuple[int, int] | None:
+        """The newest Python that the environment can be built for; None where any will do."""
+        return NEWEST_PYTHON.get(self.framework or "")
+
+
+#: The interpreter that opperf itself runs in.
+CURRENT = EnvironmentSpec("current", "current")
+
+
+def preset(name: str) -> EnvironmentSpec:
+    """Return the environment that goes by a name, often a framework's; one that needs no packages is `current`."""
+    owner, requirements = PRESETS[name]
+    return EnvironmentSpec(name, "preset", owner, requirements) if requirements else CURRENT
+
+
+def normalised(name: str) -> str:
+    """Return the name of a package as PEP 503 compares it.
+
+    >>> normalised("MXNet_mkl")
+    'mxnet-mkl'
+    """
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def requirement_name(requirement: str) -> str:
+    """Return the package that a requirement is about.
+
+    >>> requirement_name("jax[cpu]==0.10.2")
+    'jax'
+    """
+    found = re.match(_NAME, requirement)
+    return normalised(found[0]) if found else ""
+
+
+def _extras(text: str | None) -> str:
+    if text is None:
+        return ""
+    return f"[{','.join(sorted({normalised(extra.strip()) for extra in text.split(',')}))}]"
+
+
+def _constraint(text: str, url: str | None, versions: str | None) -> str:
+    if url is not None:
+        if _URL.fullmatch(url) is None:
+            raise InputError(f"`{url}` in `{text}` is not a URL", hint="write a file as `NAME @ file:///path/to.whl`")
+        return f" @ {url}"
+    if versions is None:
+        return ""
+    clauses = versions.strip().removeprefix("(").removesuffix(")").split(",")
+    found = [_VERSION.fullmatch(clause) for clause in clauses]
+    if not all(found):
+        raise _malformed(text)
+    return ",".join(clause[1] + clause[2] for clause in found if clause)
+
+
+def _malformed(text: str) -> InputError:
+    if ";" in text:
+        return InputError(
+            f"`{text}` has a marker (`;`), which an environment cannot have",
+            hint=_HINT,
+            slug="unknown_environment",
+        )
+    name, equals, version = text.partition("=")
+    hint = f"write `{name}=={version}`" if equals and re.fullmatch(_NAME, name) and version[:1].isdigit() else _HINT
+    return InputError(f"cannot read `{text}` as an environment", hint=hint, slug="unknown_environment")

@@ -1,0 +1,101 @@
+"""An expectation: how long a trial took when somebody wrote it down, on which machine and with which version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from opperf.domain.codec import Natural, Positive, decode, wrong
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import shown
+from opperf.domain.plan import Trial
+from opperf.domain.registry import device_named, framework
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of a trial. `times` has the clean minimum of each process, in seconds."""
+
+    trial: Trial
+    times: tuple[Positive, ...]
+    memory_peak: Natural | None = None
+    memory_source: str | None = None
+    version: str | None = None
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    recorded: str | None = None
+
+    @property
+    def time(self) -> float:
+        """The median over processes, in seconds."""
+        return median(self.times)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form, with the median beside the times that it is of."""
+        return {
+            **self.trial.to_json(),
+            "time": self.time,
+            "times": list(self.times),
+            "memory_peak": self.memory_peak,
+            "memory_source": self.memory_source,
+            "version": self.version,
+            "machine": dict(self.machine),
+            "recorded": self.recorded,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "expectation") -> Expectation:
+        """Read the JSON form, the trial's keys beside the others; raises `InputError` that names the place."""
+        if not isinstance(data, dict):
+            raise wrong(data, where, "an object")
+        said = {name: value for name, value in data.items() if (name, value) != ("machine", None)}
+        expectation = decode(cls, said, where, trial=Trial.from_json(data, where))
+        if not expectation.times:
+            raise wrong([], f"{where}.times", "the seconds of each process")
+        side = expectation.trial.side
+        for name, check in (("framework", framework), ("device", device_named), ("environment", EnvironmentSpec.parse)):
+            try:
+                check(getattr(side, name))
+            except InputError as error:
+                raise InputError(f"{where}.side.{name}: {error.message}", hint=error.hint, slug=error.slug) from error
+        return expectation
+
+
+def document(expectations: Iterable[Expectation]) -> dict[str, Any]:
+    """Return what a file of expectations holds."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "expectations": [expectation.to_json() for expectation in expectations],
+    }
+
+
+def from_document(data: Any, where: str) -> tuple[Expectation, ...]:
+    """Read what `document` wrote; raises `InputError` that names the place."""
+    if not isinstance(data, dict) or "expectations" not in data:
+        raise InputError(
+            f"{where}: not a file of expectations",
+            hint="`opperf gate --update-expected` writes one",
+            slug="expected_file",
+        )
+    if data.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(
+            f"{where}: schema_version is {shown(data.get('schema_version'))}, this opperf reads {SCHEMA_VERSION}",
+            hint="read it with the opperf that wrote it, or a newer one",
+            slug="schema_version",
+        )
+    entries = data["expectations"]
+    if not isinstance(entries, list):
+        raise InputError(f"{where}: `expectations` is {type(entries).__name__}, expected a list", slug="expected_file")
+    found = tuple(Expectation.from_json(entry, f"{where}: expectations[{i}]") for i, entry in enumerate(entries))
+    keys: set[tuple[object, ...]] = set()
+    for i, one in enumerate(found):
+        if one.trial.key in keys:
+            raise InputError(
+                f"{where}: expectations[{i}] is of a trial that an earlier one is of", slug="expected_file"
+            )
+        keys.add(one.trial.key)
+    return found

@@ -1,0 +1,96 @@
+"""What ran in one call of a trial, as its framework's own profiler tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from opperf.domain.codec import decode
+from opperf.domain.stats.order import median
+
+#: `operator` is the framework's own inner operator, `primitive` one of a numerical library (oneDNN, MKL), `kernel` what
+#: was compiled or launched: a CUDA kernel, an instruction of a compiled program, a vectorized loop.
+KINDS = ("operator", "primitive", "kernel")
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that ran. `by` says which implementation of `name`, where that is told (`jit:avx512_core`).
+
+    `calls` and `seconds` are of one call of the trial. `seconds` is its own time, without what it called, under a
+    profiler; None where only the program was looked at.
+    """
+
+    name: str
+    kind: str
+    calls: float
+    seconds: float | None
+    by: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "event") -> Event:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The events of a call, and what else tells one build from another (`BLAS scipy-openblas 0.3.30`)."""
+
+    events: tuple[Event, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"events": [event.to_json() for event in self.events], "notes": list(self.notes)}
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "explanation") -> Explanation:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+def together(events: Iterable[Event]) -> list[Event]:
+    """Return each name and implementation once, with its calls and seconds summed, in order of appearance.
+
+    >>> together([Event("mm", "operator", 1, 2.0), Event("mm", "operator", 1, 3.0)])
+    [Event(name='mm', kind='operator', calls=2, seconds=5.0, by=None)]
+    """
+    found: dict[tuple[str, str, str | None], Event] = {}
+    for event in events:
+        key = (event.kind, event.name, event.by)
+        known = found.get(key)
+        if known is None:
+            found[key] = event
+            continue
+        both = None if known.seconds is None or event.seconds is None else known.seconds + event.seconds
+        found[key] = replace(known, calls=known.calls + event.calls, seconds=both)
+    return list(found.values())
+
+
+def typical(calls: Sequence[Explanation]) -> Explanation:
+    """Return the explanation of one call from those of several, which must not be none.
+
+    An event's time is its median over the calls that it ran in: a call that the machine disturbed is outvoted.
+
+    >>> seen = [Explanation((Event("mm", "operator", 1, seconds),)) for seconds in (2.0, 9.0, 3.0)]
+    >>> typical(seen).events
+    (Event(name='mm', kind='operator', calls=1.0, seconds=3.0, by=None),)
+    """
+    found: dict[tuple[str, str, str | None], list[Event]] = {}
+    for call in calls:
+        for event in together(call.events):
+            found.setdefault((event.kind, event.name, event.by), []).append(event)
+    return Explanation(tuple(_typical(events, len(calls)) for events in found.values()), calls[0].notes)
+
+
+def _typical(events: Sequence[Event], calls: int) -> Event:
+    """Return an event of an average call; `events` are those of the calls that it ran in."""
+    times = [event.seconds for event in events if event.seconds is not None]
+    seconds = median(times) * len(events) / calls if times else None
+    return replace(events[0], calls=sum(event.calls for event in events) / calls, seconds=seconds)

@@ -1,0 +1,69 @@
+"""Text files, read whole; what cannot be read is one `InputError`, with the file's name and the system's reason.
+
+JSON is read within the bounds of `json_text.py`, and an object that has a key twice is refused: a reader that keeps
+the last one loses what the user wrote.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.errors import InputError
+from opperf.domain.files.json_text import NotJSON, Pairs, shown, value_of
+
+#: Bytes of a file, and of what is no file and need not end: a pipe, a device.
+LARGEST, LARGEST_STREAM = 1 << 30, 1 << 27
+PIECE = 1 << 20
+
+
+def read_bytes(path: Path, *, hint: str | None = None) -> bytes:
+    """Return what a file holds; raises `InputError`, with the hint, for what cannot be read or is far too large."""
+    try:
+        with path.open("rb") as file:
+            known = os.fstat(file.fileno())
+            is_file = stat.S_ISREG(known.st_mode)
+            most = LARGEST if is_file else LARGEST_STREAM
+            pieces, size = [], known.st_size if is_file else 0
+            while size <= most and (piece := file.read(PIECE)):
+                pieces.append(piece)
+                size += 0 if is_file else len(piece)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read `{path}`: {reason}", hint=hint, slug="input") from error
+    if size > most:
+        what = f"a file of {size:,} bytes" if is_file else f"it goes on after {most:,} bytes"
+        raise InputError(f"cannot read `{path}`: {what}, expected at most {most:,}", hint=hint, slug="input")
+    return b"".join(pieces)
+
+
+def read_text(path: Path, *, hint: str | None = None) -> str:
+    """Return what a file of UTF-8 holds, without a byte order mark; raises `InputError`, with the hint, for no such."""
+    try:
+        text = read_bytes(path, hint=hint).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read `{path}`: {error}", hint=hint, slug="input") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_json(path: Path, *, hint: str | None = None, object_pairs_hook: Pairs | None = None) -> Any:
+    """Return the JSON value that a file holds; raises `InputError`, with the hint, for what holds none.
+
+    `object_pairs_hook` makes the objects, as that of `json.loads` does.
+    """
+    try:
+        return value_of(read_bytes(path, hint=hint), object_pairs_hook=object_pairs_hook or distinct)
+    except NotJSON as error:
+        raise InputError(f"{path}: not JSON ({error})", hint=hint, slug="input") from error
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; raises `NotJSON` for one that has a key twice."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise NotJSON(f"the key {shown(name)} stands twice in an object")
+    return made

@@ -1,0 +1,230 @@
+"""Where and how cases are measured: sides, trials, settings, and the plan that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.codec import Count, Natural, OneOf, Positive, decode
+from opperf.domain.errors import InputError
+from opperf.domain.registry import Direction
+
+#: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
+ALLOCATORS = ("fixed", "default")
+#: How a framework with an engine of its own runs: `naive` in the calling thread, `threaded` beside it.
+ENGINES = ("naive", "threaded")
+MODES = ("eager", "compiled")
+CACHES = ("hot", "cold")
+#: The fields of a side that say how its framework runs, as a user writes them: `threads=2`.
+HOW = ("device", "mode", "threads", "engine", "allocator")
+#: By which clock trials are timed: `wall` is opperf's engine, `native` the framework's own profiler.
+NATIVE = "native"
+CLOCKS = ("wall", NATIVE)
+#: The settings of a run that change what is measured; the others only bound it.
+MEASURING = ("warmup", "runs", "precision", "trial_budget", "processes", "cache", "clock", "seed", "cpus")
+#: The settings of a side that nothing is measured on: it computes what others should.
+REFERENCE = {"role": "reference"}
+#: The settings of a side that runs the user's own program, as it runs without opperf.
+PROGRAM = {"role": "program"}
+#: Prefix of a side's settings that are environment variables of its child, set before anything is imported.
+VARIABLE = "env."
+
+
+#: The most that is taken at its word: more is a slip of the pen, and would fill the memory or never end.
+MOST = {"warmup": 10**9, "runs": 10**6, "processes": 1000, "pairs": 1000, "threads": 4096, "random": 10_000}
+#: The longest time that is waited for, in seconds, about 30 years: the system's clocks count little further.
+LONGEST = 1e9
+
+
+def check_most(option: str, value: int, kind: str) -> None:
+    """Raise `InputError` for a number of some `kind` beyond what `MOST` says of it."""
+    if value > MOST[kind]:
+        raise InputError(f"`{option}` is {value}, expected {MOST[kind]} at most", slug="too_many")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where and how: everything that may differ between two measurements of one case.
+
+    `environment` is written as the user did (`torch`, `numpy==1.26.4`, `python=/path`), or `current`. `settings` are
+    the backend's own (`slowdown` of the null framework), and environment variables (`env.OMP_NUM_THREADS`). A side that
+    was read from a file has the names of implementations, never code: what was code is a label.
+    """
+
+    framework: str
+    environment: str = "current"
+    device: str = "cpu"
+    mode: Annotated[str, OneOf(MODES)] = "eager"
+    threads: Count = 1
+    implementation: str | Code | None = None
+    engine: Annotated[str, OneOf(ENGINES)] = "naive"
+    allocator: Annotated[str, OneOf(ALLOCATORS)] = "fixed"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two sides equal."""
+        return (*self.process, self.spelling)
+
+    @property
+    def spelling(self) -> str | None:
+        """The implementation as records spell it, code too."""
+        return None if self.implementation is None else str(self.implementation)
+
+    @property
+    def process(self) -> tuple[object, ...]:
+        """What trials must share to be measured in the same child."""
+        return (
+            self.framework,
+            self.environment,
+            self.device,
+            self.mode,
+            self.threads,
+            self.engine,
+            self.allocator,
+            tuple(sorted(self.settings.items())),
+        )
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether this is where results are computed that others are checked against: NumPy, in float64."""
+        return self.settings == REFERENCE
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the user's own program runs here, and nothing else."""
+        return self.settings == PROGRAM
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables that stand among the settings, as `env.NAME`."""
+        return {key[len(VARIABLE) :]: value for key, value in self.settings.items() if key.startswith(VARIABLE)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self) | {"implementation": self.spelling, "settings": dict(self.settings)}
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "side") -> Side:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One case on one side in one direction.
+
+    `origin` says where the case comes from (`catalog:common`), `count` how often it occurs there.
+    """
+
+    case: Case
+    side: Side
+    direction: Direction
+    origin: str = "user"
+    count: Count = 1
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two trials the same: case id, side and direction."""
+        return (self.case.id, self.side.key, self.direction)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "case": self.case.to_json(),
+            "side": self.side.to_json(),
+            "direction": self.direction,
+            "origin": self.origin,
+            "count": self.count,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "trial") -> Trial:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How every trial of a run is measured. Durations are seconds.
+
+    `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
+    `measure/`. `precision` is the relative half-width of the interval of the median at which sampling may stop.
+    `trial_budget` bounds the sampling of one trial, `timeout` the whole of it in its child, `budget` the command.
+    `memory_limit` bounds the bytes that a trial may need on the machine. With `by_share` a trial whose calls take
+    little of what was measured before it gets less of the budget.
+    `check` compares what operators compute with what they should before they are timed. With the clock `native` the
+    framework's own profiler says what its operators took.
+    """
+
+    warmup: Natural | None = None
+    runs: Count | None = None
+    precision: Positive = 0.02
+    trial_budget: Positive = 0.5
+    timeout: Positive = 120.0
+    budget: Positive | None = None
+    processes: Count = 1
+    cache: Annotated[str, OneOf(CACHES)] = "hot"
+    clock: Annotated[str, OneOf(CLOCKS)] = "wall"
+    seed: int = 0
+    cpus: tuple[int, ...] | None = None
+    memory: bool = True
+    latency: bool = True
+    check: bool = True
+    memory_limit: int | None = None
+    by_share: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"`--{name}` is {value}, expected a whole number >= {least}")
+            if value is not None:
+                check_most(f"--{name}", value, name)
+        for name in ("precision", "trial_budget", "timeout", "budget", "memory_limit"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
+            if value is not None and value > LONGEST and name != "memory_limit":
+                raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
+        for name, known in (("cache", CACHES), ("clock", CLOCKS)):
+            if getattr(self, name) not in known:
+                raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(known)}")
+        if self.clock == NATIVE and self.cache == "cold":
+            raise InputError("`--clock native` empties no cache", hint="leave `--cache cold` out")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self) | {"cpus": None if self.cpus is None else list(self.cpus)}
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "settings") -> Settings:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+    def differences(self, other: Settings) -> list[str]:
+        """Return the names of the settings that make two measurements unlike."""
+        return [name for name in MEASURING if getattr(self, name) != getattr(other, name)]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The trials of a run, each once, in the order in which they are measured, and their settings.
+
+    `asked` is what was asked for, in its order: a trial stands there again for each equal input that was given.
+    """
+
+    trials: tuple[Trial, ...]
+    settings: Settings
+    asked: tuple[Trial, ...] = ()
+
+    @property
+    def again(self) -> int:
+        """How many of the trials that were asked for are equal to one before them."""
+        return max(0, len(self.asked) - len(self.trials))

@@ -1,0 +1,249 @@
+"""A profile as Chrome trace events, which Perfetto and chrome://tracing show, and back.
+
+The format is Google's "Trace Event Format": complete events (`X`) with times in microseconds, counters (`C`), arrows
+from a call to its backward (`s` and `f`), and names of processes and threads (`M`). A double cannot hold nanoseconds
+since 1970, so times count from the first span, and `opperf.epoch` says when that was. Perfetto drops a span that partly
+overlaps another of its thread, so those stand on threads of their own, `main (2)`; what thread they are of is in the
+name's arguments.
+
+A stack of Python lines stands once in `stackFrames`, whatever was called from there, and spans name it by `sf`; `line`
+is its innermost one, for viewers that know no stacks. A file that has them in the spans' arguments is read as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from math import inf, nextafter
+from typing import Annotated, Any, Optional, Union, get_type_hints
+
+from opperf.domain.codec import OneOf, kind_of, read_as, wrong
+from opperf.domain.errors import InputError
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading
+from opperf.domain.profile.flow import links
+from opperf.domain.profile.nesting import in_time, lanes, track
+
+SCHEMA_VERSION = 1
+#: What a span says besides its name, kind, time and place.
+DETAILS = tuple(
+    field
+    for field in fields(Event)
+    if field.name not in ("name", "kind", "begin", "duration", "process", "thread", "stack")
+)
+#: Lines of a stack: what is beyond is cut off.
+DEEPEST = 1000
+
+#: How what a profile says is read: of very many spans, so once for all.
+DETAIL_KINDS = {
+    name: kind_of(hint)
+    for name, hint in get_type_hints(Event).items()
+    if name == "stack" or name in {one.name for one in DETAILS}
+}
+NAME, NUMBER, KIND = kind_of(str), kind_of(int), kind_of(Annotated[str, OneOf(KINDS)])
+ARGUMENTS = kind_of(Mapping[str, object])
+#: What is known of a process, where it is: the command is a line, and was a list of its words.
+FACTS: Mapping[str, Any] = {
+    "framework": Optional[str],
+    "version": Optional[str],
+    "name": Optional[str],
+    "command": Union[str, tuple[str, ...], None],
+}
+#: Microseconds of 30 years.
+LONGEST = 1e15
+
+
+def to_trace(profile: Profile) -> dict[str, Any]:
+    """Return the document; its spans are in the order of time, and come back so."""
+    stacks = Frames()
+    return {"displayTimeUnit": "ns", "traceEvents": list(entries(profile, stacks)), **rest(profile, stacks)}
+
+
+def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, Any]]:
+    """Yield the trace events one by one; the stacks that they name are added to `stacks`."""
+    epoch = _epoch(profile)
+    # Of two that begin together, Perfetto takes the first for the outer one.
+    events = sorted(profile.events, key=in_time)
+    places = [(event.process, event.thread, lane) for event, (lane, _) in zip(events, lanes(events))]
+    # Threads are numbered: the system's own numbers may be beyond what a double holds, as MXNet's are.
+    threads = {place: number for number, place in enumerate(dict.fromkeys(places), 1)}
+    processes = {*profile.processes, *(event.process for event in events), *(one.process for one in profile.readings)}
+    yield from (_named("process_name", number, 0, name=_title(profile, number)) for number in sorted(processes))
+    for (process, thread, lane), number in threads.items():
+        yield _named("thread_name", process, number, name=track(thread, lane), thread=thread)
+    yield from (_span(event, threads[place], epoch, stacks) for event, place in zip(events, places))
+    yield from _arrows(events, [threads[place] for place in places], epoch)
+    yield from (_counter(reading, epoch) for reading in profile.readings)
+
+
+def rest(profile: Profile, stacks: Frames) -> dict[str, Any]:
+    """Return what the document has besides trace events."""
+    return {
+        **({"stackFrames": stacks.told} if stacks.told else {}),
+        "opperf": {
+            "schema_version": SCHEMA_VERSION,
+            "epoch": _epoch(profile),
+            "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
+            "notes": list(profile.notes),
+        },
+    }
+
+
+def _epoch(profile: Profile) -> int:
+    times = (*(event.begin for event in profile.events), *(reading.time for reading in profile.readings))
+    return min(times, default=0)
+
+
+class Frames:
+    """The lines of stacks, each once beneath the line that called it, as the format has them."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, dict[str, Any]] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._whole: dict[tuple[str, ...], int] = {}
+
+    def number(self, stack: tuple[str, ...]) -> int:
+        """Return what a stack is called, which is added where it is new."""
+        if stack not in self._whole:
+            number = 0
+            for line in reversed(stack[:DEEPEST]):
+                caller, number = number, self._numbers.setdefault((number, line), len(self._numbers) + 1)
+                if str(number) not in self.told:
+                    self.told[str(number)] = {"name": line, **({"parent": str(caller)} if caller else {})}
+            self._whole[stack] = number
+        return self._whole[stack]
+
+
+class _Read:
+    """Stacks as they are read, each once."""
+
+    def __init__(self, told: Mapping[str, Mapping[str, Any]]) -> None:
+        self._told = told
+        self._known: dict[int, tuple[str, ...]] = {}
+
+    def stack(self, number: Any) -> tuple[str, ...]:
+        """Return the lines of a stack; raises `KeyError` for one that is not there."""
+        number = NUMBER.read(number, "sf")
+        if number not in self._known:
+            lines: list[str] = []
+            place = str(number)
+            while place and len(lines) < DEEPEST:
+                lines.append(NAME.read(self._told[place]["name"], f"stackFrames.{place}.name"))
+                place = NAME.read(self._told[place].get("parent", ""), f"stackFrames.{place}.parent")
+            self._known[number] = tuple(lines)
+        return self._known[number]
+
+
+def from_trace(document: Any, where: str) -> Profile:
+    """Read a document that `to_trace` made; raises `InputError` that names the place."""
+    own = document.get("opperf") if isinstance(document, dict) else None
+    if not isinstance(own, dict) or own.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(f"{where}: not a profile of opperf", hint="write one with `opperf profile SCRIPT.py`")
+    entries: Sequence[Any] = read_as(
+        Sequence[Mapping[str, object]], document.get("traceEvents"), f"{where}: traceEvents"
+    )
+    epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
+    facts = read_as(Mapping[str, Mapping[str, Any]], own.get("processes"), f"{where}: opperf.processes")
+    stacks = _Read(read_as(Mapping[str, Mapping[str, Any]], document.get("stackFrames", {}), f"{where}: stackFrames"))
+    threads: dict[tuple[int, int], str] = {}
+    events, readings = [], []
+    try:
+        for i, entry in enumerate(entries):
+            place = f"traceEvents[{i}]"
+            if entry["ph"] == "M" and entry["name"] == "thread_name":
+                threads[entry["pid"], entry["tid"]] = read_as(str, entry["args"]["thread"], "args.thread")
+            elif entry["ph"] == "X":
+                events.append(_event(entry, threads, epoch, stacks))
+            elif entry["ph"] == "C":
+                readings.append(_reading(entry, epoch))
+        place = "opperf.processes"
+        processes = {int(number): said for number, said in facts.items()}
+        for number, said in facts.items():
+            for name in FACTS.keys() & said.keys():
+                read_as(FACTS[name], said[name], f"{number}.{name}")
+    except (KeyError, TypeError, ValueError) as problem:
+        raise InputError(
+            f"{where}: {place}: not as opperf writes it ({type(problem).__name__}: {problem})", slug="bad_profile"
+        ) from problem
+    except InputError as problem:
+        raise InputError(f"{where}: {place}.{problem.message}", hint=problem.hint, slug=problem.slug) from problem
+    notes = read_as(tuple[str, ...], own.get("notes"), f"{where}: opperf.notes")
+    return Profile(tuple(events), tuple(readings), processes, notes)
+
+
+def _title(profile: Profile, number: int) -> str:
+    """Return what a process is called: its framework, its own name, its number."""
+    facts = profile.processes.get(number, {})
+    return " ".join(str(word) for word in (facts.get("framework"), facts.get("name"), number) if word)
+
+
+def _named(what: str, process: int, number: int, **names: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": number, "args": names}
+
+
+def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, Any]:
+    details = {field.name: getattr(event, field.name) for field in DETAILS}
+    said = {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default}
+    return {
+        "ph": "X",
+        "name": event.name,
+        "cat": event.kind,
+        "ts": _microseconds(event.begin - epoch),
+        "dur": _microseconds(event.duration),
+        "pid": event.process,
+        "tid": thread,
+        **({"sf": stacks.number(event.stack)} if event.stack else {}),
+        "args": said | ({"line": event.stack[0]} if event.stack else {}),
+    }
+
+
+def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iterator[dict[str, Any]]:
+    """Yield both ends of each arrow: they are for viewers, and not read back, since spans tell their `forward`."""
+    for number, (source, target) in enumerate(links(events), 1):
+        for phase, place in (("s", source), ("f", target)):
+            event = events[place]
+            time = _microseconds(event.begin - epoch)
+            # An end binds to the span around it, as a start does, and not to the next one that begins.
+            end = {"bp": "e"} if phase == "f" else {}
+            named = {"ph": phase, "name": "backward", "cat": "flow", "id": number, "ts": time}
+            yield {**named, "pid": event.process, "tid": threads[place], **end}
+
+
+def _counter(reading: Reading, epoch: int) -> dict[str, Any]:
+    time = _microseconds(reading.time - epoch)
+    return {"ph": "C", "name": reading.device, "ts": time, "pid": reading.process, "args": {"bytes": reading.held}}
+
+
+def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epoch: int, stacks: _Read) -> Event:
+    """Return a span; raises `InputError` that names the key."""
+    said = ARGUMENTS.read(entry["args"], "args")
+    details = {name: DETAIL_KINDS[name].read(value, name) for name, value in said.items() if name in DETAIL_KINDS}
+    if "sf" in entry:
+        details["stack"] = stacks.stack(entry["sf"])
+    return Event(
+        NAME.read(entry["name"], "name"),
+        KIND.read(entry["cat"], "cat"),
+        epoch + _nanoseconds(entry["ts"], "ts"),
+        _nanoseconds(entry["dur"], "dur"),
+        NUMBER.read(entry["pid"], "pid"),
+        threads[entry["pid"], entry["tid"]],
+        **details,
+    )
+
+
+def _reading(entry: Mapping[str, Any], epoch: int) -> Reading:
+    """Return how much memory was held at a time; raises `InputError` that names the key."""
+    held = NUMBER.read(entry["args"]["bytes"], "args.bytes")
+    device = NAME.read(entry["name"], "name")
+    return Reading(epoch + _nanoseconds(entry["ts"], "ts"), NUMBER.read(entry["pid"], "pid"), device, held)
+
+
+def _microseconds(nanoseconds: int) -> float:
+    """Return the double that is no less: viewers cut off parts of nanoseconds, and 1.001 * 1000 is below 1001."""
+    found = nanoseconds / 1000
+    return found if found * 1000 >= nanoseconds else nextafter(found, inf)
+
+
+def _nanoseconds(microseconds: Any, name: str) -> int:
+    if isinstance(microseconds, (int, float)) and 0 <= microseconds <= LONGEST:
+        return round(microseconds * 1000)
+    raise wrong(microseconds, name, "microseconds, at most those of 30 years")

@@ -1,0 +1,62 @@
+"""The columns of a profile's table, declared once: what each is called, what of a row it holds, how that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opperf.domain.profile.rows import Row
+from opperf.domain.units import format_bytes, format_flop_rate, format_flops, format_percent, format_seconds
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `value` is what it is sorted by, and `text` writes that; without it, values are words."""
+
+    title: str
+    value: Callable[[Row], Any]
+    text: Callable[[Any], str] | None = None
+    hint: str = ""
+
+    def cell(self, row: Row) -> str:
+        """Return the value of a row as people read it; what is not known is empty, not zero."""
+        value = self.value(row)
+        return str(value) if self.text is None else self.text(value)
+
+
+def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
+    """Write the shapes of a call's inputs; what is no tensor is a dash.
+
+    >>> shapes_text(((64, 1, 28, 28), (20,), ()))
+    '64x1x28x28 20 -'
+    """
+    return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
+
+
+COLUMNS = (
+    Column("calls", lambda row: row.calls, str),
+    Column("total", lambda row: row.total, format_seconds, "with the operators called inside"),
+    Column("self", lambda row: row.own, format_seconds, "without the operators called inside"),
+    Column("mean", lambda row: row.mean, format_seconds, "of one call"),
+    Column("p50", lambda row: row.p50, format_seconds, "half of the calls took no longer"),
+    Column("min", lambda row: row.min, format_seconds),
+    Column("max", lambda row: row.max, format_seconds),
+    Column("share", lambda row: row.share, format_percent, "of the sum of self"),
+    Column("allocated", lambda row: row.allocated, format_bytes, "in all calls"),
+    Column("peak", lambda row: row.peak, format_bytes, "the most held at once in one call"),
+    Column("device", lambda row: row.device, format_seconds, "time on the device"),
+    Column("FLOPs", lambda row: row.flops, format_flops, "in all calls"),
+    Column("FLOP/s", lambda row: row.flop_rate, format_flop_rate, "of calls whose FLOPs are known"),
+    Column("shapes", lambda row: shapes_text(row.shapes)),
+    Column("module", lambda row: row.module),
+    Column("notes", lambda row: ", ".join(word for word in ("backward", "fused") if getattr(row, word))),
+)
+#: Of a module or a stack, what it took together is what its operators took by themselves.
+NOT_OF = {"module": ("total", "module"), "stack": ("total",)}
+
+
+def columns(by: str) -> tuple[Column, ...]:
+    """Return the columns of rows that are grouped so; the first says what a row stands for."""
+    first = Column("operator" if by in ("name", "shape") else by, lambda row: row.name)
+    return first, *(column for column in COLUMNS if column.title not in NOT_OF.get(by, ()))

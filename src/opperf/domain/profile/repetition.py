@@ -1,0 +1,89 @@
+"""The steps of a program that marks none, from what repeats in it; what comes before the first is initialisation."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.nesting import in_time, parents
+
+#: Spans of PyTorch that last a step each, where a program runs its profiler with a schedule.
+STEP = re.compile(r"ProfilerStep[#*]")
+#: What a step of training ends with, in PyTorch.
+OPTIMIZER = re.compile(r"Optimizer\.step#")
+#: Spans that repeat within a step, too.
+WITHIN = re.compile(r"Optimizer\.|autograd::|ProfilerStep")
+#: Fewer spans of a name are no loop.
+LEAST = 3
+
+
+def steps(profile: Profile) -> tuple[Event, ...]:
+    """Return the steps that the program marks; else those told by what repeats in each of its processes.
+
+    In this order: PyTorch's `ProfilerStep`, steps of an optimizer, the outermost module or range that takes most of
+    the time of its process and comes again and again.
+    """
+    if marked := profile.of_kind("step"):
+        return marked
+    processes: dict[int, list[Event]] = defaultdict(list)
+    for event in sorted(profile.events, key=in_time):
+        processes[event.process].append(event)
+    return tuple(step for events in processes.values() for step in _of_process(events))
+
+
+def _of_process(events: Sequence[Event]) -> list[Event]:
+    if own := [event for event in events if STEP.match(event.name)]:
+        return [_step(place, event, event.begin, event.end) for place, event in enumerate(own)]
+    above = parents(events)
+    places = [place for place, event in enumerate(events) if OPTIMIZER.match(event.name)]
+    if len(places) < 2:
+        return _of_loop(events, above)
+    ends = [events[place] for place in places]
+    beside = [event for event, outer in zip(events, above) if outer == above[places[0]]]
+    begins = [_first_begin([one for one in beside if one.thread == ends[0].thread], ends), *(end.end for end in ends)]
+    return [_step(place, event, begin, event.end) for place, (event, begin) in enumerate(zip(ends, begins))]
+
+
+def _first_begin(beside: Sequence[Event], ends: Sequence[Event]) -> int:
+    """Return when the first step began, as the second one tells: with the same span, as often before its end."""
+    second = [event.name for event in beside if ends[0].end <= event.begin < ends[1].end]
+    alike = [event.begin for event in beside if event.begin < ends[0].end and event.name == second[0]]
+    return alike[max(0, len(alike) - second.count(second[0]))] if alike else ends[0].begin
+
+
+def _of_loop(events: Sequence[Event], above: Sequence[int | None]) -> list[Event]:
+    """Return a step from each beginning of the outermost span that repeats to the next one."""
+    keys = [
+        (event.thread, event.name) if event.kind in ("module", "task") and not WITHIN.match(event.name) else None
+        for event in events
+    ]
+    calls = Counter(keys)
+    often = [key is not None and calls[key] >= LEAST for key in keys]
+    outermost: dict[tuple[str, str] | None, list[Event]] = defaultdict(list)
+    for place, event in enumerate(events):
+        if often[place] and not any(often[outer] for outer in _around(place, above)):
+            outermost[keys[place]].append(event)
+    if not outermost:
+        return []
+    chosen = max(outermost.values(), key=lambda loop: sum(event.duration for event in loop))
+    begins = [event.begin for event in chosen]
+    # The last one lasts as long as the others do, unless the program ends before.
+    length = int(median(after - before for before, after in pairwise(begins))) if len(begins) > 1 else 0
+    last = max(chosen[-1].end, min(begins[-1] + length, max(event.end for event in events)))
+    return [_step(place, event, *ends) for place, (event, ends) in enumerate(zip(chosen, pairwise([*begins, last])))]
+
+
+def _around(place: int, above: Sequence[int | None]) -> Iterator[int]:
+    """Yield the places of the spans around one, from the inside."""
+    outer = above[place]
+    while outer is not None:
+        yield outer
+        outer = above[outer]
+
+
+def _step(place: int, event: Event, begin: int, end: int) -> Event:
+    return Event(f"step {place}", "step", begin, end - begin, event.process, event.thread)

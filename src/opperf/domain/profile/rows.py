@@ -1,0 +1,140 @@
+"""A profile as one table: how often each operator was called, how long it took, and what it held.
+
+Times are seconds and memory bytes. What no profiler told is None, not zero.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from opperf.domain.errors import unknown
+from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.nesting import own_times, parents
+
+#: What rows can stand for, and the kind of span that they are made of.
+GROUPINGS = {
+    **dict.fromkeys(("name", "shape", "module", "stack"), "operator"),
+    "kernel": "kernel",
+}
+#: Groupings of which calls of one row lie within each other.
+NESTED = ("module", "stack")
+#: Lines of Python that tell a stack from another, the innermost ones.
+LINES = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """Calls that belong together: all of one name, of one name and shapes, of one module, stack or kernel.
+
+    `total` is the time between their beginnings and ends, `own` the part that no call within them took, `share` the
+    part of `own` in that of all rows. What was `allocated` or ran on a `device` within calls is counted once, also
+    where calls of a row lie within each other. `flop_rate` is that of the calls whose `flops` are known, in their
+    time on the device where there is one.
+    """
+
+    name: str
+    calls: int
+    total: float
+    own: float
+    mean: float
+    p50: float
+    min: float
+    max: float
+    share: float | None
+    shapes: tuple[tuple[int, ...], ...] = ()
+    module: str = ""
+    backward: bool = False
+    fused: bool = False
+    allocated: int | None = None
+    peak: int | None = None
+    device: float | None = None
+    flops: int | None = None
+    flop_rate: float | None = None
+
+
+def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
+    """Return the rows, those that took most by themselves first; raises `InputError` for an unknown grouping."""
+    if by not in GROUPINGS:
+        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
+    events = profile.of_kind(GROUPINGS[by])
+    keys = [_key(event, by) for event in events]
+    above = parents(events)
+    groups: dict[tuple[object, ...], list[tuple[Event, int, bool]]] = defaultdict(list)
+    for place, own in enumerate(own_times(events)):
+        groups[keys[place]].append((events[place], own, _is_outermost(place, above, keys)))
+    whole = sum(own for calls in groups.values() for _, own, _ in calls)
+    found = [_row(calls, by, whole) for calls in groups.values()]
+    return tuple(sorted(found, key=lambda row: (-row.own, row.name)))
+
+
+def _key(event: Event, by: str) -> tuple[object, ...]:
+    if by in NESTED:
+        return event.module if by == "module" else event.stack[:LINES], event.backward
+    return (event.name, event.shapes) if by == "shape" else (event.name,)
+
+
+def _is_outermost(place: int, above: Sequence[int | None], keys: Sequence[tuple[object, ...]]) -> bool:
+    """Whether a call lies within no other of its own row."""
+    outer = above[place]
+    while outer is not None and keys[outer] != keys[place]:
+        outer = above[outer]
+    return outer is None
+
+
+def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
+    events = [event for event, _, _ in calls]
+    outermost = [event for event, _, is_outermost in calls if is_outermost]
+    first = events[0]
+    own = sum(own for _, own, _ in calls)
+    # Of calls that lie within each other, what they took together is what each took by itself.
+    durations = [own for _, own, _ in calls] if by in NESTED else [event.duration for event in events]
+    return Row(
+        name=_name(first, by),
+        calls=len(calls),
+        total=sum(durations) / 1e9,
+        own=own / 1e9,
+        mean=sum(durations) / len(calls) / 1e9,
+        p50=median(durations) / 1e9,
+        min=min(durations) / 1e9,
+        max=max(durations) / 1e9,
+        share=own / whole if whole else None,
+        shapes=first.shapes if by == "shape" else (),
+        module=_one(event.module for event in events),
+        backward=all(event.backward for event in events),
+        fused=any(event.fused for event in events),
+        allocated=_known(sum, (event.allocated for event in outermost)),
+        peak=_known(max, (event.peak for event in events)),
+        device=_seconds(_known(sum, (event.device for event in outermost))),
+        flops=_known(sum, (event.flops for event in events)),
+        flop_rate=_flop_rate([event for event in events if event.flops]),
+    )
+
+
+def _name(event: Event, by: str) -> str:
+    """Return what the row of a call stands for; a stack, from the inside."""
+    if by == "stack":
+        return " < ".join(event.stack[:LINES]) or "(no stack)"
+    return event.module or "(no module)" if by == "module" else event.name
+
+
+def _flop_rate(events: Sequence[Event]) -> float | None:
+    taken = sum(event.duration if event.device is None else event.device for event in events)
+    return sum(event.flops or 0 for event in events) / (taken / 1e9) if taken else None
+
+
+def _one(values: Iterable[str]) -> str:
+    """Return what all have in common; empty where they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _known(join: Callable[[list[int]], int], values: Iterable[int | None]) -> int | None:
+    found = [value for value in values if value is not None]
+    return join(found) if found else None
+
+
+def _seconds(nanoseconds: int | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1e9

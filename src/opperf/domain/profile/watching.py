@@ -1,0 +1,61 @@
+"""What a profiler is asked to see, and what opperf asks of each framework's profiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from opperf.domain.profile.event import Profile
+
+#: The frameworks whose operators can be watched, in the order in which they are looked for.
+WATCHED = ("torch", "mxnet", "jax")
+#: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.
+ONE_BY_ONE = {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}
+
+#: What is said of a program that paid for its memory, page by page, stands before this.
+FRESH = "fresh pages of memory"
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What is to be seen besides operators and their times.
+
+    `modules` names the module or layer that called each operator; `api` are calls of the framework's own interface.
+    Of MXNet, operators called one by one are `imperative`, those of a compiled graph `symbolic`. `record` is a file for
+    the arguments of every operator, as far as the framework can write one. Before reading and writing the profile would
+    take more than `memory_limit` bytes, what is recorded ends: of PyTorch alone.
+    """
+
+    memory: bool = False
+    shapes: bool = False
+    stacks: bool = False
+    modules: bool = False
+    api: bool = False
+    imperative: bool = True
+    symbolic: bool = True
+    record: str = ""
+    memory_limit: int | None = None
+
+
+class Watcher(Protocol):
+    """One framework's profiler. `backends/<framework>/watcher.py` has one each, called `Watcher`, made from `Watching`.
+
+    `start` and `stop` come in turn, any number of times; what was seen meanwhile adds up until `take` gives it away.
+    """
+
+    #: The framework's name.
+    framework: str
+    #: Whether a copy of this process, made by `os.fork`, can go on with the framework and be watched there.
+    allows_copies: bool
+
+    def start(self) -> None:
+        """Begin to watch; what was asked for before is waited for first, so that it is not seen."""
+
+    def stop(self) -> None:
+        """Wait for everything that was asked for, then watch no more."""
+
+    def take(self) -> Profile:
+        """Return what was seen since the last time, of this process; only while stopped."""
+
+    def step(self, name: str) -> None:
+        """Mark where a step of the program ends; the span is called by its name."""

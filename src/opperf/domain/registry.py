@@ -1,0 +1,127 @@
+"""Names as strings: which frameworks exist, what they are called, and how a user writes an implementation.
+
+Nothing here imports a framework; both sides of the wall share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from opperf.domain.codec import OneOf
+from opperf.domain.errors import InputError, unknown
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework as the parent knows it.
+
+    `module` is what its import is called, `distributions` the packages that bring it, `preset` the requirements of the
+    environment that opperf builds when the name of the framework is given as an environment. `companions` are
+    installed beside any other requirement of it. `mode` is how its users run it when they say nothing.
+    `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that is measured by
+    its own names alone; a command that names no framework does not look for it.
+    """
+
+    name: str
+    module: str
+    distributions: tuple[str, ...]
+    preset: tuple[str, ...]
+    companions: tuple[str, ...] = ()
+    mode: str = "eager"
+    gradients: bool = True
+    neutral: bool = True
+
+    def owns(self, distribution: str) -> bool:
+        """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
+        return any(distribution == known or distribution.startswith(f"{known}-") for known in self.distributions)
+
+
+FRAMEWORKS = {
+    framework.name: framework
+    for framework in (
+        # The companions of a requirement are installed beside it: MXNet 1.x uses names that NumPy 1.24 removed, and
+        # PyTorch's list of its own operators needs `expecttest`.
+        Framework("torch", "torch", ("torch",), ("torch==2.13.0", "numpy", "expecttest"), ("numpy", "expecttest")),
+        Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
+        Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
+        Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),
+        # A node is run as a model of its own, which `onnx` writes.
+        Framework(
+            "onnxruntime",
+            "onnxruntime",
+            ("onnxruntime",),
+            ("onnxruntime==1.31.1", "onnx==1.23.2", "numpy==2.4.6"),
+            ("onnx", "numpy"),
+            mode="compiled",
+            gradients=False,
+            neutral=False,
+        ),
+        # The null framework has a virtual clock and scripted operators; it needs nothing but Python.
+        Framework("null", "opperf", (), ()),
+    )
+}
+#: The environments that go by a name: whose they are, and what they hold. Results are checked in `reference`; FBGEMM's
+#: package fits one PyTorch alone.
+PRESETS = {
+    **{framework.name: (framework.name, framework.preset) for framework in FRAMEWORKS.values()},
+    "reference": ("numpy", (*FRAMEWORKS["numpy"].preset, "scipy==1.17.1")),
+    "fbgemm": ("torch", ("torch==2.13.0", "fbgemm-gpu-cpu==1.8.0", "numpy")),
+}
+#: How an attribute is called that a layer is made with before it is called, by place or name (`build.0`, `build.bias`).
+BUILT = "build."
+#: The attributes of a case whose arguments a data generator of the user's own makes: who, and of what, as JSON. What
+#: else the case says of them is how they look, for whoever plans and reports.
+MADE_BY, MADE_OF = "made.by", "made.of"
+#: What of an operator is measured: alone without a graph, its gradients alone, or a forward with them.
+DIRECTIONS = ("forward", "backward", "forward_backward")
+Direction: TypeAlias = Annotated[str, OneOf(DIRECTIONS)]
+#: The frameworks that a command without `--framework` looks for.
+REAL_FRAMEWORKS = tuple(name for name, known in FRAMEWORKS.items() if known.neutral and name != "null")
+
+
+def framework(name: str) -> Framework:
+    """Return what is known of a framework; raises `InputError` with the known names."""
+    if name not in FRAMEWORKS:
+        raise unknown("framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}")
+    return FRAMEWORKS[name]
+
+
+def is_argument(name: str) -> bool:
+    """Whether an attribute of a case is given to the operator in a call.
+
+    >>> is_argument("axis"), is_argument("build.0"), is_argument("made.by")
+    (True, False, False)
+    """
+    return not name.startswith(BUILT) and name not in (MADE_BY, MADE_OF)
+
+
+def split_implementation(name: str) -> tuple[str | None, str]:
+    """Split `framework:spelling`; the framework is None for a neutral name. Raises `InputError` for half of one.
+
+    >>> split_implementation("torch:aten::add.Tensor")
+    ('torch', 'aten::add.Tensor')
+    >>> split_implementation("add")
+    (None, 'add')
+    """
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix in FRAMEWORKS and not rest.startswith(":"):
+        if not rest:
+            raise InputError(f"`{name}` names no operator", hint=f"write `{prefix}:NAME`")
+        return prefix, rest
+    return None, name
+
+
+def device_named(text: str) -> str:
+    """Return the canonical name of a device; MXNet's spellings are accepted. Raises `InputError` for another.
+
+    >>> device_named("gpu(1)"), device_named("cuda"), device_named("cpu")
+    ('cuda:1', 'cuda:0', 'cpu')
+    """
+    plain = text.strip().lower().replace("(", ":").rstrip(")")
+    kind, _, index = plain.partition(":")
+    if kind == "cpu" and index in ("", "0"):
+        return "cpu"
+    if kind in ("gpu", "cuda") and (index or "0").isdecimal():
+        return f"cuda:{int(index or 0)}"
+    raise InputError(f"no device `{text}`", hint="known: cpu, cuda:0, gpu, gpu(0)", slug="unknown_device")

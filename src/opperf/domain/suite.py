@@ -1,0 +1,136 @@
+"""A suite: an ordered set of cases, each with how often it occurs and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from opperf.domain.case import Case
+from opperf.domain.codec import Amount, Count, decode, read_as
+from opperf.domain.errors import InputError
+from opperf.domain.registry import Direction
+
+SCHEMA_VERSION = 1
+#: What an entry looks like, for those who write one by hand.
+ENTRY = 'write {"case": {"operator": "add", "inputs": {"lhs": {"shape": [2, 3]}, ...}}, "count": 1}'
+
+
+@dataclass(frozen=True)
+class SuiteCase:
+    """A case of a suite. `count` is how often it occurs in its source.
+
+    `directions` are what it is measured in where nobody asks for others; empty are the operator's own. A recorded
+    program has its backward operators as cases of their own, so each of its cases is a forward.
+    """
+
+    case: Case
+    count: Count = 1
+    origin: str = "user"
+    directions: tuple[Direction, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        directions = {"directions": list(self.directions)} if self.directions else {}
+        return {"case": self.case.to_json(), "count": self.count, "origin": self.origin, **directions}
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "case") -> SuiteCase:
+        """Read the JSON form; raises `InputError` that names the place."""
+        if not isinstance(data, dict) or "case" not in data:
+            raise InputError(f"{where}: expected an object with a `case`", hint=ENTRY)
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Calls of a program that no case holds, and why. `recorded` is what all of them took there, if that is known."""
+
+    name: str
+    count: Count
+    reason: str
+    recorded: Optional[Amount] = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "left_out") -> LeftOut:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the cases of a suite were called by: `time` seconds for one call of it, the median of `calls`, unwatched.
+
+    Disturbed calls are left out, and CPU time stands in for wall time, by the rules of every measurement.
+    """
+
+    time: Amount
+    calls: Count
+    framework: str
+    version: str
+    threads: Count
+    clock: str = "wall"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "program") -> Program:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What a suite file holds.
+
+    `program` is known where the cases were captured from one that ran, and so is what was `left_out` of it.
+    """
+
+    name: str
+    source: str
+    cases: tuple[SuiteCase, ...]
+    program: Program | None = None
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """How many calls its cases are."""
+        return sum(entry.count for entry in self.cases)
+
+    def header(self) -> dict[str, Any]:
+        """Return everything but the cases, in JSON form."""
+        program = {} if self.program is None else {"program": self.program.to_json()}
+        left_out = {"left_out": [one.to_json() for one in self.left_out]} if self.left_out else {}
+        return {"name": self.name, "source": self.source, **program, **left_out}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **self.header(),
+            "cases": [entry.to_json() for entry in self.cases],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], where: str) -> Suite:
+        """Read a document; raises `InputError` that names the place."""
+        if not isinstance(data, dict) or data.get("schema_version") != SCHEMA_VERSION:
+            raise InputError(
+                f"{where}: not a suite that this opperf reads", hint=f"expected `schema_version` {SCHEMA_VERSION}"
+            )
+        entries = data.get("cases")
+        if not isinstance(entries, list):
+            raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list", hint=ENTRY)
+        return cls(
+            read_as(str, data.get("name", ""), f"{where}: name"),
+            read_as(str, data.get("source", ""), f"{where}: source"),
+            tuple(SuiteCase.from_json(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
+            read_as(Optional[Program], data.get("program"), f"{where}: program"),
+            read_as(tuple[LeftOut, ...], data.get("left_out", []), f"{where}: left_out"),
+        )

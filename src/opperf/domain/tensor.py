@@ -1,0 +1,356 @@
+"""The description of a tensor: shape, element type, and which values it is filled with. No tensor is allocated here."""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from opperf.domain.codec import decode
+from opperf.domain.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Text of any length, which models of ONNX have.
+STRING = "string"
+#: Bytes of one element, by the name that opperf gives the type in every framework.
+ITEM_SIZES = {
+    "bool": 1,
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "float8_e4m3fn": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1,
+    "float8_e5m2fnuz": 1,
+    "float16": 2,
+    "bfloat16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex32": 4,
+    "complex64": 8,
+    "complex128": 16,
+    STRING: 32,  # what a string of C++ takes by itself; short text lies in it
+}
+#: Of floating types of eight bits, those of the fraction, and what is added to an exponent. Two of PyTorch's are not
+#: here: one holds neither signs nor zeros (float8_e8m0fnu), the other two elements in one (float4_e2m1fn_x2).
+FLOAT8 = {"float8_e4m3fn": (3, 7), "float8_e4m3fnuz": (3, 8), "float8_e5m2": (2, 15), "float8_e5m2fnuz": (2, 16)}
+FLOATS = frozenset({*FLOAT8, "float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128"})
+#: The largest finite numbers of those of eight bits, which `struct` does not know.
+MOST_FLOATS = {
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz"), 57344.0),
+}
+#: How `struct` packs the elements of those that are narrower than Python's own; a bfloat16 reaches as far as a float32.
+PACKED = {
+    **dict.fromkeys(("float16", "complex32"), "e"),
+    **dict.fromkeys(("bfloat16", "float32", "complex64"), "f"),
+}
+DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")
+#: Those that whole numbers and booleans have too.
+INTEGER_DISTRIBUTIONS = ("uniform", "constant", "zeros", "ones", "sorted", "reversed", "sparse:SHARE")
+SPARSE = "sparse:"
+#: Symmetric positive definite matrices in the last two dimensions; an operator asks for them, no command line.
+SPD = "spd"
+#: What `values` is where they are given one by one; at most so many, since they stand wherever the case does.
+LITERAL = "literal"
+MOST_LITERAL = 65_536
+#: Lists within lists are read to this depth, which is more dimensions than any framework has.
+MOST_DIMENSIONS = 64
+#: What the JSON form of a tensor may say.
+KEYS = ("shape", "dtype", "strides", "values", "range", "requires_grad")
+#: What uniform values lie between where nothing is said.
+FLOAT_RANGE = (-1.0, 1.0)
+INTEGER_RANGE = (0, 10)
+
+#: Other spellings people write, and what they mean.
+DTYPE_ALIASES = {
+    "half": "float16",
+    "float": "float32",
+    "single": "float32",
+    "double": "float64",
+    "byte": "uint8",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "bf16": "bfloat16",
+    **{f"{prefix}{bits}": f"float{bits}" for prefix in ("fp", "f") for bits in (16, 32, 64)},
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"c{bits}": f"complex{bits}" for bits in (64, 128)},
+}
+
+
+def dtype_named(name: str) -> str:
+    """Return the canonical name of an element type, or raise `InputError` with the known ones.
+
+    >>> dtype_named("fp16"), dtype_named("BF16")
+    ('float16', 'bfloat16')
+    """
+    plain = name.strip().lower()
+    canonical = DTYPE_ALIASES.get(plain, plain)
+    if canonical not in ITEM_SIZES:
+        known = f"known: {', '.join(ITEM_SIZES)}; and short forms, as in fp16, bf16, i32"
+        raise InputError(f"no dtype `{name}`", hint=known, slug="unknown_dtype")
+    return canonical
+
+
+def distribution_named(text: str) -> str:
+    """Return the name of a distribution; raises `InputError` with the known ones.
+
+    >>> distribution_named("sparse:0.90")
+    'sparse:0.9'
+    """
+    if text.startswith(SPARSE):
+        try:
+            share = float(text.removeprefix(SPARSE))
+        except ValueError:
+            share = math.nan
+        if 0 <= share <= 1:
+            return f"{SPARSE}{share:g}"
+        raise InputError(f"`{text}`: expected a share of zeros between 0 and 1", hint="write for example `sparse:0.9`")
+    if text not in DISTRIBUTIONS[:-1]:
+        known = ", ".join(DISTRIBUTIONS)
+        raise InputError(f"no value distribution `{text}`", hint=f"known: {known}", slug="unknown_values")
+    return text
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a tensor whose elements lie in the order of their indices.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def nested(values: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Return the shape of lists within lists, and their elements in row-major order; raises `InputError`.
+
+    >>> nested([[1, 2, 3], [4, 5, 6]])
+    ((2, 3), [1, 2, 3, 4, 5, 6])
+    """
+    shape: list[int] = []
+    found = [values]
+    while isinstance(found[0], (list, tuple)) and len(shape) < MOST_DIMENSIONS:
+        sizes = {len(item) if isinstance(item, (list, tuple)) else -1 for item in found}
+        if len(sizes) > 1:
+            raise InputError("lists of values differ in length, expected those of a tensor", slug="bad_values")
+        shape.append(sizes.pop())
+        found = list(chain.from_iterable(found))
+        if not found:
+            break
+    return tuple(shape), found
+
+
+def element(value: Any, dtype: str) -> float | int | bool | str:
+    """Return a given value as an element type has it; raises `InputError` where it has no such value.
+
+    >>> element(1, "float32"), element(1.0, "int64"), element("-inf", "float32"), element("-inf", "string")
+    (1.0, 1, -inf, '-inf')
+    """
+    if dtype == STRING and isinstance(value, str):
+        return value
+    if value in ("inf", "-inf", "nan"):  # JSON has no word for these
+        value = float(value)
+    if isinstance(value, (int, float)) and dtype != STRING:
+        if dtype in FLOATS:
+            return _held(value, dtype)
+        low, high = (0, 1) if dtype == "bool" else _bounds(dtype)
+        if low <= value <= high and value == int(value):
+            return bool(value) if dtype == "bool" else int(value)
+    raise InputError(f"found {str(value)[:80]!r}, expected a value of {dtype}", slug="bad_values")
+
+
+def _held(value: float, dtype: str) -> float:
+    """Return a number as it was given; raises `InputError` where the type has none that is nearest to it.
+
+    A decimal may be larger than the largest number of a type and yet mean it, as 3.4028235e+38 in float32.
+    """
+    try:
+        struct.pack("<" + PACKED.get(dtype, "d"), float(value))
+        if math.isinf(value) or abs(value) <= MOST_FLOATS.get(dtype, math.inf) or math.isnan(value):
+            return float(value)
+    except OverflowError:
+        pass
+    shown = f"{value:.6g}" if abs(value) < sys.float_info.max else "a number beyond all floats"
+    raise InputError(f"found {shown}, which {dtype} cannot hold", slug="bad_values")
+
+
+def _bounds(dtype: str) -> tuple[int, int]:
+    bits = 8 * ITEM_SIZES[dtype]
+    return (0, (1 << bits) - 1) if dtype.startswith("u") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+def zero_share(values: str) -> float:
+    """Return the share of zeros in `sparse:SHARE`."""
+    return float(values.removeprefix(SPARSE))
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor to be made: its shape, its dtype and the distribution of its values.
+
+    `values` is `uniform` over `[low, high)` of `range`; `normal`; `constant`, the middle of the range; `zeros`; `ones`;
+    `sorted` or `reversed` over the range; `denormal`; `sparse:SHARE`, uniform with that share of zeros; or `spd`,
+    symmetric positive definite matrices in the last two dimensions. Without a range, floating types take [-1, 1),
+    integers [0, 10) and booleans either value. Strings are whole numbers in digits. `literal` gives each value instead,
+    in row-major order; `values` is then `literal`. `strides` are in elements; None is row-major.
+
+    >>> TensorSpec((2, 3)).nbytes
+    24
+    """
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    strides: tuple[int, ...] | None = None
+    values: str = "uniform"
+    range: tuple[float, float] | None = None
+    requires_grad: bool | None = None
+    literal: tuple[float | int | bool | str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ITEM_SIZES:
+            raise InputError(f"no dtype `{self.dtype}`", hint=f"known: {', '.join(ITEM_SIZES)}")
+        if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in self.shape):
+            raise InputError(
+                f"shape {list(self.shape)} must hold whole numbers >= 0",
+                hint="write for example [64, 1024]; [] is one value",
+            )
+        if self.strides is not None and (
+            len(self.strides) != len(self.shape)
+            or any(not isinstance(n, int) or isinstance(n, bool) for n in self.strides)
+        ):
+            raise InputError(
+                f"strides {list(self.strides)} must hold a whole number for each of {len(self.shape)} dimensions",
+                hint="they count elements; leave `strides` out for a row-major tensor",
+            )
+        if self.literal is not None:
+            self._set_literal(self.literal)
+            return
+        if self.values == SPD:
+            self._check_square()
+        else:
+            object.__setattr__(self, "values", distribution_named(self.values))
+        if self.range is not None and tuple(self.range) == self.default_range:
+            object.__setattr__(self, "range", None)  # said or not, it is the same tensor and the same case
+
+    def _check_square(self) -> None:
+        if len(self.shape) < 2 or self.shape[-1] != self.shape[-2] or not self.is_float:
+            raise InputError(
+                f"shape {list(self.shape)} of {self.dtype} cannot hold positive definite matrices",
+                hint="they are square, and of a floating type",
+                slug="bad_values",
+            )
+
+    def _set_literal(self, given: Sequence[Any]) -> None:
+        """Check given values and keep them as the element type has them: however written, it is the same case."""
+        if self.elements > MOST_LITERAL:
+            raise InputError(
+                f"{self.elements} values are given, expected at most {MOST_LITERAL}",
+                hint="larger tensors have distributions of values",
+                slug="bad_values",
+            )
+        if len(given) != self.elements:
+            raise InputError(
+                f"{len(given)} values are given for the shape {list(self.shape)}, which has {self.elements}",
+                slug="bad_values",
+            )
+        object.__setattr__(self, "literal", tuple(element(value, self.dtype) for value in given))
+        object.__setattr__(self, "values", LITERAL)
+        object.__setattr__(self, "range", None)
+
+    @property
+    def default_range(self) -> tuple[float, float]:
+        """The bounds of uniform values where none are given, the upper one left out."""
+        if self.dtype == "bool":
+            return (0, 2)
+        return FLOAT_RANGE if self.is_float else INTEGER_RANGE
+
+    @property
+    def elements(self) -> int:
+        """How many elements the tensor has."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes its elements take."""
+        return self.elements * ITEM_SIZES[self.dtype]
+
+    @property
+    def is_float(self) -> bool:
+        """Whether a gradient can flow through its elements."""
+        return self.dtype in FLOATS
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form, with everything that has its default value left out but the dtype."""
+        found: dict[str, Any] = {"shape": list(self.shape), "dtype": self.dtype}
+        if self.strides is not None:
+            found["strides"] = list(self.strides)
+        if self.literal is not None:
+            found["values"] = {LITERAL: list(map(_in_json, self.literal))}
+        elif self.values != "uniform":
+            found["values"] = self.values
+        if self.range is not None:
+            found["range"] = [float(bound) for bound in self.range]
+        if self.requires_grad is not None:
+            found["requires_grad"] = self.requires_grad
+        return found
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], where: str = "tensor") -> TensorSpec:
+        """Read the JSON form; raises `InputError`, with `where` for the place in the file."""
+        unknown = set(data) - set(KEYS)
+        if unknown:
+            raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor", hint=f"known: {', '.join(KEYS)}")
+        literal, shape = _literal(data.get("values"), data.get("shape"), where)
+        given = {name: value for name, value in data.items() if literal is None or name != "values"}
+        try:
+            dtype = dtype_named(str(data.get("dtype", "float32")))
+        except InputError as error:
+            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
+        return decode(cls, {**given, "shape": shape}, where, dtype=dtype, literal=literal)
+
+    def __str__(self) -> str:
+        words = ["x".join(str(n) for n in self.shape) if self.shape else "scalar"]
+        words += [self.dtype] if self.dtype != "float32" else []
+        words += [self.values] if self.values != "uniform" else []
+        return " ".join(words)
+
+
+def _literal(values: Any, shape: Any, where: str) -> tuple[tuple[Any, ...] | None, Any]:
+    """Return the values that JSON gives one by one, None where it names a distribution, and the tensor's shape.
+
+    They stand in lists within lists, whose shape then need not be said, or flat.
+    """
+    if not isinstance(values, dict):
+        return None, shape
+    if set(values) != {LITERAL} or not isinstance(values[LITERAL], list):
+        raise InputError(f"{where}: `values` is {str(values)[:80]}, expected {{{LITERAL}: [...]}}", slug="bad_values")
+    try:
+        written, found = nested(values[LITERAL])
+    except InputError as error:
+        raise InputError(f"{where}: {error.message}", slug=error.slug) from error
+    flat = len(written) == 1
+    if shape is not None and not flat and list(written) != shape:
+        raise InputError(f"{where}: values of shape {list(written)}, and `shape` is {shape}", slug="bad_values")
+    return tuple(found), list(written) if shape is None else shape
+
+
+def _in_json(value: float | str) -> float | str:
+    """Return a value as JSON has it, which has no word for some numbers."""
+    return value if isinstance(value, str) or math.isfinite(value) else repr(value)

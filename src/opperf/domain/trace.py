@@ -1,0 +1,176 @@
+"""A recorded workload and what became of it: its operators with their inputs, how often each ran, and what each costs.
+
+Times are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from opperf.domain.case import Case
+from opperf.domain.record import Record, Run
+from opperf.domain.suite import LeftOut, Suite, SuiteCase
+
+
+@dataclass(frozen=True)
+class TracedCase:
+    """A case of a trace. `recorded` is what all `count` calls took when they were recorded, if that is known."""
+
+    case: Case
+    count: int
+    recorded: float | None = None
+
+
+@dataclass(frozen=True)
+class Between:
+    """For how long no operator ran on any thread, of the `span` from the first call's beginning to the last one's end.
+
+    That is Python, the bookkeeping of gradients, waiting for data, and what a recorder adds between calls.
+    """
+
+    seconds: float
+    span: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The operators of one or several trace files, in the order in which each first ran.
+
+    Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it. `joined`
+    says which of the calls the trace of times has. `between` is known where that has all of them, once.
+    """
+
+    source: str
+    cases: tuple[TracedCase, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    clock: str = "host"
+    joined: str | None = None
+    between: Between | None = None
+
+    @property
+    def has_recorded(self) -> bool:
+        """Whether it is known of any call how long it took when it was recorded."""
+        return any(entry.recorded is not None for entry in self.entries)
+
+    @property
+    def entries(self) -> tuple[TracedCase | LeftOut, ...]:
+        """Everything that ran: what is run again and what is not."""
+        return (*self.cases, *self.left_out)
+
+    def suite(self, *, costly_first: bool = False) -> Suite:
+        """Return the cases as a suite, which can be kept in a file.
+
+        With `costly_first` what probably takes most stands first: by recorded time, else by the bytes of all calls.
+        """
+        origin = f"trace:{self.source}"
+        entries = sorted(self.cases, key=_cost, reverse=True) if costly_first else self.cases
+        cases = (SuiteCase(entry.case, entry.count, origin, ("forward",)) for entry in entries)
+        return Suite(self.source, origin, tuple(cases), left_out=self.left_out)
+
+
+def _cost(entry: TracedCase) -> tuple[float, float]:
+    return entry.recorded or 0.0, float(entry.count * entry.case.input_bytes)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One case of a trace, and its record where it was measured."""
+
+    traced: TracedCase
+    record: Record | None
+
+    @property
+    def total(self) -> float | None:
+        """What all calls take by themselves: the median of one, times their number."""
+        time = None if self.record is None else self.record.time
+        return None if time is None else time.median * self.traced.count
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trace that was run again, operator by operator."""
+
+    trace: Trace
+    run: Run
+
+    @cached_property
+    def calls(self) -> tuple[Replayed, ...]:
+        """The cases, the most expensive first, those without a measurement last."""
+        records = {record.trial.case.id: record for record in self.run.records}
+        found = [Replayed(entry, records.get(entry.case.id)) for entry in self.trace.cases]
+        return tuple(sorted(found, key=lambda entry: -(entry.total or 0.0)))
+
+    @cached_property
+    def total(self) -> float:
+        """What all calls that were measured take by themselves."""
+        return sum(entry.total or 0.0 for entry in self.calls)
+
+    def coverage(self) -> dict[str, Any]:
+        """Return how much of the trace was measured, by calls and by recorded time, and both times of that part.
+
+        Times that no Kineto trace gave are None.
+        """
+        measured = [entry for entry in self.calls if entry.total is not None]
+        counts = [entry.count for entry in self.trace.entries]
+        recorded = _sum(entry.recorded for entry in self.trace.entries)
+        known = [entry for entry in measured if entry.traced.recorded is not None]
+        again = _sum(entry.traced.recorded for entry in known)
+        alone = _sum(entry.total for entry in known)
+        calls = sum(entry.traced.count for entry in measured)
+        left_out, between = self.trace.left_out, self.trace.between
+        return {
+            "calls": sum(counts),
+            "measured_calls": calls,
+            "share_of_calls": calls / sum(counts) if counts else None,
+            "left_out_calls": sum(entry.count for entry in left_out),
+            "left_out_recorded": _sum(entry.recorded for entry in left_out),
+            "recorded": recorded,
+            "measured_recorded": again,
+            "share_of_time": again / recorded if again is not None and recorded else None,
+            "between": None if between is None else between.seconds,
+            "span": None if between is None else between.span,
+            "clock": None if recorded is None else self.trace.clock,
+            "standalone": self.total,
+            "ratio": alone / again if alone is not None and again else None,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document: that of the run, with what the trace adds."""
+        return {
+            **self.run.to_json(),
+            "source": self.trace.source,
+            "coverage": self.coverage(),
+            "calls": self.rows(),
+            "left_out": [entry.to_json() for entry in self.trace.left_out],
+        }
+
+    def rows(self) -> list[Mapping[str, Any]]:
+        """Return one row for each case: calls, standalone time of one and of all, shares, and the recorded time."""
+        found: list[Mapping[str, Any]] = []
+        sum_so_far = 0.0
+        for entry in self.calls:
+            sum_so_far += entry.total or 0.0
+            time = None if entry.record is None else entry.record.time
+            alone, recorded = entry.total, entry.traced.recorded
+            found.append(
+                {
+                    "case": entry.traced.case.id,
+                    "count": entry.traced.count,
+                    "time": None if time is None else time.median,
+                    "total": alone,
+                    "share": alone / self.total if alone is not None and self.total else None,
+                    "cumulative": sum_so_far / self.total if alone is not None and self.total else None,
+                    "recorded": recorded,
+                    "ratio": alone / recorded if alone is not None and recorded else None,
+                }
+            )
+        return found
+
+
+def _sum(values: Any) -> float | None:
+    """Return the sum of what is known, None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,239 @@
+"""Numbers with their units, as people read and write them.
+
+Inside opperf every time is seconds and every size bytes; only what is printed is scaled, and only here:
+
+* three significant digits, decimal prefixes, ASCII (`12.3 us`, `4.19 MB`, `1.20 GFLOP/s`);
+* a missing number is an empty string, never a zero;
+* what a person writes (`200ms`, `2%`) is read strictly: anything else is an `InputError` that says what was expected.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TypeAlias
+
+from opperf.domain.errors import InputError
+
+#: Powers of ten with the name of the unit, largest first.
+Scale: TypeAlias = tuple[tuple[int, str], ...]
+
+_PREFIXES: Scale = ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
+_SECONDS: Scale = ((0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"))
+
+_DURATIONS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SIZES: dict[str, int] = {"": 1, "b": 1, **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}}
+_SIZES |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
+_WRITTEN = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z%]*)\s*", re.IGNORECASE)
+
+
+def format_seconds(value: float | None) -> str:
+    """Print a time.
+
+    >>> format_seconds(12.3456e-6), format_seconds(0.00124), format_seconds(0.0009996), format_seconds(None)
+    ('12.3 us', '1.24 ms', '1.00 ms', '')
+    """
+    return _scaled(value, _SECONDS)
+
+
+def format_interval(interval: tuple[float, float] | None) -> str:
+    """Print an interval of times, both ends in the unit of the upper one.
+
+    >>> format_interval((0.00098, 0.00124))
+    '[0.980, 1.24] ms'
+    """
+    if interval is None:
+        return ""
+    low, high = interval
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"[{low}, {high}] s"
+    exponent, unit = _step(high, _SECONDS)
+    return f"[{_digits(low, exponent)}, {_digits(high, exponent)}] {unit}"
+
+
+def format_ratios(interval: tuple[float, float] | None) -> str:
+    """Print an interval of ratios.
+
+    >>> format_ratios((0.98, 1.24))
+    '[0.980, 1.240]'
+    """
+    return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def format_bytes(value: float | None) -> str:
+    """Print a size; whole bytes stay whole.
+
+    >>> format_bytes(4194304), format_bytes(24)
+    ('4.19 MB', '24 B')
+    """
+    return _counted(value, "B")
+
+
+def format_flops(value: float | None) -> str:
+    """Print a number of floating-point operations.
+
+    >>> format_flops(2147483648)
+    '2.15 GFLOP'
+    """
+    return _counted(value, "FLOP")
+
+
+def format_flop_rate(value: float | None) -> str:
+    """Print operations in a second.
+
+    >>> format_flop_rate(1.2e9)
+    '1.20 GFLOP/s'
+    """
+    return _scaled(value, _with_unit("FLOP/s"))
+
+
+def format_byte_rate(value: float | None) -> str:
+    """Print bytes in a second.
+
+    >>> format_byte_rate(23.04e9)
+    '23.0 GB/s'
+    """
+    return _scaled(value, _with_unit("B/s"))
+
+
+def format_count(value: float | None) -> str:
+    """Print how many; under a thousand exactly.
+
+    >>> format_count(312), format_count(48213)
+    ('312', '48.2 k')
+    """
+    return _counted(value, "")
+
+
+def format_bound(share: float | None) -> str:
+    """Print a share either way, rounded up: it is what a change does not exceed.
+
+    >>> format_bound(0.0221), format_bound(0.5), format_bound(None)
+    ('±2.3%', '±50.0%', '')
+    """
+    return "" if share is None else f"±{math.ceil(round(1000 * share, 6)) / 10:.1f}%"
+
+
+def format_percent(value: float | None, *, digits: int = 3) -> str:
+    """Print a fraction as a percentage.
+
+    >>> format_percent(0.02), format_percent(0.01234, digits=2)
+    ('2.00 %', '1.2 %')
+    """
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{_digits(value * 100, 0, digits)} %"
+
+
+def parse_duration(text: str, *, name: str = "duration") -> float:
+    """Read a time in seconds; `name` is what the message calls it. Raises `InputError` for anything else.
+
+    >>> parse_duration("30"), parse_duration("5m"), parse_duration("200ms")
+    (30.0, 300.0, 0.2)
+    """
+    number, unit = _read(text)
+    if number is None or unit not in _DURATIONS or not math.isfinite(number * _DURATIONS[unit]):
+        raise InputError(
+            f"{name} is `{text}`, expected a number and a unit (ns, us, ms, s, m, h; seconds without one)",
+            hint="write for example `30`, `30s`, `5m` or `200ms`",
+            slug="bad_duration",
+        )
+    return number * _DURATIONS[unit]
+
+
+def parse_bytes(text: str, *, name: str = "size") -> int:
+    """Read a size in bytes; `name` is what the message calls it. Raises `InputError` for anything else.
+
+    >>> parse_bytes("512"), parse_bytes("3GB"), parse_bytes("1.5 GiB")
+    (512, 3000000000, 1610612736)
+    """
+    number, unit = _read(text)
+    if number is None or unit not in _SIZES or not math.isfinite(number * _SIZES[unit]):
+        raise InputError(
+            f"{name} is `{text}`, expected a number and a unit (kB, MB, GB, TB, KiB, MiB, GiB; bytes without one)",
+            hint="write for example `500MB` or `3GB`",
+            slug="bad_size",
+        )
+    return round(number * _SIZES[unit])
+
+
+def parse_percent(text: str, *, name: str = "percentage") -> float:
+    """Read a percentage or a fraction below one, as a fraction; `name` is what the message calls it.
+
+    A bare `2` may mean 2 % or 200 %. Raises `InputError` for that, and for what is no percentage.
+
+    >>> parse_percent("2%"), parse_percent("0.02")
+    (0.02, 0.02)
+    """
+    number, unit = _read(text)
+    if number is not None and math.isfinite(number):
+        if unit == "%":
+            return number / 100
+        if not unit and number < 1:
+            return number
+        if not unit:
+            raise InputError(
+                f"{name} is `{text}`, expected a percentage or a fraction below 1",
+                hint=f"write `{text.strip()}%` if you mean {text.strip()} percent",
+                slug="bad_percentage",
+            )
+    raise InputError(
+        f"{name} is `{text}`, expected a percentage or a fraction below 1",
+        hint="write for example `2%` or `0.02`",
+        slug="bad_percentage",
+    )
+
+
+def _read(text: str) -> tuple[float | None, str]:
+    """Split a number from its unit; the number is None when there is none, or something is left over."""
+    found = _WRITTEN.fullmatch(text)
+    return (float(found[1]), found[2].lower()) if found else (None, "")
+
+
+def _with_unit(unit: str) -> Scale:
+    return tuple((exponent, f"{prefix}{unit}") for exponent, prefix in _PREFIXES)
+
+
+def _counted(value: float | None, unit: str) -> str:
+    """Print something that comes in whole pieces."""
+    if value is not None and math.isfinite(value) and abs(value) < 1000 and value == int(value):
+        return f"{int(value)} {unit}".rstrip()
+    return _scaled(value, _with_unit(unit))
+
+
+def _scaled(value: float | None, scale: Scale) -> str:
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0:
+        return f"0 {next(unit for exponent, unit in scale if exponent == 0)}".rstrip()
+    exponent, unit = _step(value, scale)
+    return f"{_digits(value, exponent)} {unit}".rstrip()
+
+
+def _step(value: float, scale: Scale) -> tuple[int, str]:
+    """Return the largest unit in which the rounded value is at least one, or else the smallest."""
+    order = _order(value, 3)
+    return next(((exponent, unit) for exponent, unit in scale if order >= exponent), scale[-1])
+
+
+def _order(value: float, digits: int) -> int:
+    """Return the power of ten of the first digit, after rounding: that of 999.6 is 3, for it prints as 1000."""
+    return int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+
+
+def _digits(value: float, exponent: int, digits: int = 3) -> str:
+    """Print `value` in units of ten to the `exponent`, with an `e` only where zeros would be too many to count."""
+    if value == 0:
+        return "0"
+    mantissa, _, _ = f"{value:.{digits - 1}e}".partition("e")
+    order = _order(value, digits) - exponent
+    if order < -4:
+        return f"{mantissa}e{order:03d}"
+    if order >= digits:
+        return f"{value / 10.0**exponent:.0f}"
+    # The rounded digits are shifted as text: dividing and rounding again may print a neighbour.
+    return f"{float(f'{mantissa}e{order}'):.{digits - 1 - order}f}"

@@ -1,0 +1,87 @@
+"""The user's own ways through PARAM's configs, by name: how entries are gone through, how their arguments are made.
+
+A plugin registers them when it is loaded, which happens in a child alone:
+
+    from opperf.compat.param import ConfigIterator, register_config_iterator
+
+    class Halves(ConfigIterator):
+        ...
+
+    register_config_iterator("Halves", Halves)
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+from opperf.domain.errors import InputError, near
+
+Known = TypeVar("Known")
+
+
+class Registry(Generic[Known]):
+    """Names and what they stand for. A name is taken once."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._known: dict[str, Known] = {}
+
+    def add(self, name: str, known: Known) -> None:
+        """Take a name; raises `ValueError`, as PARAM does, for one that is taken."""
+        if name in self._known:
+            raise ValueError(f"{self._kind} `{name}` is registered already")
+        self._known[name] = known
+
+    def find(self, name: str) -> Known:
+        """Return what a name stands for; raises `InputError` with the names near it."""
+        if name not in self._known:
+            close = near(name, self._known) or self._known
+            hint = f"known: {', '.join(close)}; register it first, where it is your own"
+            raise InputError(f"no {self._kind} `{name}`", hint=hint, slug="param_config")
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+
+class ConfigIterator(abc.ABC):
+    """Goes through `configs[key]`; each step is an id and an entry."""
+
+    def __init__(self, configs: dict[str, Any], key: str, device: str) -> None:
+        self.configs = configs
+        self.key = key
+        self.device = device
+
+    def __iter__(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        return self
+
+    @abc.abstractmethod
+    def __next__(self) -> tuple[Any, dict[str, Any]]:
+        """Return the next id and entry."""
+
+
+class DataGenerator(abc.ABC):
+    """Makes the arguments of an entry of `build` or `input`."""
+
+    @abc.abstractmethod
+    def get_data(self, config: dict[str, Any], device: str) -> tuple[list[Any], dict[str, Any]]:
+        """Return positional arguments, and those by name."""
+
+
+ITERATORS: Registry[type[ConfigIterator]] = Registry("iterator")
+GENERATORS: Registry[type[DataGenerator]] = Registry("data generator")
+
+
+def register_config_iterator(name: str, iterator_class: type[ConfigIterator]) -> None:
+    """Make an iterator known by a name; raises `ValueError` for one that is taken."""
+    ITERATORS.add(name, iterator_class)
+
+
+def register_data_generator(name: str, data_gen_class: type[DataGenerator]) -> None:
+    """Make a generator known by a name; raises `ValueError` for one that is taken."""
+    GENERATORS.add(name, data_gen_class)

@@ -1,0 +1,172 @@
+"""Judge a run against recorded expectations, and make expectations of a run.
+
+Nothing is interleaved with what was measured long ago, so a change beyond the threshold counts only where it is beyond
+what `opperf noise` saw identical code move by on this machine, too. The uncertainty of the expectation counts as much
+as that of the run: both have a value for each process, and the interval is over both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, geometric_mean
+
+from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.expectation import Expectation
+from opperf.domain.floor import Floor, floor_key
+from opperf.domain.plan import Trial
+from opperf.domain.reason import Warning
+from opperf.domain.record import Quantity, Record, Run
+from opperf.parent.analysis.recorded import MACHINE, PROCESSES, Welch, machine_differences, process_logs
+
+#: Reasons of a skip that say nothing of the framework: the trial was not reached.
+UNREACHED = ("budget", "not_run")
+
+
+def expectations_of(run: Run) -> tuple[Expectation, ...]:
+    """Return an expectation for each trial of a run that was measured."""
+    machine = run.environment.get("machine") or {}
+    return tuple(
+        Expectation(
+            record.trial,
+            tuple(math.exp(value) for value in process_logs(record)),
+            memory_peak=None if (peak := _peak(record)) is None else int(peak.value),
+            memory_source=None if peak is None else peak.source,
+            version=_version(record),
+            machine={name: machine.get(name) for name in MACHINE},
+            recorded=run.started,
+        )
+        for record in run.records
+        if process_logs(record)
+    )
+
+
+def updated(old: Sequence[Expectation], new: Sequence[Expectation]) -> tuple[Expectation, ...]:
+    """Return the old expectations with the new ones in their places; what was not measured this time stays."""
+    known = {expectation.trial.key: expectation for expectation in old}
+    return tuple((known | {expectation.trial.key: expectation for expectation in new}).values())
+
+
+def compare_expected(
+    expectations: Sequence[Expectation],
+    run: Run,
+    threshold: float,
+    floors: Mapping[tuple[object, ...], Floor] | None = None,
+) -> list[Comparison]:
+    """Return a comparison for each trial of a run and for each expectation; neither is dropped without the other.
+
+    `threshold` is a share of the time that is expected; `floors` are those of this machine, where they are measured.
+    """
+    expected = {expectation.trial.key: expectation for expectation in expectations}
+    measured = {record.trial.key: record for record in run.records}
+    keys = dict.fromkeys([*measured, *expected])
+    limits = _Limits(threshold, floors or {})
+    return [_compared(expected.get(key), measured.get(key), run, limits) for key in keys]
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What a change must exceed to be one: the user's threshold, and how far identical code moved on this machine."""
+
+    threshold: float
+    floors: Mapping[tuple[object, ...], Floor]
+
+    def floor(self, trial: Trial) -> float:
+        """Return the log-ratio that processes of identical code lay apart by; 0 where that is not measured."""
+        known = self.floors.get(floor_key(trial))
+        return 0.0 if known is None else known.between
+
+
+def _compared(expected: Expectation | None, record: Record | None, run: Run, limits: _Limits) -> Comparison:
+    known = expected or record
+    if known is None:
+        raise ValueError("neither an expectation nor a record")
+    status, verdict = _verdict(expected, record, limits)
+    logs = [] if record is None else process_logs(record)
+    return Comparison(
+        case=known.trial.case,
+        direction=known.trial.direction,
+        base=known.trial.side,
+        new=known.trial.side,
+        verdict=verdict,
+        base_time=None if expected is None else geometric_mean(expected.times),
+        new_time=math.exp(fmean(logs)) if logs else None,
+        memory=_memory(expected, record),
+        warnings=() if expected is None or record is None else _doubts(expected, record, run),
+        status=status,
+        count=known.trial.count,
+    )
+
+
+def _verdict(expected: Expectation | None, record: Record | None, limits: _Limits) -> tuple[str, Verdict]:
+    """Return the status of a comparison, and the verdict on it."""
+
+    def none(status: str, reason: str, settle: str | None = None) -> tuple[str, Verdict]:
+        return status, Verdict("inconclusive" if status == "ok" else status, None, None, reason, 0, settle)
+
+    if record is None:
+        return none("skipped", "expected, but not measured this time")
+    if record.status != "ok":
+        told = "no reason is recorded" if record.reason is None else record.reason.message
+        if record.reason is not None and record.reason.slug in UNREACHED:
+            return none("ok", told, record.reason.hint)
+        gone = record.status == "skipped" and expected is not None
+        return none("failed" if gone else record.status, f"{record.status}: {told}")
+    if expected is None:
+        return none("skipped", "new: no expectation is recorded", "`--update-expected` records one")
+    new, old = process_logs(record), [math.log(value) for value in expected.times]
+    if min(len(old), len(new)) < PROCESSES:
+        reason = f"{len(old)} process(es) behind the expectation and {len(new)} now; both need {PROCESSES}"
+        return none("ok", reason, f"`--processes {PROCESSES}` or more")
+    return "ok", _timed(old, new, limits.threshold, limits.floor(record.trial))
+
+
+def _timed(old: Sequence[float], new: Sequence[float], threshold: float, floor: float) -> Verdict:
+    """Return the verdict on times: a change is one when the whole interval is beyond the threshold and the floor."""
+    test, band = Welch.of(old, new), math.log1p(threshold)
+    ratio, interval = math.exp(test.mean), (math.exp(test.low), math.exp(test.high))
+    if (test.low > band or test.high < -band) and not (test.low > floor or test.high < -floor):
+        reason = f"beyond {threshold:.0%}, but not clear of the {math.expm1(floor):.1%} that identical code moved by"
+        settle = "a live comparison: `opperf gate --base SIDE --new SIDE`"
+        return Verdict("inconclusive", ratio, interval, reason, len(new), settle)
+    if test.low > band:
+        return Verdict("slower", ratio, interval, f"the interval lies above +{threshold:.0%}", len(new))
+    if test.high < -band:
+        return Verdict("faster", ratio, interval, f"the interval lies below 1/{1 + threshold:.2f}", len(new))
+    if test.high < band:
+        return Verdict("same", ratio, interval, f"the interval lies below +{threshold:.0%}", len(new))
+    settle = "more `--processes`, or a wider `--threshold`"
+    return Verdict("inconclusive", ratio, interval, f"the interval holds +{threshold:.0%}", len(new), settle)
+
+
+def _memory(expected: Expectation | None, record: Record | None) -> dict[str, object]:
+    """Return both peaks where they were counted in the same way."""
+    peak = None if record is None else _peak(record)
+    if expected is None or expected.memory_peak is None or peak is None or peak.source != expected.memory_source:
+        return {}
+    peaks = [expected.memory_peak, int(peak.value)]
+    return {"peak": peaks, "same": peaks[0] == peaks[1], "source": peak.source}
+
+
+def _doubts(expected: Expectation, record: Record, run: Run) -> tuple[Warning, ...]:
+    """Name what else changed since the expectation was recorded."""
+    found = []
+    unlike = machine_differences(expected.machine, run.environment.get("machine") or {})
+    if unlike:
+        told = f"the expectation is of another machine ({'; '.join(unlike)})"
+        found.append(Warning("other_machine", told, "keep a file for each kind of machine"))
+    version = _version(record)
+    if None not in (version, expected.version) and version != expected.version:
+        found.append(Warning("other_version", f"version: {expected.version} and {version}"))
+    return tuple(found)
+
+
+def _peak(record: Record) -> Quantity | None:
+    found = record.metrics.get("memory_peak")
+    return found if isinstance(found, Quantity) else None
+
+
+def _version(record: Record) -> str | None:
+    found = record.facts.get("version")
+    return None if found is None else str(found)

@@ -1,0 +1,190 @@
+"""Compare two runs that were recorded at different times: cautiously, since nothing was interleaved.
+
+What changed between the runs (temperature, neighbours, the host's load) is in the difference and cannot be told from
+the code. Hence a change is called only when it is clear of a floor that identical code has been seen to move by
+between runs; everything smaller is inconclusive, and a live comparison would settle it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, variance
+
+from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.floor import Floor, floor_key
+from opperf.domain.measurement import Samples
+from opperf.domain.plan import Side
+from opperf.domain.reason import Warning
+from opperf.domain.record import Record, Run
+from opperf.domain.stats.student import t_quantile
+from opperf.parent.analysis.verdict import CONFIDENCE, Rule
+
+#: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.
+#: Cache-sized operators keep 11-14 % whatever is held still.
+FLOOR = 0.15
+#: Processes of each side that an interval needs.
+PROCESSES = 3
+#: The facts that two machines must share.
+MACHINE = ("cpu", "cores_usable", "kernel", "governor", "memory_total")
+
+
+@dataclass(frozen=True)
+class Welch:
+    """The difference of two means of logs, and its interval, with the variances of both sides as they are."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, old: Sequence[float], new: Sequence[float]) -> Welch:
+        """Return new less old (Welch, Biometrika 34 (1947), 28-35); each needs two values.
+
+        >>> test = Welch.of([0.0, 0.1], [1.0, 1.1])
+        >>> round(test.mean, 2), round(test.low, 2), round(test.high, 2)
+        (1.0, 0.7, 1.3)
+        """
+        parts = [max(variance(values), 1e-24) / len(values) for values in (old, new)]
+        error = math.sqrt(sum(parts))
+        freedom = sum(parts) ** 2 / sum(
+            part**2 / (len(values) - 1) for part, values in zip(parts, (old, new), strict=True)
+        )
+        half = t_quantile((1 + CONFIDENCE) / 2, freedom) * error
+        mean = fmean(new) - fmean(old)
+        return cls(mean, mean - half, mean + half)
+
+
+def compare_runs(
+    old: Run, new: Run, rule: Rule, floors: Mapping[tuple[object, ...], Floor] | None = None
+) -> list[Comparison]:
+    """Return a comparison for each trial of either run; one that only one of them has is listed too.
+
+    Trials match by case, direction, framework, implementation, device and mode: versions, environments and threads are
+    what recorded runs are compared for, and are named where they differ. `floors` are those of this machine.
+    """
+    olds = {_key(record): record for record in old.records}
+    news = {_key(record): record for record in new.records}
+    doubts = _machines(old, new)
+    return [
+        _compared(olds.get(key), news.get(key), rule, floors or {}, doubts) for key in dict.fromkeys([*olds, *news])
+    ]
+
+
+def _key(record: Record) -> tuple[object, ...]:
+    side = record.trial.side
+    return (record.trial.case.id, record.trial.direction, side.framework, side.spelling, side.device, side.mode)
+
+
+def _compared(
+    old: Record | None,
+    new: Record | None,
+    rule: Rule,
+    floors: Mapping[tuple[object, ...], Floor],
+    doubts: tuple[Warning, ...],
+) -> Comparison:
+    known = old or new
+    if known is None:
+        raise ValueError("neither run has the trial")
+    base, other = (old or known).trial.side, (new or known).trial.side
+    verdict = _verdict(old, new, rule, floors)
+    return Comparison(
+        case=known.trial.case,
+        direction=known.trial.direction,
+        base=base,
+        new=other,
+        verdict=verdict,
+        base_time=_typical(old),
+        new_time=_typical(new),
+        warnings=(*doubts, *_sides(base, other), *_versions(old, new)),
+        status=_status(old, new),
+        count=known.trial.count,
+    )
+
+
+def _status(old: Record | None, new: Record | None) -> str:
+    """Return `failed` where a record is, `skipped` where there is nothing to compare, else `ok`."""
+    found = {"skipped" if record is None else record.status for record in (old, new)}
+    return next((status for status in ("failed", "skipped") if status in found), "ok")
+
+
+def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping[tuple[object, ...], Floor]) -> Verdict:
+    if old is None or new is None:
+        return Verdict("skipped", None, None, f"only the {'new' if old is None else 'old'} run has it", 0)
+    values = [process_logs(record) for record in (old, new)]
+    pairs = min(map(len, values))
+    if pairs == 0:
+        status = _status(old, new)
+        reason = f"{old.status} in the old run, {new.status} in the new one"
+        return Verdict("inconclusive" if status == "ok" else status, None, None, reason, 0)
+    settle = f"measure both live: `opperf compare {old.trial.case.operator} --base ... --new ...`"
+    ratio = math.exp(fmean(values[1]) - fmean(values[0]))
+    if pairs < PROCESSES:
+        reason = f"{pairs} process(es) of a side; recorded runs need `--processes {PROCESSES}` at least"
+        return Verdict("inconclusive", ratio, None, reason, pairs, settle)
+    test = Welch.of(*values)
+    interval = (math.exp(test.low), math.exp(test.high))
+    if -rule.band < test.low and test.high < rule.band:
+        return Verdict("same", ratio, interval, f"the interval lies within ±{rule.tolerance:.0%}", pairs)
+    known = _known(old, new, floors)
+    floor = math.log1p(FLOOR) if known is None else known
+    moves = f"the {math.expm1(floor):.1%} that identical code {'may move' if known is None else 'moved'} by"
+    if test.low > max(floor, rule.band) or test.high < -max(floor, rule.band):
+        word = "slower" if test.mean > 0 else "faster"
+        return Verdict(word, ratio, interval, f"beyond {moves} between runs", pairs)
+    reason = f"the runs were not interleaved, and the change is not clear of {moves}"
+    return Verdict("inconclusive", ratio, interval, reason, pairs, settle)
+
+
+def _known(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:
+    """Return the log-ratio that processes of identical code lay apart by, of the noisier side."""
+    known = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
+    return max(known, default=None)
+
+
+def _typical(record: Record | None) -> float | None:
+    """Return the geometric mean of the clean minima of the processes, in seconds."""
+    logs = [] if record is None else process_logs(record)
+    return math.exp(fmean(logs)) if logs else None
+
+
+def process_logs(record: Record) -> list[float]:
+    """Return the log of the clean minimum of each process; without samples, of the summary's."""
+    if record.time is None:
+        return []
+    kept = record.samples.get("time")
+    if not kept:
+        return [math.log(record.time.min)] if record.time.min > 0 else []
+    seen = [Samples.from_json(columns) for columns in kept]
+    least = [min(samples.seconds() or samples.seconds(clean_only=False)) for samples in seen]
+    return [math.log(value) for value in least if value > 0]
+
+
+def _machines(old: Run, new: Run) -> tuple[Warning, ...]:
+    """Name what differs of the machines."""
+    unlike = machine_differences(*(run.environment.get("machine") or {} for run in (old, new)))
+    if not unlike:
+        return ()
+    return (Warning("other_machine", f"the runs are of different machines ({'; '.join(unlike)})", "compare live"),)
+
+
+def machine_differences(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """Return what differs of two machines, by the facts that decide how fast code runs."""
+    return [f"{name}: {old.get(name)} and {new.get(name)}" for name in MACHINE if old.get(name) != new.get(name)]
+
+
+def _sides(base: Side, new: Side) -> tuple[Warning, ...]:
+    unlike = [
+        f"{name}: {getattr(base, name)} and {getattr(new, name)}"
+        for name in ("environment", "threads", "engine", "allocator", "settings")
+        if getattr(base, name) != getattr(new, name)
+    ]
+    return (Warning("other_side", "; ".join(unlike)),) if unlike else ()
+
+
+def _versions(old: Record | None, new: Record | None) -> tuple[Warning, ...]:
+    versions = [None if record is None else record.facts.get("version") for record in (old, new)]
+    if None in versions or versions[0] == versions[1]:
+        return ()
+    return (Warning("other_version", f"version: {versions[0]} and {versions[1]}"),)

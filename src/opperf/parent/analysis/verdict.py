@@ -1,0 +1,247 @@
+"""From log-ratios of pairs of processes to verdicts.
+
+Stage 1 looks at every operator after 5, 8 and 12 pairs, at those counts only and with the error spent over the looks:
+a look after each pair took the coverage of the interval from 95 to 82-88 %. What stands out, by a paired t-test and
+Benjamini and Hochberg's rule over the whole suite, is measured again. Stage 2 has fresh pairs, first as many as the
+spread of stage 1 asks for, and the reported ratio and interval come from it alone: stage 1 was selected for being far
+from one. Only where stage 1 is so clear that the selection cannot matter does it decide alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+
+from opperf.domain.comparison import Verdict
+from opperf.domain.floor import Floor
+from opperf.domain.stats.significance import PairedTest, discoveries
+from opperf.domain.stats.student import t_quantile
+
+#: Pairs at which stage 1 looks, relative to the first; a plan that goes on has each look so much later than the last.
+LOOKS = (1.0, 1.6, 2.4)
+GROWTH = 1.6
+FIRST_PAIRS = 5
+#: Pairs at most, where a comparison is to go on until it is settled.
+MOST_PAIRS = 64
+#: The share of false discoveries that Benjamini and Hochberg's rule lets through to stage 2, over all looks.
+DISCOVERY_RATE = 0.10
+CONFIDENCE = 0.95
+UPPER = (1 + CONFIDENCE) / 2
+#: The confidence at which stage 1 decides alone, from so many pairs. Where no more than one comparison in fifty of its
+#: kind stands out at all, an interval at 99.9 % still holds the truth in 95 % of those that do.
+ONE_STAGE = 0.999
+ENOUGH_FOR_ONE = 5
+#: From so many pairs on, this share at either end is left out of the mean: pairs of identical code have a few that lie
+#: five times as far off as the others.
+TRIMMED_FROM, TRIM = 8, 0.2
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rule of a comparison. `tolerance` is the ratio minus one that nobody minds; `pairs` the first look.
+
+    `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to so many pairs.
+    """
+
+    tolerance: float = 0.02
+    pairs: int = FIRST_PAIRS
+    floor: float = 0.0
+    most: int | None = None
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of pairs at which stage 1 looks.
+
+        >>> Rule().looks, Rule(most=50).looks
+        ((5, 8, 12), (5, 8, 12, 20, 32, 50))
+        """
+        planned = [math.ceil(self.pairs * share) for share in LOOKS]
+        if self.most is None:
+            return tuple(planned)
+        while planned[-1] < self.most:
+            planned.append(math.ceil(planned[-1] * GROWTH))
+        return tuple(dict.fromkeys(min(look, max(self.most, self.pairs)) for look in planned))
+
+    def second_looks(self, stage1: Sequence[float]) -> tuple[int, ...]:
+        """Return the numbers of fresh pairs at which stage 2 looks.
+
+        Fixed before the first of them is measured: what the spread of stage 1 asks for, then the looks that are left.
+        The first is enough for an interval no wider on either side than the tolerance, or than half of what lies
+        between the tolerance and the change that stage 1 saw.
+
+        >>> Rule().second_looks([0.050, 0.052, 0.048, 0.051, 0.049]), Rule().second_looks([0.02, 0.08, 0.01, 0.09, 0.1])
+        ((5, 8, 12), (12,))
+        >>> Rule().second_looks([0.17, 0.23, 0.16, 0.24, 0.25])
+        (5, 8, 12)
+        """
+        seen = abs(fmean(stage1)) - self.band
+        first = self._enough(stdev(stage1), max(self.band, seen / 2))
+        return (first, *(look for look in self.looks if look > first))
+
+    def knowing(self, floor: Floor | None) -> Rule:
+        """Return the rule for an operator whose noise is known: more pairs where it is noisy, and its floor.
+
+        >>> Rule().knowing(None).looks
+        (5, 8, 12)
+        """
+        if floor is None:
+            return self
+        return replace(self, pairs=self._enough(floor.spread, self.band), floor=floor.moved)
+
+    def _enough(self, spread: float, width: float) -> int:
+        """Return how many pairs of that spread make an interval as narrow as `width`, from first to third look."""
+        most = self.looks[: len(LOOKS)][-1]
+        counts = range(self.pairs, most)
+        return next((k for k in counts if t_quantile(UPPER, k - 1) * spread / math.sqrt(k) <= width), most)
+
+    @property
+    def band(self) -> float:
+        """The tolerance as a log-ratio."""
+        return math.log1p(self.tolerance)
+
+    @property
+    def change(self) -> float:
+        """The log-ratio that a change must be beyond."""
+        return max(self.band, self.floor)
+
+
+def spending(looks: Sequence[int]) -> list[float]:
+    """Return the share of the error that each look may spend.
+
+    Lan and DeMets, Biometrika 70 (1983), 659-663, with their function after Pocock, by the share of all pairs.
+
+    >>> [round(share, 2) for share in spending((5, 8, 12))]
+    [0.54, 0.22, 0.24]
+    """
+    spent = [math.log1p((math.e - 1) * look / looks[-1]) for look in looks]
+    return [after - before for before, after in zip([0.0, *spent], spent)]
+
+
+def paired_test(ratios: Sequence[float]) -> PairedTest:
+    """Return the test of the mean of log-ratios, without the ends where there are pairs enough."""
+    return PairedTest.trimmed(ratios, TRIM) if len(ratios) >= TRIMMED_FROM else PairedTest.of(ratios)
+
+
+def sort_out(stage1: Mapping[int, Sequence[float]], look: int, rule: Rule) -> tuple[set[int], set[int]]:
+    """Return which operators are flagged for stage 2, and which are the same, at a look.
+
+    `stage1` holds the log-ratios of the operators that are still open. Every other one goes on to the next look.
+    """
+    tests = {key: paired_test(ratios) for key, ratios in stage1.items() if len(ratios) >= 2}
+    share = spending(rule.looks)[look]
+    believed = discoveries([test.p_value() for test in tests.values()], DISCOVERY_RATE * share)
+    flagged = {
+        key for (key, test), stands_out in zip(tests.items(), believed) if stands_out and abs(test.mean) > rule.band / 2
+    }
+    confidence = 1 - (1 - CONFIDENCE) * share
+    same = {key for key, test in tests.items() if key not in flagged and _inside(test.interval(confidence), rule.band)}
+    return flagged, same
+
+
+def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
+    """Return the verdict on an operator whose first stage needs no second; None where it does.
+
+    Stage 1 is looked at because it stands out. Here that cannot matter: the interval at 99.9 % is beyond the tolerance,
+    and beyond the floor of the operator, and so is each single pair. Of identical code, drawn from the pairs of
+    `benchmarks/false_alarms.py`, one comparison in 75,000 is so.
+    """
+    if len(stage1) < ENOUGH_FOR_ONE:
+        return None
+    test = paired_test(stage1)
+    sign = math.copysign(1.0, test.mean)
+    nearer = min(sign * end for end in test.interval(ONE_STAGE))
+    if min(nearer, *(sign * ratio for ratio in stage1)) <= rule.change:
+        return None
+    reason = f"one stage was enough: all {len(stage1)} pairs and their {ONE_STAGE:.1%} interval are beyond"
+    word = "slower" if test.mean > 0 else "faster"
+    return _verdict(word, test, stage1, f"{reason} {_share(rule.change)}", confidence=ONE_STAGE)
+
+
+def settled(ratios: Sequence[float], rule: Rule) -> Verdict:
+    """Return the verdict on an operator that stage 1 did not flag."""
+    if len(ratios) < 2:
+        return cut_short(ratios, "too few pairs had enough undisturbed samples", _more(rule))
+    test = paired_test(ratios)
+    if _inside(test.interval(CONFIDENCE), rule.band):
+        return _verdict("same", test, ratios, f"the interval lies within {_share(rule.band)}")
+    return _undecided(test, ratios, f"the interval is wider than {_share(rule.band)}", rule)
+
+
+def confirmed(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, share: float = 1.0) -> Verdict:
+    """Return the verdict on an operator that stage 1 flagged, from the fresh pairs of stage 2.
+
+    `share` is what the look may spend of the error.
+    """
+    if len(stage2) < 2:
+        return cut_short(stage1, "too few pairs of the second stage were clean", _more(rule))
+    first, test = paired_test(stage1), paired_test(stage2)
+    interval = test.interval(1 - (1 - CONFIDENCE) * share)
+    if _inside(interval, rule.band):
+        return _verdict("same", test, stage2, "the second stage did not confirm the first")
+    agree = first.mean * test.mean > 0
+    clear = interval[0] > 0 or interval[1] < 0
+    if agree and clear and abs(test.mean) > rule.change:
+        word = "slower" if test.mean > 0 else "faster"
+        return _verdict(word, test, stage2, "both stages agree")
+    if not agree:
+        return _undecided(test, stage2, "the two stages disagree", rule)
+    if not clear:
+        return _undecided(test, stage2, "the second stage is not clear of no change", rule)
+    return _undecided(test, stage2, _not_beyond(rule), rule)
+
+
+def cut_short(ratios: Sequence[float], reason: str, settle: str | None) -> Verdict:
+    """Return the verdict on an operator whose pairs ended before they were enough, with what they say so far."""
+    if len(ratios) < 2:
+        ratio = math.exp(ratios[0]) if ratios else None
+        return Verdict("inconclusive", ratio, None, reason, len(ratios), settle)
+    return _verdict("inconclusive", paired_test(ratios), ratios, reason, settle)
+
+
+def _not_beyond(rule: Rule) -> str:
+    if rule.floor > rule.band:
+        return f"a change is seen, but identical code moves by {math.expm1(rule.floor):.1%} here"
+    return f"a change is seen, but not beyond {_share(rule.band)}"
+
+
+def _share(band: float) -> str:
+    """Write a log-ratio as a share either way, as `±2%`."""
+    return f"±{100 * math.expm1(band):.3g}%"
+
+
+def _inside(interval: tuple[float, float], band: float) -> bool:
+    return -band < interval[0] and interval[1] < band
+
+
+def _verdict(
+    word: str,
+    test: PairedTest,
+    ratios: Sequence[float],
+    reason: str,
+    settle: str | None = None,
+    confidence: float = CONFIDENCE,
+) -> Verdict:
+    low, high = test.interval(confidence)
+    bounds = (math.exp(low), math.exp(high))
+    return Verdict(word, math.exp(test.mean), bounds, reason, len(ratios), settle, confidence)
+
+
+def _undecided(test: PairedTest, ratios: Sequence[float], reason: str, rule: Rule) -> Verdict:
+    return _verdict("inconclusive", test, ratios, reason, _needed(test, ratios, rule))
+
+
+def _needed(test: PairedTest, ratios: Sequence[float], rule: Rule) -> str:
+    """Say how many pairs would make the interval narrow enough to tell this mean from the nearer bound."""
+    margin = abs(abs(test.mean) - rule.band)
+    spread = test.error * math.sqrt(len(ratios))
+    wanted = len(ratios) * 2 if margin <= 0 else math.ceil((2.2 * spread / margin) ** 2) + 2
+    wanted = max(wanted, len(ratios) + 1)
+    if wanted > 20 * len(ratios):
+        return "the change is as large as the tolerance: choose another `--tolerance`"
+    return f"about {wanted} pairs instead of {len(ratios)}: `--settle --max-pairs {wanted}`"
+
+
+def _more(rule: Rule) -> str:
+    return f"a quieter machine, or `--pairs {2 * rule.pairs}`"

@@ -1,0 +1,97 @@
+"""Which operators one call of the user's function runs, or a model in a file, asked of a child that can run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.case import Argument, argument_to_json
+from opperf.domain.code import Code
+from opperf.domain.errors import InputError
+from opperf.domain.message import naming
+from opperf.domain.plan import PROGRAM, Settings, Side
+from opperf.domain.suite import LeftOut, Suite
+from opperf.parent.session import settled_side
+from opperf.parent.workers.pool import Pool
+from opperf.parent.workers.process import OperatorFailure
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The operators of a program as a suite, and those that no suite can hold."""
+
+    suite: Suite
+    notes: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the suite does not hold."""
+        return self.suite.left_out
+
+
+def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None], *, named: bool = False) -> Capture:
+    """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
+
+    `named` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
+    function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
+    does not start or is lost.
+    """
+    with Pool(Settings(timeout=timeout), note) as pool:
+        try:
+            found = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), **naming("code", code))
+        except OperatorFailure as failed:
+            raise _refused(code.name, failed) from failed
+    taken = _taken(found, code.name, "user_code")
+    if not taken.suite.cases and not taken.left_out:
+        raise InputError(
+            f"`{code.name}` calls no operator of {side.framework}",
+            hint="name a function that does the work itself, such as one training step",
+            slug="empty_capture",
+        )
+    return taken
+
+
+def capture_model(
+    path: Path,
+    side: Side,
+    inputs: Mapping[str, Argument],
+    timeout: float,
+    note: Callable[[str], None],
+    *,
+    named: bool = False,
+) -> Capture:
+    """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
+
+    Raises `InputError` for what is no model or does not run; `HarnessError` for a child that does not start or is lost.
+    """
+    if not path.is_file():
+        raise InputError(f"no file `{path}`", hint="name a model that is there, as `model.onnx`", slug="bad_model")
+    given = {name: argument_to_json(value) for name, value in inputs.items()}
+    with Pool(Settings(timeout=timeout), note) as pool:
+        try:
+            found = pool.capture(settled_side(side, named=named), model=str(path.absolute()), inputs=given)
+        except OperatorFailure as failed:
+            said = failed.failure
+            raise InputError(f"`{path}`: {said['message']}", hint=said.get("hint"), slug="bad_model") from failed
+    return _taken(found, str(path), "bad_model")
+
+
+def _taken(found: Mapping[str, Any], where: str, slug: str) -> Capture:
+    """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
+    if found.get("wrong") is not None:
+        raise InputError(f"`{where}`: {found['wrong']}", hint=found.get("hint"), slug=slug)
+    return Capture(Suite.from_json(found["suite"], where), tuple(found.get("notes", ())))
+
+
+def _refused(code: str, failed: OperatorFailure) -> InputError:
+    """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
+    said = failed.failure
+    if said.get("skipped"):
+        return InputError(f"`{code}`: {said['message']}", hint=said["hint"], slug="no_capture")
+    return InputError(
+        f"`{code}` raised {said['exception']}: {said['message']}",
+        hint="it is called without arguments, and must run by itself",
+        slug="user_code",
+    )

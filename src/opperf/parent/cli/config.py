@@ -1,0 +1,98 @@
+"""`opperf config`: look at PARAM's benchmark configs without running them."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from opperf.parent.cli import options
+from opperf.parent.cli.screen import show, tell
+from opperf.parent.reports.layout import Note
+
+if TYPE_CHECKING:
+    from opperf.catalog.param.config import ConfiguredOperator, Workloads
+    from opperf.catalog.param.problems import Problems
+    from opperf.parent.workers.pool import Pool
+
+app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema.", no_args_is_help=True)
+
+
+@app.command("check")
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Configs.")], plugin: options.Plugin = None
+) -> None:
+    """Check configs whole, and tell every mistake with its place.
+
+    It tells what was found there, and what was expected. A framework is asked for its own names, where there are others
+    than PARAM's, and for what iterators and data generators of plugins make.
+    """
+    from opperf.domain.errors import InputError
+    from opperf.domain.plan import Settings
+    from opperf.parent.sources.plugin_file import plugin_file, workloads
+    from opperf.parent.workers.pool import Pool
+
+    wrong = 0
+    own = workloads([plugin_file(path) for path in plugin or ()], installed=True, note=tell)
+    with Pool(Settings(), tell, own.plugins) as pool:
+        for file in files:
+            try:
+                show([Note(_checked(file, pool, own))])
+            except InputError as error:
+                wrong += 1
+                tell(f"error: {error}")
+    if wrong:
+        raise typer.Exit(2)
+
+
+def _checked(file: Path, pool: Pool, own: Workloads) -> str:
+    """Return what to say of a sound config; raises `InputError` for another."""
+    from opperf.catalog.param.config import notes
+    from opperf.catalog.param.document import examined
+    from opperf.catalog.param.problems import refuse
+    from opperf.domain.plan import Side
+    from opperf.parent.planning.configured import unknown_operators
+    from opperf.parent.session import settled_side
+
+    config, problems = examined(file, own)
+    for note in notes([config]):
+        tell(f"note: {note}")
+    asked = (known.meaning.framework for known in config.operators if not known.meaning.certain)
+    for framework in dict.fromkeys(name for name in asked if name is not None):
+        side = settled_side(Side(framework))
+        problems.found += unknown_operators(config, framework, partial(pool.describe, side)).found
+    refuse(str(file), problems.found)
+    count = sum(_count(known, pool, problems) for known in config.operators)
+    refuse(str(file), problems.found)
+    return f"{file}: {len(config.operators)} operators, {count} cases"
+
+
+def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
+    """Return how many cases an operator has; what the user's own code makes of it may be wrong."""
+    from opperf.catalog.param.cases import operator_cases
+    from opperf.domain.plan import Side
+    from opperf.parent.planning.configured import USUAL
+    from opperf.parent.planning.own_code import as_implemented, own_meaning
+    from opperf.parent.planning.workloads import settled
+    from opperf.parent.session import settled_side
+
+    side = Side(known.meaning.framework or USUAL)
+    if known.meaning.is_own or not known.is_settled:
+        side = settled_side(side)  # where nobody is asked, none need be there
+    code = known.meaning.code
+    own = {} if code is None else own_meaning(code, side, pool)
+    whole = settled(known, partial(pool.workload, side), problems)
+    if problems.found:
+        return 0
+    return len([as_implemented(made.case, own) for made in operator_cases(whole, 0)])
+
+
+@app.command("schema")
+def schema() -> None:
+    """Print the JSON schema of configs."""
+    from opperf.catalog.param.schema import schema as made
+
+    typer.echo(json.dumps(made(), indent=2))

@@ -1,0 +1,173 @@
+"""How a command line ends: its errors told in one message, its exit code kept.
+
+* Whatever goes wrong unexpectedly is exit code 3 and one message. 1 is the word of `opperf gate` for a regression, and
+  Python's for everything else. `--debug`, or `OPPERF_DEBUG` in the environment, shows the traceback.
+* Talk never ends a command: where stderr is closed or full it is dropped.
+* A reader of stdout that goes away (`| head`) changes no exit code; a stdout that is closed or full does.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import wraps
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from opperf.domain.errors import HarnessError, OpperfError
+from opperf.parent.cli import places
+from opperf.parent.cli.screen import tell
+
+#: The variable that shows tracebacks, as `--debug` does.
+DEBUG = "OPPERF_DEBUG"
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+#: So much of an unexpected error is told.
+TOLD = 500
+
+_debug = False
+
+
+def debuggable(app: typer.Typer, *, but: Sequence[str] = ()) -> typer.Typer:
+    """Give each command of an application the option `--debug`, `but` those whose words are a script's own."""
+    for one in app.registered_commands:
+        if one.callback is not None and one.name not in but:
+            one.callback = _with_debug(one.callback)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            debuggable(group.typer_instance)
+    return app
+
+
+def show_tracebacks() -> None:
+    """Show the traceback of an error until the command ends."""
+    global _debug
+    _debug = True
+
+
+def _with_debug(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the command with one more option; typer reads it from the signature."""
+    signature = inspect.signature(command, eval_str=True)
+    option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+
+    @wraps(command)
+    def debugged(*words: Any, debug: bool, **given: Any) -> Any:
+        if debug:
+            show_tracebacks()
+        return command(*words, **given)
+
+    vars(debugged)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), option])
+    return debugged
+
+
+def obeyed(command: Callable[[], object]) -> None:
+    """Run a command line, tell its errors, and exit with its code."""
+    global _debug
+    _debug = os.environ.get(DEBUG, "0") not in ("", "0")
+    closed = _open_closed_descriptors()
+    _never_fail_to_talk()
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(_flushed(_code(command) if 1 not in closed else _stdout_closed()))
+
+
+def _code(command: Callable[[], object]) -> str | int | None:
+    """Run a command line, and return the code that it ends with."""
+    try:
+        try:
+            command()
+        finally:
+            places.release()
+    except OpperfError as error:
+        _show_traceback()
+        tell(f"error: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 0
+    except SystemExit as leaving:
+        # `opperf operators | head`: typer leaves with 1, which is the word of `opperf gate`.
+        return 0 if isinstance(leaving.__context__, BrokenPipeError) else leaving.code
+    except Exception as error:
+        _show_traceback()
+        tell(f"error: {_unexpected(error)}")
+        return HarnessError.exit_code
+    return 0
+
+
+def _unexpected(error: Exception) -> str:
+    """Say what went wrong that no code of opperf foresaw."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        place = "" if error.filename is None else f": `{error.filename}`"
+        told = f"the system says: {error.strerror}{place}"
+    elif isinstance(error, MemoryError):
+        told = "out of memory"
+    else:
+        told = f"unexpected {type(error).__name__}: {error}".rstrip(": ")
+    hint = (
+        "" if _debug else "\n\nhint: `--debug` or `OPPERF_DEBUG=1` shows where; what opperf did wrong is worth a report"
+    )
+    return f"{' '.join(told.split())[:TOLD]}{hint}"
+
+
+def _show_traceback() -> None:
+    if _debug:
+        traceback.print_exc()
+
+
+def _stdout_closed() -> int:
+    typer.echo("error: stdout is closed\n\nhint: redirect it, as with `> /dev/null`", err=True)
+    return HarnessError.exit_code
+
+
+def _flushed(code: str | int | None) -> str | int | None:
+    """Return the exit code, which is another one where what was printed cannot go out."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        places.drop_stdout()
+    except OSError as error:
+        places.drop_stdout()
+        typer.echo(f"error: cannot write to stdout: {error.strerror}", err=True)
+        return HarnessError.exit_code
+    return code
+
+
+def _open_closed_descriptors() -> set[int]:
+    """Return which of stdin, stdout and stderr were closed: what is opened next must not be taken for one of them."""
+    closed = set()
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            closed.add(descriptor)
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    return closed
+
+
+class _Talk(io.FileIO):
+    """Stderr, where what cannot be written is dropped."""
+
+    def write(self, text: Any) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            return len(text)
+
+
+def _never_fail_to_talk() -> None:
+    if sys.stderr is sys.__stderr__:  # not what a test or a program put in its place
+        buffer = io.BufferedWriter(_Talk(2, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """Leave as Ctrl-C does, with every finished record kept."""
+    sys.exit(128 + number)

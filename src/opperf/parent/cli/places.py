@@ -1,0 +1,115 @@
+"""The places that a command writes to: proved before anything is measured, held against others until it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import typer
+
+from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.files.destination import is_regular, prove, told
+
+#: The mark of a report stands within so many bytes.
+MARKED = 100
+#: What the running command holds.
+_held = ExitStack()
+
+
+def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> None:
+    """Raise `InputError` for a place that cannot be written, and for one of the files that the command reads."""
+    if place is None:
+        return
+    if any(_same(place, one) for one in inputs if one is not None):
+        raise InputError(
+            f"`{place}` is read by this command, and is not overwritten", hint="write to another place", slug="output"
+        )
+    prove(place)
+
+
+def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable[Path | None] = ()) -> None:
+    """Raise `InputError` for what `check_place` does, and for a file that is neither empty nor a former report.
+
+    A job that runs again writes over its own report. `mark` stands near the beginning of one.
+    """
+    check_place(place, inputs=inputs)
+    if place is None or force:
+        return
+    with told(place):
+        if not is_regular(place) or not place.exists():
+            return
+        with place.open("rb") as file:
+            start = file.read(MARKED)
+    if start and mark.encode() not in start:
+        raise InputError(
+            f"`{place}` is no report of a gate, and is not overwritten",
+            hint="`--force` overwrites it; or name another place",
+            slug="output_exists",
+        )
+
+
+def take_output(
+    output: Path | None,
+    *,
+    force: bool,
+    inputs: Iterable[Path | None] = (),
+    resume: Path | None = None,
+    resumes: bool = False,
+) -> None:
+    """Hold the place of a result until the command ends.
+
+    Raises `InputError` for what `check_place` does, for a place that another command holds, and for a file that would
+    be overwritten: only `force` does that, and `resume` goes on with it. `resumes` says that the verb knows `--resume`.
+    """
+    if output is None:
+        return
+    check_place(output, inputs=inputs)
+    with told(output):
+        if not is_regular(output):
+            return
+    from opperf.parent.store.journal import journal_of
+    from opperf.parent.store.output_lock import OutputLock
+
+    if resumes:
+        prove(journal_of(output))
+    _held.callback(OutputLock(output, ("opperf", *sys.argv[1:])).close)
+    going_on = resume is not None and _same(output, resume)
+    if not force and not going_on and output.exists() and output.stat().st_size:
+        other = f", `--resume {output}` goes on with it" if resumes else ""
+        raise InputError(
+            f"`{output}` exists already and is not overwritten",
+            hint=f"`--force` overwrites it{other}; or name another place",
+            slug="output_exists",
+        )
+
+
+def release() -> None:
+    """Let other commands write to what this one held."""
+    _held.close()
+
+
+def emit(text: str) -> None:
+    """Print data on stdout. Nobody who reads on is no failure; a full disk is, and the data is on stderr then."""
+    try:
+        typer.echo(text, nl=False)
+    except BrokenPipeError:
+        drop_stdout()
+    except OSError as error:
+        drop_stdout()
+        typer.echo(text, nl=False, err=True)
+        raise HarnessError(f"cannot write to stdout: {error.strerror}", slug="stdout") from error
+
+
+def drop_stdout() -> None:
+    """Drop what is still to be printed, and what Python would print at its end."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+
+
+def _same(place: Path, other: Path) -> bool:
+    return os.path.realpath(place) == os.path.realpath(other)

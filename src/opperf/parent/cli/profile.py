@@ -1,0 +1,263 @@
+"""`opperf profile`: run a script with the profiler on, and print which operators it spent its time in."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from opperf.parent.cli import options
+from opperf.parent.cli.script_command import TAKEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from opperf.domain.profile.event import Profile
+    from opperf.domain.trace import Trace
+    from opperf.parent.profile import Options
+
+Option = typer.Option
+#: The page that `--html` writes.
+PAGE = "profile.html"
+#: The exit code of a script that was killed by SIGKILL, and the one where nothing was measured.
+KILLED, NOTHING = 137, 3
+
+
+def profile(
+    context: typer.Context,
+    words: Annotated[
+        Optional[list[str]],
+        typer.Argument(metavar="SCRIPT ARGS", help="A Python script, and what it is given; with `--read`, more files."),
+    ] = None,
+    *,
+    module: Annotated[bool, Option("-m", help="Run a module, as `python -m` does.")] = False,
+    framework: Annotated[
+        Optional[str], Option(metavar="F", help="torch, mxnet, jax; default: all that the script imports.")
+    ] = None,
+    environment: Annotated[
+        Optional[str],
+        Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`; default: one that has the framework."),
+    ] = None,
+    memory: Annotated[bool, Option("--memory", help="What operators allocate.")] = False,
+    shapes: Annotated[bool, Option("--shapes", help="Shapes of what operators are given.")] = False,
+    stacks: Annotated[bool, Option("--stacks", help="Which lines of Python called them.")] = False,
+    modules: Annotated[bool, Option(help="Which modules or layers called them.")] = True,
+    api: Annotated[bool, Option("--api", help="Calls of the framework's own interface.")] = False,
+    granularity: Annotated[
+        str, Option(metavar="bulk|operator", help="operator runs those of MXNet's graphs one by one.")
+    ] = "bulk",
+    allocator: Annotated[
+        str, Option(metavar="default|fixed", help="fixed holds malloc's thresholds still, as `run` does.")
+    ] = "default",
+    memory_limit: Annotated[
+        Optional[str],
+        Option(metavar="SIZE", help="Stop recording before the profile takes more; default: half of what is free."),
+    ] = None,
+    function: Annotated[
+        Optional[str], Option(metavar="MODULE:NAME", help="Only what runs within calls of this function.")
+    ] = None,
+    skip: Annotated[int, Option(metavar="N", min=0, help="Pass over its first calls.")] = 0,
+    calls: Annotated[Optional[int], Option(metavar="N", min=1, help="Then see so many; default: all.")] = None,
+    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="What a row stands for.")] = "name",
+    sort: Annotated[str, Option(metavar="self|total|calls|mean", help="What comes first.")] = "self",
+    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Print so many rows.")] = None,
+    format: options.Format = None,
+    html: Annotated[bool, Option("--html", help="Write a page with the table and the timeline, too.")] = False,
+    tool: Annotated[
+        Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Run under a vendor's profiler, too.")
+    ] = None,
+    save_suite: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Write the operators with their arguments as a suite (PyTorch).")
+    ] = None,
+    output: Annotated[Optional[Path], Option(metavar="DIR", help="Folder of the files; default: this one.")] = None,
+    read: Annotated[
+        Optional[list[Path]], Option(metavar="FILE", help="Print a profile that was written; may be given again.")
+    ] = None,
+    diff: Annotated[
+        Optional[Path],
+        Option(metavar="FILE", help="Compare it with the profile behind it, operator by operator."),
+    ] = None,
+    print_autostart: Annotated[
+        bool, Option("--print-autostart", help="Print the folder for PYTHONPATH that starts the profiler with Python.")
+    ] = False,
+) -> None:
+    """Run a script, and print which operators it spends its time in.
+
+    The script is not changed, and its exit code is kept.
+
+    Options stand before the script or behind it. Everything else is the script's own, and so is all that follows `--`.
+    Each process leaves a file of Chrome trace events, for Perfetto.
+    """
+    if print_autostart:
+        from opperf.parent.workers.package import autostart_folder
+
+        typer.echo(autostart_folder())
+        return
+    from opperf.domain.profile.watching import Watching
+    from opperf.domain.units import parse_bytes
+    from opperf.parent.cli.places import check_place
+    from opperf.parent.profile import Options
+
+    _check(format, by, sort, function, skip, calls)
+    page = (output or Path()) / PAGE if html else None
+    report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
+    if diff is not None:
+        _diff(diff, words or (), format, by, top)
+        return
+    if read:
+        check_place(page)
+        _read([*read, *map(Path, words or ())], report)
+        return
+    watching = Watching(
+        memory=memory,
+        shapes=shapes or by == "shape",
+        stacks=stacks,
+        modules=modules or by == "module",
+        api=api,
+        memory_limit=None if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`"),
+    )
+    check_place(save_suite)
+    asked = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
+    command = _command(words or (), module)
+    if context.meta[TAKEN]:
+        taken = " ".join(context.meta[TAKEN])
+        typer.echo(f"note: `{taken}` is taken by opperf; what follows `--` is the script's own", err=True)
+    _run(command, environment, asked, output or Path(), tool, format, report, save_suite)
+
+
+def _check(format: str | None, by: str, sort: str, function: str | None, skip: int, calls: int | None) -> None:
+    """Raise `InputError` for what would only be found once the script has run."""
+    from opperf.domain.code import is_code
+    from opperf.domain.errors import InputError, unknown
+    from opperf.domain.profile.rows import GROUPINGS
+    from opperf.parent.cli.output import check_format
+    from opperf.parent.reports.profile import SORTS
+
+    check_format(format)
+    if by not in GROUPINGS:
+        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
+    if sort not in SORTS:
+        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
+    if function is None and (skip or calls is not None):
+        raise InputError("`--skip` and `--calls` are of a function", hint="name it with `--function MODULE:NAME`")
+    if function is not None and (not is_code(function) or ".py:" in function):
+        raise InputError(
+            f"`--function` is `{function}`, expected `module:function`",
+            hint="write `__main__:step` for one of the script itself",
+        )
+
+
+def _command(words: Sequence[str], module: bool) -> tuple[str, ...]:
+    """Return what Python is given; raises `InputError` without a script."""
+    from opperf.domain.errors import InputError
+
+    if not words:
+        raise InputError("no script is named", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
+    if not module and not Path(words[0]).exists():
+        raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
+    return ("-m", *words) if module else tuple(words)
+
+
+def _run(
+    command: tuple[str, ...],
+    environment: str | None,
+    asked: Options,
+    output: Path,
+    tool: str | None,
+    format: str | None,
+    report: Callable[[Profile], None],
+    suite: Path | None,
+) -> None:
+    """Run the script, tell what it left, and leave with its exit code."""
+    from opperf.domain.errors import InputError
+    from opperf.domain.profile.watching import WATCHED
+    from opperf.parent import profile as profiled
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.cli.screen import tell
+
+    profiled.check(command, asked)
+    python = profiled.python_for(command, environment, asked, Bar().note)
+    done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
+    for line in (*(f"wrote {file}" for file in done.files), *done.notes):
+        tell(line)
+    if suite is not None:
+        _save_suite(done.recorded, suite)
+    if done.code == KILLED:
+        typer.echo(
+            "the script was killed (SIGKILL), most likely because memory ran out; what was seen of it is lost\n\n"
+            "hint: `--memory-limit` ends the recording sooner, `--function` profiles a part of it; without `--stacks`, "
+            "`--shapes` and `--memory` it takes less",
+            err=True,
+        )
+    elif done.profile is None and tool is None:
+        typer.echo(
+            f"no profile: the script imported none of {', '.join(WATCHED)}\n\n"
+            "hint: `--framework` or `--environment` says which Python it needs",
+            err=True,
+        )
+    if done.profile is not None:
+        try:
+            report(done.profile)
+        except InputError as error:  # the script has run, and its exit code counts
+            tell(f"error: {error}")
+    if done.code:
+        raise typer.Exit(done.code)
+    if asked.function is not None and tool is None and (done.profile is None or not done.profile.events):
+        typer.echo(f"error: nothing was recorded: `{asked.function}` was not called while it was watched", err=True)
+        raise typer.Exit(NOTHING)
+
+
+def _save_suite(recorded: Trace | None, path: Path) -> None:
+    """Write the operators of a script as a suite, and say which of them no suite can hold."""
+    from opperf.parent.cli.output import tell_left_out, write_suite
+
+    if recorded is None:
+        typer.echo(
+            f"no suite: {path} is not written\n\nhint: PyTorch alone records the arguments of operators; "
+            "`opperf capture` makes suites of functions of the others",
+            err=True,
+        )
+        return
+    write_suite(recorded.suite(), path)
+    tell_left_out(recorded.left_out)
+
+
+def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
+    """Print profiles that were written."""
+    from opperf.domain.profile.event import merge
+    from opperf.parent.sources.profile_file import read_profile
+
+    report(merge(read_profile(file) for file in files))
+
+
+def _diff(before: Path, words: Sequence[str], format: str | None, by: str, top: int | None) -> None:
+    """Print two profiles that were written, operator by operator; raises `InputError`."""
+    from opperf.domain.errors import InputError
+    from opperf.parent.cli.screen import screen
+    from opperf.parent.reports.profile_change import render
+    from opperf.parent.sources.profile_file import read_profile
+
+    if len(words) != 1:
+        raise InputError(
+            f"`--diff` is of two profiles, got {1 + len(words)}", hint="write `opperf profile --diff A.json B.json`"
+        )
+    profiles = (read_profile(before), read_profile(Path(words[0])))
+    typer.echo(render(*profiles, format or "console", by=by, top=top, width=screen().width), nl=False)
+
+
+def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
+    """Print the table, and write the page that is asked for."""
+    from opperf.domain.files.destination import write_text
+    from opperf.parent.cli.places import emit
+    from opperf.parent.cli.screen import screen
+    from opperf.parent.reports.profile import render
+
+    chosen = format or "console"
+    emit(render(profile, chosen, by=by, sort=sort, top=top, width=screen().width))
+    if page is not None:
+        from opperf.parent.reports.profile_page import render as whole_page
+
+        write_text(page, whole_page(profile))
+        typer.echo(f"wrote {page}", err=True)

@@ -1,0 +1,121 @@
+"""Progress on stderr: a bar with the time left on a terminal, now and then a line elsewhere.
+
+The bar has no thread of its own. It is drawn between trials, never while a sample is taken.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from opperf.domain.errors import way_out
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Trial
+from opperf.parent.cli.screen import tell
+from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import subject
+
+#: Seconds between two lines where there is no terminal.
+LINE_EVERY = 10.0
+
+
+@contextmanager
+def planning(bar: Bar) -> Iterator[None]:
+    """Take the bar away when planning ends; where it is stopped, say so, and leave as whatever stopped it does."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as stop:
+        bar.close()
+        bar.note("stopped while planning: nothing was measured")
+        raise way_out(stop) from None
+    finally:
+        bar.close()
+
+
+class Bar:
+    """Tells of a run on stderr."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._bar: Progress | None = None
+        self._total = self._count = 0
+        self._began = self._told = time.monotonic()
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        if self._bar is not None:
+            self._bar.console.print(one_line(text), markup=False, highlight=False)
+        else:
+            tell(text)
+
+    def plan(self, framework: str, count: int, total: int) -> None:
+        """Say how many of a framework's own operators were asked for their cases."""
+        if self._console.is_terminal:
+            if self._bar is None:
+                self._bar = self._shown(None)
+            task = self._bar.tasks[0]
+            name = f"planning: asking {framework}"
+            self._bar.update(task.id, description=name, completed=count, total=total or None)
+            self._bar.refresh()
+            return
+        now = time.monotonic()
+        if not total:
+            self._told = now
+            self.note(f"planning: asking {framework} for its own operators")
+        elif now - self._told >= LINE_EVERY:
+            self._told = now
+            self.note(f"planning: {count} of {total} operators of {framework}'s own asked for their cases")
+
+    def begin(self, total: int) -> None:
+        """Show an empty bar."""
+        self._total = total
+        self._began = self._told = time.monotonic()
+        if self._console.is_terminal and total:
+            self._bar = self._shown(total)
+
+    def _shown(self, total: int | None) -> Progress:
+        """Return a bar that is on the terminal."""
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+        )
+        bar.start()
+        bar.add_task("starting", total=total)
+        return bar
+
+    def next(self, trial: Trial) -> None:
+        """Say what is measured now."""
+        name = one_line(f"{subject(trial.case, trial.side)} {trial.side.framework} {trial.direction}")
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=name)
+            self._bar.refresh()
+            return
+        now = time.monotonic()
+        if now - self._told >= LINE_EVERY:
+            self._told = now
+            left = (now - self._began) / max(1, self._count) * (self._total - self._count)
+            self.note(f"{self._count}/{self._total} measured, about {left:.0f} s left; now {name}")
+
+    def done(self, outcome: Outcome) -> None:
+        """Move on by one."""
+        self._count += 1
+        if self._bar is not None:
+            self._bar.advance(self._bar.task_ids[0])
+            self._bar.refresh()
+        if self._count == self._total:
+            self.close()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

@@ -1,0 +1,165 @@
+"""`opperf run`: measure operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from opperf.domain.errors import way_out
+from opperf.parent.cli import options
+from opperf.parent.cli.option_groups import grouped
+from opperf.parent.reports.layout import Heading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from opperf.domain.plan import Plan, Settings
+    from opperf.domain.record import Run
+    from opperf.parent.planning.selection import Selection
+    from opperf.parent.session import Options
+
+#: What a trial takes beyond its samples (inputs, warm-up, latency, memory), and a child to start, in seconds.
+TRIAL_EXTRA, CHILD_START = 0.15, 4.0
+
+
+#: The columns of a plan.
+PLAN = (
+    Heading("operator", least=10),
+    Heading("direction", least=8, common=True),
+    Heading("side", least=14, common=True),
+    Heading("inputs", least=20),
+)
+
+
+@grouped
+def run(
+    operators: options.Operators = None,
+    *,
+    what: options.What,
+    config: options.Config = None,
+    where: options.Where,
+    sampling: options.Sampling,
+    how: options.How,
+    clock: options.Clock = "wall",
+    no_check: options.NoCheck = False,
+    keeping: options.Keeping,
+    report: options.Report,
+    top: Annotated[
+        Optional[int], typer.Option(metavar="N", min=1, help="Print N rows; a suite begins with what takes most.")
+    ] = None,
+) -> None:
+    """Measure operators: time, latency, memory and rates.
+
+    Forward and backward, each framework alone in its process, with honest intervals. The share of the machine's limits
+    that an operator reaches is shown once `opperf doctor --peaks` has measured them.
+    """
+    from opperf.catalog.param.config import notes
+    from opperf.parent.cli.output import check_format, deliver
+    from opperf.parent.cli.places import take_output
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.selecting import inputs, run_options, selection, settings
+
+    wanted = run_options(keeping, report)
+    check_format(report.format)
+    if not keeping.dry_run:
+        read = inputs(operators, what, config or ())
+        take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
+    selected = selection(operators, what, where, config or ())
+    measuring = settings(how, sampling, clock=clock, check=not no_check)
+    for note in notes(selected.configs):
+        tell(f"note: {note}")
+    measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output, top), keeping)
+
+
+def measure(
+    selection: Selection,
+    settings: Settings,
+    wanted: Options,
+    report: Callable[[Run], None],
+    keeping: options.Keeping,
+) -> None:
+    """Measure a selection and report what was measured, also when it was stopped; then leave, as `leave` says.
+
+    A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
+    """
+    from opperf.parent.cli.progress import Bar, planning
+    from opperf.parent.session import Interrupted, Session
+    from opperf.parent.store.journal import journal_of
+
+    bar = Bar()
+    with Session(selection, settings, bar) as session:
+        with planning(bar):
+            plan = session.plan()
+        for name in _idle(selection, plan):
+            bar.note(f"note: nothing here is measured with `--framework {name}`: no operator is neutral or its own")
+        if plan.again:
+            bar.note(f"note: {plan.again} of {len(plan.asked)} trials are equal to earlier ones; each is measured once")
+        if keeping.dry_run:
+            _print_plan(plan)
+            return
+        try:
+            measured = session.run(plan, wanted)
+        except Interrupted as stopped:
+            bar.close()
+            report(stopped.run)
+            if wanted.output is not None:
+                bar.note(f"stopped; go on with `--resume {wanted.output}`")
+            raise way_out(stopped.cause) from None
+    bar.close()
+    report(measured)
+    if wanted.output is not None:
+        journal_of(wanted.output).unlink(missing_ok=True)
+    offer_peaks(measured)
+    leave(measured, strict=keeping.strict)
+
+
+def _idle(selection: Selection, plan: Plan) -> list[str]:
+    """Return the frameworks that were named and measure nothing, as for a config of another one's operators."""
+    from opperf.domain.registry import framework
+
+    busy = {trial.side.framework for trial in plan.trials}
+    return [name for name in selection.frameworks if framework(name).name not in busy]
+
+
+def _print_plan(plan: Plan) -> None:
+    from opperf.parent.cli.screen import show
+    from opperf.parent.reports.layout import Grid
+    from opperf.parent.reports.text import case_text, subject
+
+    rows = []
+    for trial in plan.trials:
+        place = f"{trial.side.framework} ({trial.side.environment}, {trial.side.device}, {trial.side.mode})"
+        rows.append((subject(trial.case, trial.side), trial.direction, place, case_text(trial.case)))
+    show([Grid(PLAN, rows)])
+    settings = plan.settings
+    starts = len({trial.side.process for trial in plan.trials}) * settings.processes
+    seconds = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA) + starts * CHILD_START
+    typer.echo(f"trials: {len(plan.trials)}, processes: {settings.processes}, about {seconds:.0f} s", err=True)
+
+
+def offer_peaks(measured: Run) -> None:
+    """Say how the limits of the machine are measured, where a side has none and something was measured there."""
+    from opperf.parent.session import stored_rates
+
+    known = {(rate.device, rate.threads) for rate in stored_rates()}
+    timed = (record.trial.side for record in measured if record.time is not None)
+    lacking = (side for side in timed if side.framework != "null" and (side.device, side.threads) not in known)
+    side = next(lacking, None)
+    if side is not None:
+        place = f" --device {side.device}" if side.device != "cpu" else ""
+        place += f" --threads {side.threads}" if side.threads != 1 else ""
+        typer.echo(
+            f"note: for shares of peak, `opperf doctor --peaks --framework {side.framework}{place}` measures this "
+            "machine's limits once",
+            err=True,
+        )
+
+
+def leave(measured: Run, *, strict: bool) -> None:
+    """Say how many trials failed; exit with 3 where that counts (`strict`), or where nothing was measured."""
+    failed = sum(record.status == "failed" for record in measured)
+    if failed:
+        typer.echo(f"{failed} of {len(measured.records)} trials failed", err=True)
+    if failed and (strict or not any(record.status == "ok" for record in measured)):
+        raise typer.Exit(3)

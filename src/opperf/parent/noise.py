@@ -1,0 +1,96 @@
+"""Measure how far identical code moves: every operator against itself, by the rules of a comparison, several times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.floor import Floor, NoiseRun
+from opperf.domain.plan import Settings, Trial
+from opperf.parent.analysis.noise import floor_of
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.compare import Comparing, Contest, header
+from opperf.parent.planning.selection import Selection
+from opperf.parent.session import Progress, Session
+from opperf.parent.store.known import FLOORS
+from opperf.parent.workers import machine
+from opperf.parent.workers.package import cache_folder
+
+
+class Noise:
+    """A study of identical code: `run` it, then read `document`, also after it was stopped."""
+
+    def __init__(self, settings: Settings, rule: Rule, progress: Progress) -> None:
+        self._settings = settings
+        self._rule = rule
+        self._progress = progress
+        self._plugins: Sequence[Path] = ()
+        self._found: list[list[Contest]] = []
+        self._facts: dict[str, Any] = {}
+        self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+    def trials(self, selection: Selection) -> Sequence[Trial]:
+        """Return what a selection means, forward where it names no direction; raises `InputError`."""
+        directions, self._plugins = selection.directions or ("forward",), selection.plugins
+        with Session(replace(selection, directions=directions), self._settings, self._progress) as session:
+            return session.plan().trials
+
+    def run(self, trials: Sequence[Trial], repeats: int) -> None:
+        """Compare each trial with itself so many times; the budget is shared out evenly."""
+        budget = self._settings.budget
+        settings = replace(self._settings, budget=None if budget is None else budget / repeats)
+        for repeat in range(repeats):
+            self._progress.note(f"round {repeat + 1} of {repeats}")
+            # Identical code is compared with itself: what it computes is no matter.
+            seeded = replace(settings, seed=settings.seed + repeat, check=False)
+            comparing = Comparing(seeded, self._rule, self._progress.note, plugins=self._plugins)
+            contests = [Contest(trial, trial, trial) for trial in trials]
+            self._found.append(contests)
+            try:
+                comparing.run(contests)
+            finally:
+                self._facts = comparing.facts
+                for warning in dict.fromkeys(one for contest in contests for one in contest.warnings):
+                    self._progress.note(f"warning: {warning.message}")
+
+    def document(self, *, labels: Mapping[str, str], command: Sequence[str]) -> NoiseRun:
+        """Return what was found."""
+        floors, unknown = [], []
+        for several in zip(*self._found):
+            floor = _floor(several, self._started)
+            if floor is None:
+                unknown.append((several[0].key, next((one.failure for one in several if one.failure), None)))
+            else:
+                floors.append(floor)
+        run = header(self._settings, self._started, self._facts, labels=labels, command=command)
+        return NoiseRun(run, tuple(floors), tuple(unknown), self._rule.tolerance)
+
+
+def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
+    """Return the floor that one trial's rounds show together."""
+    decided = [one for one in several if one.failure is None and one.verdict is not None and one.verdict.interval]
+    words = [one.verdict.verdict for one in decided if one.verdict is not None]
+    return floor_of(
+        several[0].key,
+        [pair for one in several for pair in (*one.stage1, *one.stage2)],
+        alarms=sum(word in ("slower", "faster") for word in words),
+        comparisons=len(words),
+        measured=measured,
+    )
+
+
+def prove() -> None:
+    """Raise `InputError` where floors cannot be kept, before any is measured."""
+    FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
+
+
+def store(document: NoiseRun, note: Callable[[str], None]) -> None:
+    """Keep the floors for the comparisons to come on this machine."""
+    if not document.floors:
+        return
+    path = FLOORS.path(cache_folder(), machine.facts())
+    FLOORS.add(path, document.floors)
+    note(f"{len(document.floors)} noise floor(s) kept in {path}")

@@ -1,0 +1,166 @@
+"""The cases of one operator of a selection: the user's own inputs, random ones, or the default ones of each size.
+
+What only a framework knows, its child is asked for through `Asked`, which the session provides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from opperf.catalog import INT64, Operator
+from opperf.catalog.domain_table import within
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.plan import Side
+from opperf.domain.tensor import distribution_named, dtype_named
+from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.large_cases import large_case
+from opperf.parent.sources.random_cases import random_cases
+from opperf.parent.sources.shapes_file import Row
+from opperf.parent.sources.user_inputs import EVERY, case_with, foreign_case, in_one_shape, split_row
+
+
+class Asked(Protocol):
+    """What a side's child answers."""
+
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+        """Return what a name means there, or the user's own code: `{path, operator, arguments, near, reason}`."""
+
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
+        """Return `{paths}` of registered operators, or of one path example `{cases}`."""
+
+    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the user's own iterator or data generator made: `{entries}`, `{described}`, or `{wrong}`."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One operator of the selection: its definition where opperf has one, and the implementation where one is named.
+
+    `takes` are the names of its arguments where it is the framework's own, None where those cannot be told.
+    """
+
+    name: str
+    definition: Operator | None
+    framework: str | None = None
+    path: str | Code | None = None
+    takes: Sequence[str] | None = None
+
+
+def cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[tuple[Case, str]]:
+    """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
+    made: list[tuple[Case, str]] = []
+    given = selection.given
+    if wanted.definition is None:
+        if not given and wanted.framework != "null":
+            made = list(_examples(selection, wanted, side, asked))
+            if not made and not selection.every:
+                raise InputError(
+                    f"opperf has no default inputs for `{wanted.name}`",
+                    hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
+                    slug="no_inputs",
+                )
+        else:
+            made = [(_foreign(selection, wanted, row), "user") for row in given or [Row({})]]
+    elif given:
+        words = _own_words(selection, wanted.definition, side, asked)
+        for row in given:
+            with row.place():
+                values = in_one_shape(wanted.definition, row.values) | dict(selection.attributes)
+                translated = _neutral(wanted.definition, values, side, asked, words)
+                made.append((case_with(wanted.definition, translated), "user"))
+    elif selection.random is not None:
+        drawn = random_cases(wanted.definition, selection.random, seed)
+        made = [(case, f"random:{seed}") for case in drawn]
+    else:
+        made = list(_sized(selection, wanted.definition))
+    if not given:
+        made = list({case.id: (case, origin) for case, origin in made}.values())
+    for case, origin in made:
+        yield from ((one, origin) for one in dict.fromkeys(varied(selection, case)))
+
+
+def _foreign(selection: Selection, wanted: Wanted, row: Row) -> Case:
+    """Return the case of a row for a function that opperf has no definition of.
+
+    Inputs by names that a framework's own operator does not have are refused: it would get them by place.
+    """
+    with row.place():
+        inputs, attributes = split_row(row.values) if row.where else (row.values, {})
+        if EVERY in inputs:
+            takes = f"; it takes {', '.join(wanted.takes)}" if wanted.takes else ""
+            raise InputError(
+                f"opperf does not know which arguments of `{wanted.name}` are tensors{takes}",
+                hint="name them, as in `--input NAME=64x64`",
+                slug="bad_shape",
+            )
+        for name in inputs:
+            if wanted.takes is not None and name not in wanted.takes and not name.isdecimal():
+                raise unknown(f"input of {wanted.name}", name, wanted.takes, hint=f"it takes {', '.join(wanted.takes)}")
+        return foreign_case(wanted.name, inputs, {**attributes, **selection.attributes})
+
+
+def varied(selection: Selection, case: Case) -> Iterator[Case]:
+    """Yield a case in every element type and distribution of values that is asked for."""
+    for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
+        typed = within(case.with_dtype(dtype))
+        for values in dict.fromkeys(map(distribution_named, selection.values or ("uniform",))):
+            yield typed.with_values(values)
+
+
+def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
+    """Yield the case of each size; an operator that is asked for by name must have one."""
+    for size in selection.sizes or ("common",):
+        case = large_case(definition) if size == INT64 else definition.case(size)
+        if case is not None:
+            yield case, f"catalog:{size}"
+        elif definition.name in selection.operators:
+            raise InputError(
+                f"`{definition.name}` has no case of the size `{size}`",
+                hint=f"it has {', '.join(definition.sizes)}",
+                slug="no_such_size",
+            )
+
+
+def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) -> Iterator[tuple[Case, str]]:
+    """Yield the cases that the framework's own description of an operator leads to.
+
+    Where cases are samples of the framework's scaled up, the origin says by how much: `registry:common x64`.
+    """
+    for size in selection.sizes or ("common",):
+        for case in asked.discover(side, wanted.path, size).get("cases", ()):
+            source = "declared" if isinstance(wanted.path, Code) else "registry"
+            scale = f" x{case['scale']}" if case.get("scale", 1) != 1 else ""
+            yield Case.from_json({**case, "operator": wanted.name}), f"{source}:{size}{scale}"
+
+
+def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:
+    """Return how the user's own implementations of an operator, in the same selection, call its arguments."""
+    words: dict[str, str] = {}
+    for code in (name for name in (*selection.operators, *selection.declared) if isinstance(name, Code)):
+        meaning = asked.describe(side, code)
+        if meaning.get("operator") == definition.name:
+            words |= meaning["arguments"]
+    return words
+
+
+def _neutral(
+    definition: Operator, given: Mapping[str, Any], side: Side, asked: Asked, words: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
+    known = (*definition.inputs, *definition.attributes)
+    own: Mapping[str, str] = {}
+    if any(name not in known for name in given):
+        own = {**asked.describe(side, definition.name).get("arguments", {}), **words}
+    for name in given:
+        if name not in known and name not in own:
+            raise unknown(
+                f"input of {definition.name}",
+                name,
+                [*known, *own],
+                hint=f"it takes {', '.join(dict.fromkeys([*known, *own]))}",
+            )
+    return {name if name in known else own[name]: value for name, value in given.items()}

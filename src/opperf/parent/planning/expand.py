@@ -1,0 +1,270 @@
+"""From a selection to the plan: names looked up, cases made, and one trial for each side and direction.
+
+Neutral names are looked up in the catalog. A framework's own names are known only to the framework, so its child is
+asked through `Asked`, which the session provides. So are its registered operators, which opperf has no definition of,
+and example cases of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TypeAlias
+
+from opperf.catalog import DIRECTIONS, INT64, SIZES, Operator, catalog, operator
+from opperf.catalog.groups import GROUPS, check_categories
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.errors import InputError, OpperfError, unknown
+from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
+from opperf.domain.registry import MADE_BY, split_implementation
+from opperf.domain.tensor import distribution_named, dtype_named
+from opperf.parent.planning.cases import Asked, Wanted, cases, varied
+from opperf.parent.planning.configured import ORIGIN, configured
+from opperf.parent.planning.own_code import as_implemented, own_meaning
+from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
+
+#: Told of a framework how many of its own operators, of how many, were asked for their cases.
+Progress: TypeAlias = Callable[[str, int, int], None]
+#: The directions of a command that names none.
+DEFAULT_DIRECTIONS = ("forward", "backward")
+
+
+def _quietly(framework: str, count: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def expand(
+    selection: Selection,
+    settings: Settings,
+    sides: Sequence[Side],
+    asked: Asked,
+    *,
+    registered: bool = True,
+    progress: Progress = _quietly,
+) -> Plan:
+    """Return the plan; raises `InputError` for names that nobody knows and for a selection of nothing.
+
+    A selection of all takes each framework's own registered operators too, but for `registered=False`; `progress` is
+    told how many of them were asked for their cases, which takes the child a while.
+    """
+    _check(selection)
+    check_suite(selection)
+    trials: list[Trial] = []
+    beside = set(selection.operators if selection.suite is not None else ()) & set(_names(selection))
+    lacking = set(map(_text, beside))
+    for side in sides:
+        if selection.suite is not None:
+            chosen = _chosen(selection, side, asked)
+            own = _suite_operators(selection)
+            lacking -= {name for name, one in chosen.items() if one.name in own}
+            trials += merged(_suite_trials(selection, side, chosen))
+        trials += {trial.key: trial for trial in _config_trials(selection, side, asked, settings.seed)}.values()
+        for wanted in _wanted(selection, side, asked) if selection.suite is None else ():
+            trials += _trials(selection, wanted, side, asked, settings.seed)
+        if selection.every and registered:
+            progress(side.framework, 0, 0)
+            own_operators = list(_registered(selection, side, asked))
+            for count, wanted in enumerate(own_operators, 1):
+                trials += _trials(selection, wanted, side, asked, settings.seed)
+                progress(side.framework, count, len(own_operators))
+    if lacking:
+        raise not_in_suite(selection, min(lacking))
+    if not trials:
+        raise _nothing(selection, sides)
+    return Plan(tuple({trial.key: trial for trial in trials}.values()), settings, tuple(trials))
+
+
+def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
+    """Say why a plan is empty: nothing was named, or no operator of what was is left on these sides."""
+    named = [f"`{_text(name)}`" for name in (*selection.operators, *selection.categories)]
+    named += ["`--all`"] if selection.every else []
+    named += ["the suite"] if selection.suite_cases else []
+    if not named:
+        hint = "name operators, or give `--category`, `--all`, `--suite` or `--config`"
+        return InputError("nothing to measure", hint=hint, slug="empty_plan")
+    operators = [member for name in selection.categories for member in GROUPS.get(name, ())]
+    operators += [entry.case.operator for entry in selection.suite_cases]
+    owners = {split_implementation(name)[0] for name in operators} - {None, *(side.framework for side in sides)}
+    hints = [f"they are operators of {owner}: `--framework {owner}`" for owner in sorted(map(str, owners))]
+    hints += ["`--skip` leaves them out"] if selection.skip else []
+    return InputError(
+        f"nothing to measure of {', '.join(named)}",
+        hint=", or ".join(hints) or None,
+        slug="empty_plan",
+    )
+
+
+def _check(selection: Selection) -> None:
+    """Raise `InputError` for a word of the selection that nobody knows, before any child is asked."""
+    check_categories(selection.categories)
+    for name in selection.sizes:
+        if name not in (*SIZES, INT64):
+            raise unknown("size", name, (*SIZES, INT64), hint=f"known: {', '.join((*SIZES, INT64))}")
+    for name in selection.directions:
+        if name not in DIRECTIONS:
+            raise unknown("direction", name, DIRECTIONS, hint=f"known: {', '.join(DIRECTIONS)}")
+    for name in selection.dtypes:
+        dtype_named(name)
+    if selection.random is not None and selection.random < 1:
+        raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
+    check_most("--random", selection.random or 0, "random")
+    if selection.random is not None and (selection.given or selection.sizes):
+        hint = "leave `--input`, `--shapes`, `--attribute` and `--size` out, or `--random`"
+        raise InputError("`--random` draws the inputs", hint=hint)
+    if selection.inputs and selection.rows:
+        raise InputError("`--input` and `--shapes` are given", hint="write all shapes into the file, or leave it out")
+    for name in selection.values:
+        distribution_named(name)
+    for name in (name for name in selection.operators if isinstance(name, str)):
+        if split_implementation(name)[0] is None:
+            operator(name)
+
+
+def _names(selection: Selection) -> tuple[str | Code, ...]:
+    """Return the names that the selection means, and code, in its order, skips left out."""
+    names = list(selection.operators)
+    names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
+    names += [member for group in selection.categories for member in GROUPS.get(group, ())]
+    return tuple(name for name in dict.fromkeys(names) if not _skipped(name, selection))
+
+
+def _skipped(name: str | Code, selection: Selection) -> bool:
+    return any(fnmatchcase(_text(name), pattern) for pattern in selection.skip)
+
+
+def _text(name: str | Code) -> str:
+    return name.name if isinstance(name, Code) else name
+
+
+def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
+    """Yield what the selection asks of one side, each once, however many names mean it."""
+    seen = set()
+    for wanted in (_meant(name, side, asked) for name in _names(selection)):
+        if wanted is not None and (wanted.name, wanted.path) not in seen:
+            seen.add((wanted.name, wanted.path))
+            yield wanted
+
+
+def _meant(name: str | Code, side: Side, asked: Asked) -> Wanted | None:
+    """Return what a name means on a side; None for an operator of another framework's own."""
+    if isinstance(name, Code):
+        return _code(name, side, asked) if name.framework in (None, side.framework) else None
+    prefix, rest = split_implementation(name)
+    if prefix is None:
+        definition = operator(rest)
+        return Wanted(definition.name, definition)
+    return _named(name, rest, side, asked) if prefix == side.framework else None
+
+
+def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
+    """Yield the operators of a framework's registry that the catalog does not measure."""
+    try:
+        paths = asked.discover(side, None, "common").get("paths", ())
+    except OpperfError:  # a framework that does not start says so in the record of each of its trials
+        return
+    for path in paths:
+        name = f"{side.framework}:{path}"
+        if not any(fnmatchcase(name, pattern) for pattern in selection.skip):
+            yield Wanted(name, None, side.framework, path)
+
+
+def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
+    """Return what a framework's own name means to it."""
+    meaning = asked.describe(side, path)
+    if meaning.get("path") is None and meaning.get("operator") is None:
+        if meaning.get("reason") is not None:
+            raise InputError(f"`{name}`: {meaning['reason']}", hint=meaning.get("hint"), slug="unknown_operator")
+        close = [f"{side.framework}:{other}" for other in meaning.get("near", ())]
+        hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
+        raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
+    neutral = meaning.get("operator")
+    if neutral is None:
+        return Wanted(name, None, side.framework, meaning["path"], meaning.get("takes"))
+    definition = operator(neutral)
+    return Wanted(definition.name, definition, side.framework, meaning.get("path"))
+
+
+def _code(code: Code, side: Side, asked: Asked) -> Wanted:
+    """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
+    neutral = own_meaning(code, side, asked)["operator"]
+    definition = None if neutral is None else operator(neutral)
+    return Wanted(code.name if definition is None else definition.name, definition, side.framework, code)
+
+
+def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
+    here = replace(side, implementation=wanted.path)
+    for case, origin in cases(selection, wanted, side, asked, seed):
+        for direction in _directions(selection, wanted.definition, case, tried=origin.startswith("registry:")):
+            yield Trial(case, here, direction, origin)
+
+
+def _directions(selection: Selection, definition: Operator | None, case: Case, *, tried: bool) -> tuple[str, ...]:
+    """Return the directions to measure: those asked for, else the default ones that the operator has.
+
+    Whether an operator of the framework's own has a gradient is known when it runs, and so is `tried`; without
+    floating inputs it has none.
+    """
+    if selection.directions:
+        return tuple(dict.fromkeys(selection.directions))
+    if definition is not None:
+        return tuple(direction for direction in DEFAULT_DIRECTIONS if direction in definition.directions)
+    if tried and any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors()):
+        return DEFAULT_DIRECTIONS
+    return ("forward",)
+
+
+def _suite_operators(selection: Selection) -> set[str]:
+    return {entry.case.operator for entry in selection.suite_cases}
+
+
+def _is_of(name: str | Code, own: set[str]) -> bool:
+    """Whether a suite has cases of a name that is no neutral one, so that nobody need be asked what it means."""
+    return isinstance(name, str) and name in own and name not in catalog()
+
+
+def _chosen(selection: Selection, side: Side, asked: Asked) -> dict[str, Wanted]:
+    """Return the operators that are named beside a suite, by the names that were given."""
+    own = _suite_operators(selection)
+    meant = {
+        _text(name): Wanted(_text(name), None) if _is_of(name, own) else _meant(name, side, asked)
+        for name in _names(selection)
+    }
+    return {name: wanted for name, wanted in meant.items() if wanted is not None}
+
+
+def _suite_trials(selection: Selection, side: Side, chosen: Mapping[str, Wanted]) -> Iterator[Trial]:
+    """Yield the trials of a suite's cases, those of the chosen operators where any are named."""
+    names: dict[str, list[str | Code | None]] = {}
+    for wanted in chosen.values():
+        names.setdefault(wanted.name, []).append(wanted.path)
+    named = names if selection.operators or selection.categories else None
+    for place, entry, path in entries(selection, side.framework, named):
+        prefix, rest = split_implementation(entry.case.operator)
+        code = selection.code(entry.case.operator)
+        if code is None and prefix is None and rest not in catalog():
+            raise unknown("operator", rest, catalog(), hint=f"in {suite_name(selection)}: cases[{place}]")
+        definition = catalog().get(rest) if prefix is None else None
+        here = replace(side, implementation=code or (path if prefix is None else rest))
+        own = _directions(selection, definition, entry.case, tried=True)
+        for case in varied(selection, entry.case):
+            for direction in own if selection.directions else entry.directions or own:
+                yield Trial(case, here, direction, entry.origin, entry.count)
+
+
+def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
+    """Yield the trials of PARAM's configs; the origin of each is its run id."""
+    questions = partial(asked.describe, side), partial(asked.workload, side)
+    for made in configured(selection.configs, side.framework, seed, *questions):
+        code = made.meaning.code
+        whole = made.case if code is None else as_implemented(made.case, own_meaning(code, side, asked))
+        definition = catalog().get(whole.operator)
+        path = code or made.meaning.implementation
+        here = side if path is None else replace(side, implementation=path)
+        # What a data generator of the user's own makes is of its own element type.
+        for case in [whole] if MADE_BY in whole.attributes else varied(selection, whole):
+            for direction in _directions(selection, definition, case, tried=False):
+                yield Trial(case, here, direction, f"{ORIGIN}{made.run_id}")

@@ -1,0 +1,105 @@
+"""What a user asks for, before anything is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from opperf.catalog.param.config import ParamConfig
+from opperf.domain.code import Code, check_name, own_name
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Trial
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.parent.sources.shapes_file import Row
+from opperf.parent.sources.suite_file import read_suite
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Operators by name, category or all; where to measure them; with which inputs.
+
+    Each entry of `inputs`, and of `rows`, makes one case of every operator; names are neutral ones or the framework's
+    own. In `rows`, which a file has, attributes stand beside the inputs. `plugins` are files of the user's own: they
+    declare the functions in `declared`, register operators with a framework, and have iterators and data generators for
+    `configs`. Empty fields mean the defaults that `sides` and `expand` choose.
+
+    A name is a `str`, whoever wrote it; `Code` is made of what the user names, and never of what stands in a file.
+    """
+
+    operators: Sequence[str | Code] = ()
+    categories: Sequence[str] = ()
+    every: bool = False
+    skip: Sequence[str] = ()
+    suite: Path | Suite | None = None
+    configs: Sequence[ParamConfig] = ()
+    plugins: Sequence[Path] = ()
+    declared: Sequence[Code] = ()
+    frameworks: Sequence[str] = ()
+    environments: Sequence[str] = ()
+    devices: Sequence[str] = ()
+    modes: Sequence[str] = ()
+    dtypes: Sequence[str] = ()
+    sizes: Sequence[str] = ()
+    directions: Sequence[str] = ()
+    inputs: Sequence[Mapping[str, Any]] = ()
+    rows: Sequence[Row] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    values: Sequence[str] = ()
+    random: int | None = None
+    threads: int = 1
+    engine: str = "naive"
+    allocator: str = "fixed"
+
+    @property
+    def given(self) -> list[Row]:
+        """What the user gives the operators, a row for each case; empty where they have cases of their own."""
+        alone = [Row({})] if self.attributes else []
+        return [*map(Row, self.inputs), *self.rows] or alone
+
+    @cached_property
+    def whole_suite(self) -> Suite | None:
+        """The suite, read; raises `InputError` for a file that is none."""
+        return self.suite if self.suite is None or isinstance(self.suite, Suite) else read_suite(self.suite)
+
+    @cached_property
+    def suite_cases(self) -> tuple[SuiteCase, ...]:
+        """The cases of the suite; raises `InputError` for a file that is none, or names code that the user does not."""
+        suite = self.whole_suite
+        if suite is None:
+            return ()
+        where = suite.name if isinstance(self.suite, Suite) else str(self.suite)
+        for i, entry in enumerate(suite.cases):
+            if self.code(entry.case.operator) is None:
+                check_name(entry.case.operator, f"{where}: cases[{i}]")
+        return suite.cases
+
+    def measurable(self, trial: Trial, where: str) -> Trial:
+        """Return a trial of a file, with code where the user names it; raises `InputError` where they do not.
+
+        Programs and variables of the environment are the user's to name too.
+        """
+        side, named = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
+        if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in named:
+            raise InputError(
+                f"{where}: a file does not say which program is run, and this is measured with `{side.environment}`",
+                hint=f"name it yourself: `--environment {side.environment}`",
+                slug="code_in_file",
+            )
+        if side.variables:
+            raise InputError(f"{where}: variables of the environment are not set by a file", slug="code_in_file")
+        name = own_name(trial.side.implementation)
+        if name is None:
+            return trial
+        code = self.code(name)
+        if code is None:
+            check_name(str(trial.side.implementation), where)
+        return replace(trial, side=replace(trial.side, implementation=code))
+
+    def code(self, name: str) -> Code | None:
+        """Return the code that the user named and a file has the name of; None for code that the user did not name."""
+        own = [*self.declared, *(code for code in self.operators if isinstance(code, Code))]
+        return next((code for code in own if code.name == own_name(name) or code.name == name), None)

@@ -1,0 +1,118 @@
+"""A side as a user writes it, one word and then settings.
+
+    (framework[==version] | environment | python=PATH | implementation)[;key=value]...
+
+torch                     torch where it imports, or in the environment that opperf builds
+numpy==1.26.4             a version
+mxnet-mkl==1.6.0          a flavour
+python=/opt/mine/bin/python;framework=torch
+torch:aten::mm            an implementation
+torch;threads=2;mode=compiled;dtype=float64;env.OMP_NUM_THREADS=1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from opperf.domain.code import Code, check_name, named
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
+from opperf.domain.registry import FRAMEWORKS, device_named, framework, split_implementation
+from opperf.domain.tensor import dtype_named
+
+KEYS = (*HOW, "dtype", "framework")
+HINT = "write torch, numpy==1.26.4, python=PATH;framework=torch or torch:aten::mm, then ;threads=2 and the like"
+
+
+@dataclass(frozen=True)
+class SideText:
+    """A side that was read: where and how, and a dtype that overrides the case's on this side alone."""
+
+    text: str
+    side: Side
+    dtype: str | None = None
+
+
+def read_side(text: str) -> SideText:
+    """Read a side of a file; raises `InputError` that says which word was not understood, and for code."""
+    check_name(text.partition(";")[0].strip(), "a side")
+    return _read(text)
+
+
+def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: None) -> SideText:
+    """Read a side that the user names, whose implementation may be their own code; raises `InputError`.
+
+    `usual` says which framework code is for, where the side does not.
+    """
+    first, *rest = text.split(";")
+    own = named(first.strip())
+    if isinstance(own, Code) and own.framework is None:
+        keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
+        owner = keys.get("framework") or usual(own)
+        if owner is None:
+            raise InputError(f"`{own.name}` does not tell its framework", hint="add `;framework=torch`")
+        text = ";".join([f"{framework(owner).name}:{own}", *rest])
+    found = _read(text)
+    name = found.side.implementation
+    code = None if name is None else named(f"{found.side.framework}:{name}")
+    return replace(found, side=replace(found.side, implementation=code)) if isinstance(code, Code) else found
+
+
+def _read(text: str) -> SideText:
+    first, *rest = [word.strip() for word in text.split(";")]
+    if not first:
+        raise InputError(f"`{text}` is no side", hint=HINT)
+    keys = dict(_pair(word, text) for word in rest if word)
+    name, environment, path = _place(first, keys.pop("framework", None))
+    settings = {key: value for key, value in keys.items() if key not in KEYS}
+    side = Side(
+        framework=name,
+        environment=environment,
+        device=device_named(keys.get("device", "cpu")),
+        mode=_one_of(keys.get("mode", FRAMEWORKS[name].mode), MODES, "mode"),
+        threads=_threads(keys.get("threads", "1")),
+        implementation=path,
+        engine=_one_of(keys.get("engine", "naive"), ENGINES, "engine"),
+        allocator=_one_of(keys.get("allocator", "fixed"), ALLOCATORS, "allocator"),
+        settings=settings,
+    )
+    dtype = keys.get("dtype")
+    return SideText(text, side, None if dtype is None else dtype_named(dtype))
+
+
+def _place(first: str, named: str | None) -> tuple[str, str, str | None]:
+    """Return framework, environment and implementation."""
+    prefix, path = split_implementation(first)
+    if prefix is not None:
+        return prefix, "current", path
+    if first in FRAMEWORKS:
+        return first, "current", None
+    spec = EnvironmentSpec.parse(first)
+    name = named or spec.framework
+    if name is None:
+        raise InputError(f"`{first}` does not tell its framework", hint="add `;framework=torch`")
+    return framework(name).name, spec.text, None
+
+
+def _pair(word: str, text: str) -> tuple[str, str]:
+    key, equals, value = (part.strip() for part in word.partition("="))
+    if not equals or not key or not value:
+        raise InputError(f"`{word}` in `{text}`: expected key=value", hint=HINT)
+    if key not in KEYS and not key.startswith(VARIABLE) and not text.startswith("null"):
+        raise unknown("key", key, KEYS, hint=f"known: {', '.join(KEYS)}, {VARIABLE}NAME")
+    return key, value
+
+
+def _one_of(value: str, known: tuple[str, ...], key: str) -> str:
+    if value not in known:
+        raise unknown(key, value, known, hint=f"known: {', '.join(known)}")
+    return value
+
+
+def _threads(value: str) -> int:
+    if not value.isdecimal() or len(value) > 18 or int(value) < 1:
+        raise InputError(f"`threads={value}`: expected a whole number >= 1")
+    check_most("threads", int(value), "threads")
+    return int(value)

@@ -1,0 +1,92 @@
+"""The user's own iterators and data generators in a plan: what they make of a config, asked of the child that has them.
+
+An iterator's entries are checked as those of a file are. What a generator makes is described in the case, and made anew
+where it is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from opperf.catalog.param.cases import check, entry_of, named_specs
+from opperf.catalog.param.config import ConfiguredOperator, Described, Entry, Spec, Way
+from opperf.catalog.param.document import read_spec
+from opperf.catalog.param.grammar import CONFIG_KEYS
+from opperf.catalog.param.problems import Problems, key
+from opperf.domain.case import Argument, argument_from_json
+from opperf.domain.files.json_text import shown
+
+#: Has a child iterate or generate: the verb, and what it is told.
+Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+
+
+def settled(known: ConfiguredOperator, ask: Ask, problems: Problems) -> ConfiguredOperator:
+    """Return an operator of a config of which nothing is left to the user's own code; `problems` take what is wrong."""
+    if known.is_settled:
+        return known
+    settling = _Settling(ask, problems)
+    before = len(problems.found)
+    places = (f"{known.place}.config[{i}]" for i in range(len(known.entries)))
+    found = replace(known, entries=tuple(map(settling.entry, known.entries, places)))
+    if len(problems.found) == before:
+        check(found, problems)
+    return found
+
+
+@dataclass(frozen=True)
+class _Settling:
+    ask: Ask
+    problems: Problems
+
+    def entry(self, entry: Entry, place: str) -> Entry:
+        """Return an entry with what its ways make of it."""
+        parts: list[tuple[tuple[Spec, ...], bool]] = []
+        for part, specs, way, swept in zip(CONFIG_KEYS, (entry.builds, entry.inputs), entry.ways, entry.swept):
+            inside, found = key(place, part), specs or ()
+            if way.iterator is not None and part in entry.given:
+                found, swept = self._gone_through(entry.given, part, way, inside), False
+            if way.generator is not None and found:
+                found, swept = self._made(found, way.generator, inside, swept=swept), False
+            parts.append((found, swept))
+        (builds, builds_swept), (inputs, inputs_swept) = parts
+        return Entry(builds or None, inputs, (builds_swept, inputs_swept))
+
+    def _gone_through(self, given: Mapping[str, Any], part: str, way: Way, place: str) -> tuple[Spec, ...]:
+        """Return the entries that an iterator gives, each with its id."""
+        answer = self._answer("iterate", {"iterator": way.iterator, "config": given, "part": part}, place)
+        if not answer.get("entries", True):
+            self.problems.add(place, f"`{way.iterator}` gave no entry")
+        specs = []
+        for i, (name, entry) in enumerate(answer.get("entries", ())):
+            inside = f"{place}, step {i} of `{way.iterator}`"
+            if not isinstance(name, (str, int)):
+                self.problems.add(inside, f"found {shown(name)}, expected an id: a number or a short name")
+                continue
+            told = {**entry, "id": str(name)} if isinstance(entry, dict) else entry
+            specs.append(read_spec(told, inside, self.problems, sweeps=False, way=way))
+        return tuple(specs)
+
+    def _made(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:
+        """Return entries with descriptions of what a generator makes of them."""
+        plain = [(spec.id or str(i), spec) for i, spec in enumerate(specs)]
+        named = list(named_specs(specs, swept=True)) if swept else plain
+        asked = {"generator": generator, "entries": [entry_of(spec) for _, spec in named]}
+        described = self._answer("generate", asked, place).get("described", ())
+        return tuple(
+            replace(spec, id=name, described=Described(generator, *_arguments(said, place)))
+            for (name, spec), said in zip(named, described)
+        )
+
+    def _answer(self, verb: str, asked: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+        answer = self.ask(verb, asked)
+        if answer.get("wrong") is not None:
+            self.problems.add(place, str(answer["wrong"]), answer.get("hint"))
+        return answer
+
+
+def _arguments(said: Mapping[str, Any], place: str) -> tuple[tuple[Argument, ...], Mapping[str, Argument]]:
+    """Return the arguments of a description by place and by name."""
+    args = tuple(argument_from_json(value, place) for value in said["args"])
+    return args, {name: argument_from_json(value, place) for name, value in said["kwargs"].items()}

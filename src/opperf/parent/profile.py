@@ -1,0 +1,234 @@
+"""Run a script with the profiler on: nothing in the script is changed, and its exit code is handed on.
+
+The profiler starts with Python, in every process of the script (`sitecustomize.py`), and leaves a file of each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from opperf.domain.environment import CURRENT, EnvironmentSpec
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.files.scratch import ScratchFolder
+from opperf.domain.plan import ALLOCATORS
+from opperf.domain.profile.event import Profile, merge
+from opperf.domain.profile.saved import save
+from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
+from opperf.domain.registry import framework
+from opperf.domain.trace import Trace
+from opperf.parent.sources.execution_trace.reading import read_traces
+from opperf.parent.sources.profile_file import read_profile
+from opperf.parent.sources.script_text import check_function, frameworks_of
+from opperf.parent.workers import script
+from opperf.parent.workers.interpreters import interpreter
+from opperf.parent.workers.package import autostart_folder
+from opperf.parent.workers.process import child_variables
+
+#: How MXNet runs the operators of a graph, and the variables that make it run them one by one.
+GRANULARITIES: Mapping[str, Mapping[str, str]] = {
+    "bulk": {},
+    "operator": ONE_BY_ONE,
+}
+#: The framework that records the arguments of its operators.
+RECORDS = "torch"
+#: The file of all processes together, where there are several.
+MERGED = "profile.json"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else.
+
+    With `record` the arguments of its operators are recorded, of which a suite can be made. The allocator is the
+    script's own, or `fixed` as that of a measured operator is.
+    """
+
+    watching: Watching = field(default_factory=Watching)
+    framework: str | None = None
+    granularity: str = "bulk"
+    function: str | None = None
+    skip: int = 0
+    calls: int | None = None
+    record: bool = False
+    allocator: str = "default"
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for what no profiler can do."""
+        if self.framework is not None and framework(self.framework).name not in (*WATCHED, "null"):
+            raise InputError(
+                f"the operators of {self.framework} cannot be profiled",
+                hint=f"known: {', '.join(WATCHED)}",
+                slug="no_profiler",
+            )
+        if self.granularity not in GRANULARITIES:
+            raise unknown("granularity", self.granularity, GRANULARITIES, hint=f"known: {', '.join(GRANULARITIES)}")
+        if self.allocator not in ALLOCATORS:
+            raise unknown("allocator", self.allocator, ALLOCATORS, hint=f"known: {', '.join(ALLOCATORS)}")
+
+    def variables(self, folder: Path, ranges: str | None = None) -> dict[str, str]:
+        """Return the environment variables that tell the profiler; `ranges` is what a vendor's tool reads."""
+        told = {
+            "framework": self.framework,
+            **{name: getattr(self.watching, name) for name in ("memory", "shapes", "stacks", "modules", "api")},
+            "granularity": self.granularity,
+            "function": self.function,
+            "skip": self.skip,
+            "calls": self.calls,
+            "ranges": ranges,
+            "record": self.record,
+            "allocator": self.allocator,
+            "memory_limit": self.watching.memory_limit,
+        }
+        return {
+            "OPPERF_PROFILER_AUTOSTART": "1",
+            "OPPERF_PROFILER_OPTIONS": json.dumps(told),
+            "OPPERF_PROFILER_OUTPUT": str(folder),
+            "OPPERF_PROFILER_QUIET": "1",
+            **GRANULARITIES[self.granularity],
+        }
+
+    def notes(self, profile: Profile) -> tuple[str, ...]:
+        """Return what a reader of the profile must know of how the script was run."""
+        return (*self._of_memory(profile), *self._of_limit(profile), *self._of_granularity(profile))
+
+    def _of_memory(self, profile: Profile) -> tuple[str, ...]:
+        if not any(FRESH in note for note in profile.notes):
+            return ()
+        if self.allocator == "fixed":
+            return (
+                "memory is mapped afresh although freed memory is held: see whether `--allocator default` does better",
+            )
+        return ("`--allocator fixed` holds on to freed memory, as `opperf run` does",)
+
+    def _of_limit(self, profile: Profile) -> tuple[str, ...]:
+        frameworks = [str(facts.get("framework")) for facts in profile.processes.values()]
+        if self.watching.memory_limit is None or any("torch" in one for one in frameworks):
+            return ()
+        return ("`--memory-limit` bounds the recording of PyTorch, and nothing here",)
+
+    def _of_granularity(self, profile: Profile) -> tuple[str, ...]:
+        if self.granularity == "bulk":
+            return ()
+        changed = " ".join(f"{name}={value}" for name, value in GRANULARITIES[self.granularity].items())
+        if not any("mxnet" in str(facts.get("framework")) for facts in profile.processes.values()):
+            return (f"`--granularity {self.granularity}` changes what MXNet runs, and nothing here",)
+        return (f"run with {changed}: MXNet otherwise joins the operators of a graph, which takes less time",)
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """What became of a script: its exit code, what was seen, and the files; no profile where it left none.
+
+    `recorded` are its operators with their arguments, where that was asked for and the framework can tell.
+    """
+
+    code: int
+    profile: Profile | None
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+    recorded: Trace | None = None
+
+
+def check(words: Sequence[str], options: Options) -> None:
+    """Raise `InputError` for what the script's text shows to be in vain: a function it has not, or a suite of JAX's."""
+    if options.function is not None:
+        check_function(words, options.function)
+    frameworks = frameworks_of(words) if options.framework is None else (options.framework,)
+    if options.record and frameworks and RECORDS not in frameworks:
+        raise InputError(
+            f"`--save-suite` needs the arguments of operators, which {', '.join(frameworks)} does not record",
+            hint="PyTorch alone does; `opperf capture` makes suites of functions of the others",
+            slug="no_suite",
+        )
+
+
+def python_for(
+    words: Sequence[str], environment: str | None, options: Options, progress: Callable[[str], None]
+) -> Path:
+    """Return the Python to run a script in: of the environment that is named, or of one with the script's framework.
+
+    `words` are what Python is given. Raises what `interpreter` raises.
+    """
+    if environment is None:
+        return interpreter(
+            CURRENT, framework=options.framework or next(iter(frameworks_of(words)), "null"), progress=progress
+        )
+    spec = EnvironmentSpec.parse(environment)
+    return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
+
+
+def run(
+    words: Sequence[str],
+    python: Path,
+    options: Options,
+    output: Path,
+    *,
+    tool: str | None = None,
+    aside: bool = False,
+) -> Profiled:
+    """Run `python WORDS` with the profiler on; its files go to the folder `output`.
+
+    With `tool` it runs under a vendor's profiler, too; with `aside`, what it prints on stdout goes to stderr.
+    Raises `InputError` for a folder that cannot be written and a tool that is missing, `HarnessError` when it does not
+    start.
+    """
+    command: tuple[str, ...] = (str(python), *words)
+    vendor = None
+    scratch = _scratch(output)
+    folder = scratch.path
+    try:
+        if tool is not None:
+            from opperf.parent.workers.vendor_tools import wrapped
+
+            vendor = wrapped(tool, command, output)
+            command = vendor.command
+        variables = child_variables(autostart_folder(), own_path=True, bytecode=False)
+        variables |= options.variables(folder, None if vendor is None else vendor.ranges)
+        code = script.run(command, variables, aside=aside)
+        files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
+        recorded, unread = _recorded(sorted(folder.glob("operators_*.json")))
+    finally:
+        scratch.close()
+    told = []
+    if vendor is not None:
+        told.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
+    profile, wrong = _read(files)
+    if profile is not None:
+        profile = replace(profile, notes=(*profile.notes, *options.notes(profile)))
+        if len(files) > 1:
+            files.append(output / MERGED)
+            save(profile, files[-1])
+    return Profiled(code, profile, tuple(files), (*told, *wrong, *unread), recorded)
+
+
+def _recorded(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
+    """Return the operators of all processes, and why there are none where a recording cannot be read."""
+    try:
+        return (read_traces(files) if files else None), []
+    except InputError as error:
+        return None, [error.message]
+
+
+def _scratch(output: Path) -> ScratchFolder:
+    """Return a folder of this run alone: files of another run may lie in `output`, or come there meanwhile."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        return ScratchFolder("profile", output.absolute())
+    except OSError as error:
+        raise InputError(
+            f"cannot write to `{output}`: {error.strerror}", hint="give a folder with `--output`", slug="output"
+        ) from error
+
+
+def _read(files: Sequence[Path]) -> tuple[Profile | None, list[str]]:
+    """Return the profile of all processes, and what is wrong with files that hold none."""
+    profiles, wrong = [], []
+    for file in files:
+        try:
+            profiles.append(read_profile(file))
+        except InputError as error:
+            wrong.append(error.message)
+    return merge(profiles) if profiles else None, wrong

@@ -1,0 +1,357 @@
+"""Tables and notes for people, laid out in this one place for a terminal, a pipe or a log.
+
+Without a width a table is as wide as it needs, one row a line: right for a pipe or a file. With one, no line is wider:
+what all rows have in common is said once above the table, what explains a verdict moves below it, columns of lesser
+importance are left out and named; then texts wrap between words. A word is broken where it alone is wider than its
+column, and there after a separator. No number is ever broken. Every text passes through `one_line`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from opperf.parent.reports.escaping import one_line
+
+GAP = 2
+#: Columns are left out so that words up to this wide stay whole; a longer one may be broken.
+WORD = 20
+#: The width below which no text is folded.
+NARROWEST = 6
+#: Rows that share a text moved below the table: so many are named.
+NAMED = 5
+#: Select graphic rendition, ECMA-48.
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33}
+#: A piece of a word: what may stand on a line by itself ends with separators, and never begins with one.
+_PIECE = re.compile(r"[^/,;:=_.+|)\]-]+[/,;:=_.+|)\]-]*|[/,;:=_.+|)\]-]+")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """How a column behaves. Without `least` its cells are never wrapped; with it, they are down to that width.
+
+    `rank` orders what a narrow table goes without, lowest first; None is never left out. Where a table is too wide,
+    a `common` column whose cells are all the same is said above it, and the texts of one that is `below` stand there;
+    columns of one `group` become one of that name where nothing else helps. `lines` is the most that a cell is wrapped
+    to; what is beyond becomes an ellipsis.
+    """
+
+    title: str
+    align: Literal["left", "right"] = "left"
+    rank: int | None = None
+    least: int | None = None
+    common: bool = False
+    below: bool = False
+    group: str | None = None
+    lines: int | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; columns without any text are not shown.
+
+    `styles` has one for each row. `caption` stands above. `whole` says where everything is that a width leaves out.
+    """
+
+    headings: Sequence[Heading]
+    rows: Sequence[Sequence[str]]
+    styles: Sequence[str] = ()
+    caption: str = ""
+    whole: str = "`--format csv` has every column"
+
+
+@dataclass(frozen=True)
+class Note:
+    """A line of text, an empty one ends a paragraph; `about` is the column without which it is not shown."""
+
+    text: str = ""
+    indent: int = 0
+    style: str = ""
+    about: str | None = None
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What columns say, by their titles; those that are not shown are not explained."""
+
+    lines: Mapping[str, str]
+
+
+Block: TypeAlias = Grid | Note | Legend
+
+
+def text(blocks: Iterable[Block], *, width: int | None = None, color: bool = False) -> str:
+    """Return blocks as text, with a line break at the end; a table is followed by an empty line.
+
+    >>> print(text([Grid([Heading("name"), Heading("time", "right")], [("add", "1 us")]), Note("one row")]), end="")
+    name  time
+    ----------
+    add   1 us
+    <BLANKLINE>
+    one row
+    """
+    lines: list[str] = []
+    titles: set[str] = set()
+    pending: list[str] = []
+    for block in [*blocks, Note()]:
+        if isinstance(block, Grid):
+            lines += [*pending, ""] if pending else []
+            fitted = _fitted(_cleaned(block), width)
+            titles, pending = {heading.title for heading in fitted.grid.headings}, fitted.notes(width)
+            lines += [*fitted.lines(width, color), ""]
+        elif isinstance(block, Legend):
+            if told := "; ".join(line for title, line in block.lines.items() if title in titles):
+                lines += paragraph(told, width)
+        elif not block.text:
+            lines += [*pending, ""]
+            pending = []
+        elif block.about is None or block.about in titles:
+            lines += [_styled(line, block.style, color) for line in paragraph(block.text, width, block.indent)]
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n") + "\n"
+
+
+def paragraph(words: str, width: int | None = None, indent: int = 0) -> list[str]:
+    """Return a text as lines of a width, the first of them indented and the others two places more.
+
+    >>> paragraph("hint: stop other programs", 20, indent=1)
+    [' hint: stop other', '   programs']
+    """
+    words = one_line(words)
+    if width is None or _cells(words) + indent <= width:
+        return [" " * indent + words]
+    first, *others = wrapped(words, max(NARROWEST, width - indent))
+    rest = wrapped(" ".join(others), max(NARROWEST, width - indent - 2)) if others else []
+    return [" " * indent + first, *(" " * (indent + 2) + line for line in rest)]
+
+
+def wrapped(words: str, width: int) -> list[str]:
+    """Return a text as lines of a width, broken between words; within a word only where it alone is wider.
+
+    >>> wrapped("torch 2.13.0+cpu", 10), wrapped("python=/opt/venv/bin/python", 12)
+    (['torch', '2.13.0+cpu'], ['python=/opt/', 'venv/bin/', 'python'])
+    """
+    lines = [""]
+    for word in words.split():
+        if lines[-1] and _cells(lines[-1]) + 1 + _cells(word) <= width:
+            lines[-1] += f" {word}"
+            continue
+        if lines[-1]:
+            lines.append("")
+        for piece in _pieces(word, width):
+            if lines[-1] and _cells(lines[-1]) + _cells(piece) > width:
+                lines.append("")
+            lines[-1] += piece
+    return lines
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """Yield a word, or where it is too wide its pieces, none of them wider than the width."""
+    for piece in [word] if _cells(word) <= width else _PIECE.findall(word):
+        rest = piece
+        while _cells(rest) > width:
+            end = max(1, next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(rest[:i]) <= width))
+            while end > 1 and rest[end] == ":":  # GitHub reads a line that begins with two as a command
+                end -= 1
+            yield rest[:end]
+            rest = rest[end:]
+        yield rest
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A table that was made to fit."""
+
+    grid: Grid
+    widths: Sequence[int]
+    left_out: Sequence[str] = ()
+    below: Sequence[tuple[str, Sequence[tuple[str, str]]]] = ()
+
+    def lines(self, width: int | None, color: bool) -> Iterator[str]:
+        """Yield the caption, the titles, and the rows."""
+        grid = self.grid
+        if grid.caption and grid.rows:
+            yield from (*paragraph(grid.caption, width), "")
+        if not grid.rows:
+            return
+        yield from self._row([heading.title for heading in grid.headings], "bold", color)
+        yield "-" * (sum(self.widths) + GAP * (len(self.widths) - 1))
+        for i, row in enumerate(grid.rows):
+            yield from self._row(row, grid.styles[i] if grid.styles else "", color, limited=True)
+
+    def notes(self, width: int | None) -> list[str]:
+        """Return what is said below the table of what it does not show."""
+        lines = []
+        for title, texts in self.below:
+            lines += [f"{title}:"]
+            lines += [line for names, said in texts for line in paragraph(f"{names}: {said}", width, 2)]
+        words = [f"left out at this width: {', '.join(self.left_out)}"] if self.left_out else []
+        cells = (wrapped(cell, w) for row in self.grid.rows for cell, w in zip(row, self.widths))
+        limits = [heading.lines for _ in self.grid.rows for heading in self.grid.headings]
+        if width is not None and any(most and len(cell) > most for cell, most in zip(cells, limits)):
+            words.append("… stands for the rest of a text")
+        return [*lines, *(paragraph(f"{'; '.join(words)} ({self.grid.whole})", width) if words else [])]
+
+    def _row(self, row: Sequence[str], style: str, color: bool, *, limited: bool = False) -> Iterator[str]:
+        cells = []
+        for cell, heading, width in zip(row, self.grid.headings, self.widths, strict=True):
+            lines = [cell] if _cells(cell) <= width else wrapped(cell, width)
+            if limited and heading.lines is not None and len(lines) > heading.lines:
+                lines = [*lines[: heading.lines - 1], "…"]
+            cells.append(lines)
+        for i in range(max(map(len, cells))):
+            parts = []
+            for lines, heading, width in zip(cells, self.grid.headings, self.widths, strict=True):
+                part = lines[i] if i < len(lines) else ""
+                space = " " * (width - _cells(part))
+                parts.append(space + part if heading.align == "right" else part + space)
+            yield _styled((" " * GAP).join(parts).rstrip(), style, color)
+
+
+def _cleaned(grid: Grid) -> Grid:
+    """Return the table with texts that a terminal may be given, without the columns that have none."""
+    rows = [[one_line(cell) for cell in row] for row in grid.rows]
+    places = [i for i, _ in enumerate(grid.headings) if any(row[i] for row in rows)]
+    headings = [replace(heading, title=one_line(heading.title)) for heading in grid.headings]
+    return _kept(replace(grid, headings=headings), places, rows)
+
+
+def _kept(grid: Grid, places: Sequence[int], rows: Sequence[Sequence[str]] | None = None) -> Grid:
+    """Return the table with the columns at these places only."""
+    shown = [[row[i] for i in places] for row in (grid.rows if rows is None else rows)]
+    return Grid([grid.headings[i] for i in places], shown, grid.styles, grid.caption, grid.whole)
+
+
+def _fitted(grid: Grid, width: int | None) -> _Fitted:
+    """Say in other places, and leave out, what it takes until the columns can be folded into the width."""
+    if width is None or _total(_naturals(grid)) <= width:
+        return _Fitted(grid, _naturals(grid))
+    fitted = _narrowed(grid, width)
+    if _total(_floors(fitted.grid, WORD)) > width and any(heading.group for heading in grid.headings):
+        fitted = _narrowed(_joined(grid), width)
+    return fitted
+
+
+def _joined(grid: Grid) -> Grid:
+    """Return the table with each group of columns as one, in which every value has its title."""
+    places = range(len(grid.headings))
+    groups: dict[str, list[int]] = {}
+    for i in places:
+        if (group := grid.headings[i].group) is not None:
+            groups.setdefault(group, []).append(i)
+    rows = [list(row) for row in grid.rows]
+    headings = list(grid.headings)
+    for group, several in groups.items():
+        headings[several[0]] = Heading(group, least=WORD // 2)
+        for row in rows:
+            words = [f"{grid.headings[i].title}={row[i]}" for i in several if row[i]]
+            row[several[0]] = " ".join(words)
+    others = {i for several in groups.values() for i in several[1:]}
+    joined = Grid(headings, rows, grid.styles, grid.caption, grid.whole)
+    return _kept(joined, [i for i in places if i not in others])
+
+
+def _narrowed(grid: Grid, width: int) -> _Fitted:
+    """Do without columns in their order until the others can be folded into the width."""
+    places = list(range(len(grid.headings)))
+    below, left_out, common = [], [], []
+    for i in _dispensable(grid):
+        narrow = _kept(grid, places)
+        if _total(_floors(narrow, WORD)) <= width:
+            break
+        places.remove(i)
+        heading = grid.headings[i]
+        if _is_common(grid, i):
+            common.append(f"{heading.title} {grid.rows[0][i]}")
+        elif heading.below:
+            below.append((heading.title, _grouped(grid, i)))
+        else:
+            left_out.append(heading.title)
+    caption = ", ".join([*([grid.caption] if grid.caption else []), *common])
+    narrow = _kept(grid, places)
+    narrow = Grid(narrow.headings, narrow.rows, grid.styles, caption, grid.whole)
+    return _Fitted(narrow, _shared(narrow, width), left_out, below)
+
+
+def _dispensable(grid: Grid) -> list[int]:
+    """Return the columns that a narrow table goes without, in the order in which they go."""
+    places = range(len(grid.headings))
+    common = [i for i in places if _is_common(grid, i)]
+    below = [i for i in places if grid.headings[i].below]
+    ranked = sorted((rank, i) for i in places if (rank := grid.headings[i].rank) is not None)
+    return list(dict.fromkeys([*common, *below, *(i for _, i in ranked)]))
+
+
+def _is_common(grid: Grid, place: int) -> bool:
+    return grid.headings[place].common and len({row[place] for row in grid.rows}) == 1
+
+
+def _grouped(grid: Grid, place: int) -> list[tuple[str, str]]:
+    """Return the texts of a column, each once, with the names of the rows that it is said of."""
+    groups: dict[str, list[str]] = {}
+    for row in grid.rows:
+        if row[place]:
+            groups.setdefault(row[place], []).append(row[0])
+    found = []
+    for said, names in groups.items():
+        shown = list(dict.fromkeys(names))
+        more = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
+        found.append((", ".join([*shown[:NAMED], *more]), said))
+    return found
+
+
+def _naturals(grid: Grid) -> list[int]:
+    """Return the width that each column takes by itself."""
+    return [
+        max([_cells(heading.title), *(_cells(row[i]) for row in grid.rows)]) for i, heading in enumerate(grid.headings)
+    ]
+
+
+def _floors(grid: Grid, word: int | None) -> list[int]:
+    """Return the width to which each column may be folded so that words up to one of `word` cells stay whole."""
+    floors = []
+    for i, (heading, natural) in enumerate(zip(grid.headings, _naturals(grid), strict=True)):
+        title = max((_cells(part) for part in heading.title.split()), default=0)
+        if heading.least is None:
+            floors.append(max([title, *(_cells(row[i]) for row in grid.rows)]))
+            continue
+        longest = max((_cells(part) for row in grid.rows for part in row[i].split()), default=0)
+        whole = longest if word is None else min(longest, word)
+        floors.append(min(natural, max(title, heading.least, whole)))
+    return floors
+
+
+def _shared(grid: Grid, width: int) -> list[int]:
+    """Share out the width: the widest gives way, first where no word breaks, then where long ones do."""
+    widths = _naturals(grid)
+    foldable = [heading.least is not None for heading in grid.headings]
+    titles = [max((_cells(part) for part in heading.title.split()), default=0) for heading in grid.headings]
+    narrowest = [
+        max(title, min(w, NARROWEST)) if may else w
+        for title, w, may in zip(titles, _floors(grid, 0), foldable, strict=True)
+    ]
+    for floors in (_floors(grid, None), _floors(grid, WORD), _floors(grid, 0), narrowest):
+        while _total(widths) > width:
+            wide = [i for i, floor in enumerate(floors) if widths[i] > floor]
+            if not wide:
+                break
+            widths[max(wide, key=lambda i: widths[i])] -= 1
+    return widths
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _cells(words: str) -> int:
+    """Return how many cells of a terminal a text takes."""
+    if words.isascii():
+        return len(words)
+    from rich.cells import cell_len  # it takes 0.1 s to import
+
+    return cell_len(words)
+
+
+def _styled(line: str, style: str, color: bool) -> str:
+    return f"\x1b[{_STYLES[style]}m{line}\x1b[0m" if color and style and line else line

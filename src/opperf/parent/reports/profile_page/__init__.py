@@ -1,0 +1,76 @@
+"""A profile as one web page that needs nothing else: operators by share, spans and memory over time, stacks, tables.
+
+The charts are plotly's, whose script is in the page, so that nothing is fetched; the page forbids itself to. Whatever
+comes from a program is escaped: by the template engine, and once more where plotly reads its own markup in a text.
+What the page holds and what it draws at a time is bounded, and the page says what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.errors import InputError
+from opperf.domain.profile.event import Profile
+from opperf.domain.profile.rows import rows
+from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.html import engine
+from opperf.parent.reports.profile_page.flame import frames
+from opperf.parent.reports.profile_page.tables import grouped, shares
+from opperf.parent.reports.profile_page.timeline import drawing, typical, windows
+
+FOLDER = Path(__file__).parent
+#: In the order in which they run; each declares functions for the last.
+SCRIPTS = ("page.js", "timeline.js", "flow.js", "flame.js", "start.js")
+
+
+def render(profile: Profile) -> str:
+    """Return the page; raises `InputError` where plotly is not installed."""
+    stretches, left_out = windows(profile)
+    bars, others = shares(rows(profile))
+    data = {"time": drawing(profile, stretches), "shares": bars, "flame": frames(profile)}
+    filler = engine()
+    filler.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return filler.from_string((FOLDER / "page.html").read_text(encoding="utf-8")).render(
+        title=_title(profile),
+        processes=[_facts(number, facts) for number, facts in sorted(profile.processes.items())],
+        notes=[one_line(note) for note in profile.notes],
+        tables=grouped(profile),
+        windows=stretches,
+        typical=typical(stretches),
+        steps_left_out=left_out,
+        others=others,
+        data=data,
+        plotly=_plotly(),
+        script="\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS),
+    )
+
+
+def _plotly() -> str:
+    """Return the script that draws the charts."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as problem:
+        raise InputError(
+            "the page of a profile is drawn by plotly, which is not installed here",
+            hint='`pip install "opperf[html]"`, or take another format',
+            slug="no_package",
+        ) from problem
+    return str(get_plotlyjs())
+
+
+def _title(profile: Profile) -> str:
+    commands = dict.fromkeys(_said(facts["command"]) for facts in profile.processes.values() if facts.get("command"))
+    return f"Profile of {', '.join(commands)}" if commands else "Profile"
+
+
+def _facts(number: int, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of a process: its framework as its heading, and everything else that is known."""
+    known = {name: _said(value) for name, value in facts.items() if value not in (None, "")}
+    heading = " ".join(known.pop(name) for name in ("framework", "version") if name in known)
+    return {"heading": heading or "process", "facts": {"process": str(number), **known}}
+
+
+def _said(value: Any) -> str:
+    return one_line(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))

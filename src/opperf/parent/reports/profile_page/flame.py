@@ -1,0 +1,89 @@
+"""The lines of Python that called operators, as a flame graph: each as wide as the time of the operators below it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from opperf.domain.profile.event import Profile
+from opperf.domain.profile.nesting import own_times
+from opperf.domain.units import format_percent, format_seconds
+from opperf.parent.reports.profile_page.markup import marked
+
+#: Frames that are drawn, those that took most; what is left out is joined to one frame where it stood.
+MOST_FRAMES = 2_000
+#: A line of Python, as a profiler writes it: `torch/nn/modules/linear.py(130): forward`.
+LINE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
+#: Characters of a line that is pointed at.
+LONGEST = 200
+
+
+def frames(profile: Profile) -> dict[str, list[Any]]:
+    """Return the frames, outer ones first: the place of the one around each, and its nanoseconds; none without stacks.
+
+    The first is around all. Innermost are the operators, with what they took by themselves.
+    """
+    operators = profile.of_kind("operator")
+    if not any(event.stack for event in operators):
+        return {}
+    times: Counter[tuple[str, ...]] = Counter()
+    for event, own in zip(operators, own_times(operators)):
+        lines = event.stack[::-1] or ("(no stack)",)
+        path = (*lines, f"{event.name}, backward" if event.backward else event.name)
+        times[path] += own
+    names, outer, took = ["all operators"], [-1], [0]
+    leaves: set[int] = set()
+    places: dict[tuple[int, str], int] = {}
+    for path, own in times.items():
+        frame = 0
+        took[frame] += own
+        for name in path:
+            key = frame, name
+            if key not in places:
+                places[key] = len(names)
+                names.append(name)
+                outer.append(frame)
+                took.append(0)
+            frame = places[key]
+            took[frame] += own
+        leaves.add(frame)
+    return _bounded(names, outer, took, leaves)
+
+
+def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[Any]]:
+    """Return the frames that took most. None takes more than the one around it, which comes before it."""
+    order = [place for place in sorted(range(len(names)), key=lambda place: -took[place]) if took[place]]
+    kept = {place: number for number, place in enumerate(order[:MOST_FRAMES])}
+    others: dict[int, list[int]] = {}
+    for place in order[MOST_FRAMES:]:
+        if outer[place] in kept:
+            others.setdefault(kept[outer[place]], []).append(took[place])
+    whole = took[0]
+    shown: dict[str, list[Any]] = {
+        "names": [marked(_short(names[place])) for place in kept],
+        "outer": [kept.get(outer[place], -1) for place in kept],
+        "took": [took[place] for place in kept],
+        "operator": [int(place in leaves) for place in kept],
+        "said": [f"{marked(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in kept],
+    }
+    for number, times in others.items():
+        joined = f"{len(times)} others"
+        said = f"{joined}<br>{_share(sum(times), whole)}"
+        for column, value in zip(shown.values(), (joined, number, sum(times), 0, said)):
+            column.append(value)
+    return shown
+
+
+def _share(own: int, whole: int) -> str:
+    return f"{format_seconds(own / 1e9)}, {format_percent(own / whole)}"
+
+
+def _short(name: str) -> str:
+    """Return what stands in a frame: the function first, since few have room for all.
+
+    >>> _short("torch/nn/modules/linear.py(130): forward"), _short("aten::mm")
+    ('forward linear.py:130', 'aten::mm')
+    """
+    line = LINE.fullmatch(name)
+    return f"{line['function']} {line['file'].rpartition('/')[2]}:{line['line']}" if line else name

@@ -1,0 +1,64 @@
+"""The rows of a profile as tables of a page, and the operators that took most as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from opperf.domain.profile.columns import Column, columns
+from opperf.domain.profile.event import Profile
+from opperf.domain.profile.rows import GROUPINGS, Row, rows
+from opperf.domain.units import format_percent, format_seconds
+from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.profile_page.markup import marked
+
+#: Rows of one table, those that took most by themselves.
+MOST_ROWS = 500
+#: Operators that have a bar.
+MOST_BARS = 15
+#: What a call has to tell of itself, that rows by it say more than rows by name.
+FACTS = {"shape": "shapes", "module": "module", "stack": "stack"}
+
+
+def grouped(profile: Profile) -> list[dict[str, Any]]:
+    """Return a table for each grouping that says more than rows by name do, and that one first."""
+    return [_table(profile, by) for by in GROUPINGS if _tells(profile, by)]
+
+
+def _tells(profile: Profile, by: str) -> bool:
+    return by == "name" or any(getattr(event, FACTS.get(by, "name")) for event in profile.of_kind(GROUPINGS[by]))
+
+
+def _table(profile: Profile, by: str) -> dict[str, Any]:
+    """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
+    found = rows(profile, by)
+    seen = found[:MOST_ROWS]
+    first, *others = columns(by)
+    shown = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in seen))]
+    return {
+        "by": by,
+        "columns": shown,
+        "rows": [[_cell(column, row) for column in shown] for row in seen],
+        "left_out": len(found) - len(seen),
+    }
+
+
+def _cell(column: Column, row: Row) -> dict[str, Any]:
+    value = column.value(row)
+    return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
+
+
+def shares(found: Sequence[Row]) -> tuple[dict[str, list[Any]], str]:
+    """Return the bars of operators by their share, the largest first, and what is said of those that have none."""
+    known = [(row.name, row.share, row.own) for row in found if row.share]
+    bars, rest = known[:MOST_BARS], known[MOST_BARS:]
+    others = _share(sum(share for _, share, _ in rest), sum(own for _, _, own in rest))
+    return {
+        "names": [marked(name) for name, _, _ in bars],
+        "shares": [share for _, share, _ in bars],
+        "said": [_share(share, own) for _, share, own in bars],
+    }, f"{len(rest)} more operators took {others}." if rest else ""
+
+
+def _share(share: float, own: float) -> str:
+    return f"{format_percent(share)}, {format_seconds(own)}"

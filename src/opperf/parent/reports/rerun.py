@@ -1,0 +1,117 @@
+"""The command that repeats one comparison, for a reader who wants to see it happen again.
+
+A command is given only where it makes exactly the same case: what the command line cannot write, it does not write
+nearly.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+
+from opperf.catalog import SIZES, catalog, operator
+from opperf.domain.case import Argument, Case, DType, ListOf
+from opperf.domain.comparison import Comparison
+from opperf.domain.errors import InputError
+from opperf.domain.plan import HOW, Side
+from opperf.domain.registry import FRAMEWORKS, split_implementation
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.sources.user_inputs import LITERAL_PREFIX, case_with
+
+
+def compare_command(comparison: Comparison, tolerance: float) -> str | None:
+    """Return the `opperf compare` of one comparison, None where a command line cannot write it."""
+    case, sides = case_words(comparison.case), [side_word(comparison.base), side_word(comparison.new)]
+    if case is None or None in sides:
+        return None
+    words = [*case, "--base", str(sides[0]), "--new", str(sides[1]), "--direction", comparison.direction]
+    return shlex.join(["opperf", "compare", *words, "--tolerance", f"{tolerance:g}"])
+
+
+def run_command(comparison: Comparison, processes: int) -> str | None:
+    """Return the `opperf run` of what was measured against an expectation, None where it cannot be written."""
+    case, side = case_words(comparison.case), comparison.new
+    if case is None or side.settings:
+        return None
+    if side.implementation is not None and split_implementation(case[0])[0] is None:
+        case = [f"{side.framework}:{side.implementation}", *case[1:]]
+    words = ["--framework", side.framework]
+    if side.environment != "current":
+        words += ["--environment", side.environment]
+    words += [word for name, value in _unusual(side).items() for word in (f"--{name}", str(value))]
+    words += ["--direction", comparison.direction, "--processes", str(processes)]
+    return shlex.join(["opperf", "run", *case, *words])
+
+
+def side_word(side: Side) -> str | None:
+    """Write a side as `--base` reads it; None where it cannot be written.
+
+    >>> side_word(Side("torch", "torch==2.12.0", threads=2))
+    'torch==2.12.0;threads=2'
+    """
+    own = side.environment in ("current", side.framework)
+    if side.implementation is not None:
+        place = f"{side.framework}:{side.implementation}"
+    else:
+        place = side.framework if own else side.environment
+    if (side.implementation is not None and not own) or ";" in "".join((place, *side.settings.values())):
+        return None
+    words = [place]
+    if place.startswith("python="):
+        words.append(f"framework={side.framework}")
+    words += [f"{name}={value}" for name, value in _unusual(side).items()]
+    words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
+    return ";".join(words)
+
+
+def _unusual(side: Side) -> dict[str, object]:
+    """Return what of a side is not as its framework runs where nothing is said."""
+    usual = Side(side.framework, mode=FRAMEWORKS[side.framework].mode)
+    return {name: getattr(side, name) for name in HOW if getattr(side, name) != getattr(usual, name)}
+
+
+def case_words(case: Case) -> list[str] | None:
+    """Return the operator and the options that make exactly this case, None where none do.
+
+    >>> from opperf.catalog import operator
+    >>> case_words(operator("add").case("small").with_dtype("float64"))
+    ['add', '--size', 'small', '--dtype', 'float64']
+    """
+    if case.operator not in catalog():
+        return None if case.inputs or case.attributes else [case.operator]
+    for dtype in dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())]):
+        for made, words in _spellings(case):
+            if made.with_dtype(dtype).id == case.id:
+                return [case.operator, *words, *(["--dtype", dtype] if dtype != "float32" else [])]
+    return None
+
+
+def _spellings(case: Case) -> Iterator[tuple[Case, list[str]]]:
+    """Yield cases that a command line can make of this operator, each with its options: the shortest first."""
+    definition = operator(case.operator)
+    for size in ("common", *(size for size in SIZES if size != "common")):
+        yield definition.case(size), [] if size == "common" else ["--size", size]
+    inputs = {name: _shape(value) for name, value in case.inputs.items()}
+    attributes = {name: _value(value) for name, value in case.attributes.items()}
+    words = [word for name, text in inputs.items() for word in ("--input", f"{name}={text}")]
+    words += [word for name, text in attributes.items() for word in ("--attribute", f"{name}={text}")]
+    with suppress(InputError):
+        yield case_with(definition, {**inputs, **attributes}), words
+
+
+def _shape(value: Argument) -> str:
+    """Write a tensor as `--input` reads it; of anything else, what will not make the same case."""
+    if isinstance(value, ListOf):
+        return "+".join(_shape(item) for item in value.items)
+    if isinstance(value, TensorSpec) and value.literal is not None and len(value.shape) == 1:
+        return f"{LITERAL_PREFIX}[{','.join(map(repr, value.literal))}]"
+    if isinstance(value, TensorSpec):
+        return "x".join(str(size) for size in value.shape) or "()"
+    return _value(value)
+
+
+def _value(value: Argument) -> str:
+    if isinstance(value, DType):
+        return value.name
+    return value if isinstance(value, str) else repr(value)

@@ -1,0 +1,173 @@
+"""Arguments of what was recorded: types, shapes and strides as they were, whole numbers where they are valid.
+
+A trace has no elements of tensors. Random ones do for floating types; a whole number may be an index, and one out of
+range fails or ends the process. So tensors of indices have the elements that were kept beside the trace, or the range
+that was recorded. What the operator is not defined for is left to `catalog/domain_table.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from opperf.domain.case import Argument, Device, DType, ListOf
+from opperf.domain.files.json_text import value_of
+from opperf.domain.tensor import FLOAT8, TensorSpec, row_major
+from opperf.parent.sources.execution_trace.elements import Elements
+from opperf.parent.sources.execution_trace.node import Node
+from opperf.parent.sources.execution_trace.schema import Parameter
+
+DTYPES = {
+    "bool": "bool",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "short int": "int16",
+    "unsigned short": "uint16",
+    "short unsigned int": "uint16",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "long": "int64",
+    "long int": "int64",
+    "unsigned long": "uint64",
+    "long unsigned int": "uint64",
+    **{f"c10::{name.capitalize()}": name for name in FLOAT8},
+    "c10::Half": "float16",
+    "c10::BFloat16": "bfloat16",
+    "float": "float32",
+    "double": "float64",
+    "c10::complex<c10::Half>": "complex32",
+    "c10::complex<float>": "complex64",
+    "c10::complex<double>": "complex128",
+}
+#: PyTorch's numbers of element types (c10/core/ScalarType.h), in arguments such as `dtype`.
+NUMBERED = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
+    8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
+    24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32", 29: "uint64",
+}  # fmt: skip
+UNDEFINED = "Tensor(nullptr (uninitialized))"
+NOTHING = ("None", UNDEFINED)
+SCALARS = ("Int", "Double", "Bool", "String")
+#: So many things are recorded of a tensor's memory.
+MEMORY = 6
+#: A list in a list in a list: more than any operator takes.
+DEEPEST = 16
+_TENSOR = re.compile(r"Tensor\((?P<dtype>.+)\)")
+_LIST = re.compile(r"(?:GenericList|Tuple)\[(?P<items>.*)\]")
+
+
+class Unknown(ValueError):
+    """Something was recorded that a case cannot hold; the message says what."""
+
+
+@dataclass
+class Numbered:
+    """What is recorded of the elements of one node's tensors, by their numbers: they are counted in order."""
+
+    node: int
+    ranges: Mapping[int, Sequence[float]]
+    elements: Elements
+    count: int = 0
+
+    def tensor(self, dtype: str, value: Any, shape: Any, strides: Any) -> TensorSpec:
+        """Return the next tensor."""
+        number, self.count = self.count, self.count + 1
+        if _has_no_memory(value):
+            raise Unknown("a tensor that is sparse or nested, whose elements are not recorded")
+        made = _tensor(dtype, shape, strides)
+        if made.is_float or made.dtype == "bool":
+            return made
+        return self.elements.of(self.node, number, _within(made, self.ranges.get(number)), value)
+
+
+def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -> dict[str, Argument]:
+    """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for what is damaged."""
+    if len(node.values) != len(parameters):
+        raise Unknown(f"{len(node.values)} inputs are recorded, and the operator takes {len(parameters)}")
+    numbered = Numbered(node.id, _ranges(node.ranges), elements)
+    found: dict[str, Argument] = {}
+    for place, parameter in enumerate(parameters):
+        strides = node.strides[place] if place < len(node.strides) else ()
+        made = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
+        found[parameter.name] = _typed(parameter.type, made)
+    return found
+
+
+def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Numbered, depth: int = 0) -> Argument:
+    if kind in NOTHING:
+        numbered.count += kind == UNDEFINED
+        return None
+    if kind == "Device":
+        return Device("default")  # what was recorded on another device runs on the one that is measured
+    if kind in SCALARS and isinstance(value, (bool, int, float, str)):
+        return float(value) if kind == "Double" else value
+    if tensor := _TENSOR.fullmatch(kind):
+        return numbered.tensor(tensor["dtype"], value, shape, strides)
+    if listed := _LIST.fullmatch(kind):
+        if depth == DEEPEST:
+            raise Unknown(f"lists in lists, over {DEEPEST} deep")
+        kinds = _kinds(listed["items"])
+        if len(kinds) != len(value):
+            raise Unknown(f"a list of {len(value)} of which {len(kinds)} types are recorded")
+        each = zip(kinds, value, _each(shape, kinds), _each(strides, kinds))
+        return ListOf(tuple(_argument(*recorded, numbered, depth + 1) for recorded in each))
+    raise Unknown(f"an argument of type {kind}")
+
+
+def _tensor(dtype: str, shape: Any, strides: Any) -> TensorSpec:
+    if dtype not in DTYPES:
+        raise Unknown(f"a tensor of {dtype}")
+    spec = TensorSpec(tuple(shape), DTYPES[dtype])
+    if len(strides) != len(spec.shape) or tuple(strides) == row_major(spec.shape) or not spec.elements:
+        return spec
+    return replace(spec, strides=tuple(strides))
+
+
+def _has_no_memory(value: Any) -> bool:
+    """Whether a tensor was recorded without elements of its own, on no device: it is a handle of others.
+
+    The recorder writes of each its number, that of its memory, where it begins there, elements, their size, and device.
+    """
+    return isinstance(value, (list, tuple)) and len(value) == MEMORY and value[-2:] == [0, ""]
+
+
+def _each(recorded: Any, kinds: Sequence[str]) -> Sequence[Any]:
+    """Return what is recorded for each item of a list; scalars may have nothing."""
+    return recorded if len(recorded) == len(kinds) else [()] * len(kinds)
+
+
+def _kinds(text: str) -> list[str]:
+    """Split the types of a list's items.
+
+    >>> _kinds("Tensor(float),Tensor(c10::complex<float>)")
+    ['Tensor(float)', 'Tensor(c10::complex<float>)']
+    """
+    return re.findall(r"(?:[^,(\[]|\([^()]*(?:\([^()]*\)[^()]*)?\)|\[[^\]]*\])+", text)
+
+
+def _typed(kind: str, made: Argument) -> Argument:
+    """Return an element type where the signature has one and a number was recorded."""
+    if not kind.startswith("ScalarType") or not isinstance(made, int):
+        return made
+    if made not in NUMBERED:
+        raise Unknown(f"the element type with the number {made}")
+    return DType(NUMBERED[made])
+
+
+def _ranges(text: str) -> Mapping[int, Sequence[float]]:
+    """Read the smallest and largest element of the tensors of which they are recorded, by number."""
+    try:
+        found = {int(number): list(map(float, bounds)) for number, bounds in value_of(text.encode() or b"{}").items()}
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        found = {0: []}
+    if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in found.values()):
+        raise Unknown(f"the ranges {text[:80]!r}")
+    return found
+
+
+def _within(made: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
+    return made if bounds is None else replace(made, range=(bounds[0], bounds[1] + 1))

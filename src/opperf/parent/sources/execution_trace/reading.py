@@ -1,0 +1,287 @@
+"""From trace files to cases: the operators that a program called itself, merged where calls are alike.
+
+An operator that another one called is part of that one, and not counted again. Under autocast an operator calls itself
+with inputs of another type: there the casts and that call are what is run again. A file is read twice: once for who
+called whom, once for the calls themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opperf.catalog.domain_table import within
+from opperf.catalog.param.problems import LISTED, quoted
+from opperf.domain.case import Argument, Case, tensors_of
+from opperf.domain.code import check_name
+from opperf.domain.errors import InputError, near
+from opperf.domain.suite import LeftOut
+from opperf.domain.trace import Between, Trace, TracedCase
+from opperf.parent.sources.execution_trace.argument import Unknown, arguments
+from opperf.parent.sources.execution_trace.elements import Elements
+from opperf.parent.sources.execution_trace.kineto import Durations, Recording, join
+from opperf.parent.sources.execution_trace.node import Node, check, nodes
+from opperf.parent.sources.execution_trace.schema import Parameter, signature
+
+STEP = "ProfilerStep#"
+#: Operators that need other processes, by the start of their names.
+COMMUNICATION = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::", "record_param_comms", "nccl:")
+#: What PyTorch tells its own memory management; it computes nothing.
+BOOKKEEPING = ("aten::record_stream",)
+#: A Kineto trace that has the time of a smaller share of the calls is not of the same run, or of another part of it.
+LEAST_JOINED = 0.5
+
+
+@dataclass
+class Tree:
+    """Who called whom in one file: the parent of each node, which nodes compute, and where steps begin.
+
+    `launched` has the seconds on a device of the work that a node launched itself; `called` what operators are, and the
+    types of what they were called with, both as hashes.
+    """
+
+    parents: dict[int, int] = field(default_factory=dict)
+    operators: set[int] = field(default_factory=set)
+    inside: set[int] = field(default_factory=set)
+    labels: dict[str, None] = field(default_factory=dict)
+    steps: list[int] = field(default_factory=list)
+    launched: dict[int, float] = field(default_factory=dict)
+    called: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path, subgraph: str | None, durations: Durations | None) -> Tree:
+        """Read a file; nodes called `subgraph` are remembered."""
+        tree = cls()
+        for node in nodes(path):
+            tree.parents[node.id] = node.parent
+            if node.is_operator:
+                tree.operators.add(node.id)
+                tree.called[node.id] = hash(node.schema), hash(tuple(map(str, node.types)))
+            elif not node.name.startswith("[pytorch"):
+                tree.labels[node.name] = None
+            if node.name.startswith(STEP):
+                tree.steps.append(node.id)
+            if subgraph is not None and node.name == subgraph:
+                tree.inside.add(node.id)
+            if durations is not None and node.id in durations.launched:
+                tree.launched[node.id] = durations.launched[node.id]
+        tree.steps.sort()
+        tree.operators -= tree.autocast()
+        return tree
+
+    def autocast(self) -> set[int]:
+        """Return the operators that autocast took the call of: they cast, and call themselves with other types."""
+        found = set()
+        for node, (operator, types) in self.called.items():
+            caller = self.parents[node]
+            above, others = self.called.get(caller, (None, None))
+            if caller != node and above == operator and others != types:
+                found.add(caller)
+        return found
+
+    def above(self, node: int) -> Iterator[int]:
+        """Yield who called a node, and who called that, up to the root; a damaged file may go round."""
+        seen = {node}
+        while (node := self.parents.get(node, node)) not in seen:
+            seen.add(node)
+            yield node
+
+    def on_device(self) -> Mapping[int, float]:
+        """Return the seconds on a device of each operator that no other one called, with what was called inside."""
+        found: dict[int, float] = {}
+        for node, seconds in self.launched.items():
+            callers = [caller for caller in (node, *self.above(node)) if caller in self.operators]
+            if callers:
+                found[callers[-1]] = found.get(callers[-1], 0.0) + seconds
+        return found
+
+    def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
+        """Whether a node computes, no operator called it, and it is in the part that is asked for."""
+        if node.id not in self.operators or any(other in self.operators for other in self.above(node.id)):
+            return False
+        if subgraph is not None and not any(other in self.inside for other in self.above(node.id)):
+            return False
+        return steps is None or self._begins(steps[0]) <= node.id < self._begins(steps[1])
+
+    def _begins(self, step: int) -> float:
+        """Return the node at which a step begins: nodes are numbered in the order in which they began."""
+        return self.steps[step] if step < len(self.steps) else float("inf")
+
+
+@dataclass
+class Counted:
+    """How often something ran, and how long that took, as far as it is known."""
+
+    count: int = 0
+    recorded: float | None = None
+
+    def add(self, seconds: float | None) -> None:
+        """Count one call."""
+        self.count += 1
+        if seconds is not None:
+            self.recorded = seconds + (self.recorded or 0.0)
+
+
+@dataclass
+class Spans:
+    """When calls ran, in seconds: of each the beginning and the end. `whole` while that is known of every call."""
+
+    calls: list[tuple[float, float]] = field(default_factory=list)
+    whole: bool = True
+
+    def add(self, node: Node, durations: Durations | None) -> None:
+        """Take one call."""
+        if durations is None or node.id not in durations.begins:
+            self.whole = False
+        elif self.whole:
+            begin = durations.begins[node.id]
+            self.calls.append((begin, begin + durations.host[node.id]))
+
+    def between(self) -> Between | None:
+        """Return when no call ran, on any thread; None where that is not known."""
+        if not self.whole or not self.calls:
+            return None
+        self.calls.sort()
+        first, end = self.calls[0][0], self.calls[0][0]
+        gaps = 0.0
+        for begin, done in self.calls:
+            gaps += max(0.0, begin - end)
+            end = max(end, done)
+        return Between(gaps, end - first)
+
+
+@dataclass
+class Joined:
+    """How many of the calls that are wanted a Kineto trace has, and by what they were found."""
+
+    calls: int = 0
+    timed: int = 0
+    way: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.timed} of {self.calls} calls by {self.way}"
+
+    def add(self, node: Node, durations: Durations | None) -> None:
+        """Count one call."""
+        if durations is not None:
+            self.calls += 1
+            self.timed += node.id in durations.host
+            self.way = durations.way
+
+    def check(self, path: Path) -> None:
+        """Raise `InputError` for a Kineto trace that has too few of the calls to be of the same run."""
+        if self.timed < LEAST_JOINED * self.calls:
+            raise InputError(
+                f"{path}: has only {self.timed} of the {self.calls} calls of the trace, found by {self.way}",
+                hint="name the Kineto trace of the same run, choose the steps that it has with `--iterations`, or "
+                "leave `--kineto` out",
+                slug="bad_trace",
+            )
+
+
+def read_traces(
+    paths: Sequence[Path],
+    *,
+    subgraph: str | None = None,
+    steps: tuple[int, int] | None = None,
+    kineto: Recording | None = None,
+) -> Trace:
+    """Return the operators of trace files.
+
+    `subgraph` is a label (of `record_function`, or of a step) to stay below; `steps` the first profiler step that is
+    taken, and the first that is not, counted from 0; `kineto` says how long calls took. Raises `InputError` for a file
+    that is no trace or is damaged, for a part that none of the files has, and for a Kineto trace of another run.
+    """
+    for path in paths:
+        check(path)
+    cases: dict[Case, Counted] = {}
+    left_out: dict[tuple[str, str], Counted] = {}
+    labels: dict[str, None] = {}
+    counts = []
+    joined, clock = Joined(), "host" if kineto is None else kineto.clock
+    spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
+    for path in paths:
+        durations = None if kineto is None else join(kineto, nodes(path))
+        tree = Tree.of(path, subgraph, durations)
+        labels |= tree.labels
+        counts.append(len(tree.steps))
+        elements, on_device = Elements.beside(path), tree.on_device()
+        for node in nodes(path):
+            check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
+            if tree.is_wanted(node, subgraph, steps):
+                made = _case(node, elements)
+                kept = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
+                counted = left_out.setdefault((node.name, str(made)), Counted()) if kept is None else kept
+                counted.add(_recorded(node, durations, on_device, clock))
+                joined.add(node, durations)
+                spans.add(node, durations)
+    if not cases and not left_out:
+        _refuse_nothing(subgraph, steps, labels, max(counts))
+    if kineto is not None:
+        joined.check(kineto.path)
+    return Trace(
+        source=", ".join(path.name for path in paths),
+        cases=tuple(TracedCase(case, found.count, found.recorded) for case, found in cases.items()),
+        left_out=tuple(LeftOut(name, found.count, why, found.recorded) for (name, why), found in left_out.items()),
+        clock=clock,
+        joined=None if kineto is None else str(joined),
+        between=spans.between(),
+    )
+
+
+def _recorded(node: Node, durations: Durations | None, on_device: Mapping[int, float], clock: str) -> float | None:
+    """Return what a call took by the clock of its trace, in seconds; None where that is not known."""
+    if durations is None:
+        return None
+    return on_device.get(node.id) if clock == "device" else durations.host.get(node.id)
+
+
+def _case(node: Node, elements: Elements) -> Case | str:
+    """Return the case of a call, or why there is none."""
+    if node.name.startswith(COMMUNICATION):
+        return "communication between processes"
+    if node.name in BOOKKEEPING:
+        return "it computes nothing"
+    if node.kernel_backend or not node.schema:
+        return _fused(node)
+    try:
+        called = signature(node.schema)
+        found = arguments(node, called.parameters, elements)
+    except (Unknown, InputError) as error:
+        return str(error)
+    except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
+        return f"its record cannot be read ({error})"
+    inputs, attributes = _parted(called.parameters, found)
+    return within(Case(f"torch:{called.name}", inputs, attributes))
+
+
+def _fused(node: Node) -> str:
+    """Say why a kernel that a compiler made is not run; its source would be code that a file brings."""
+    kernel = f"a fused kernel of {node.kernel_backend or 'a compiler'}"
+    if not node.kernel_file:
+        return f"{kernel}, of which no source is in the trace"
+    return f"{kernel}, whose source `{Path(node.kernel_file).name}` is not run: a trace is data, and brings no code"
+
+
+def _parted(
+    parameters: Iterable[Parameter], found: Mapping[str, Argument]
+) -> tuple[dict[str, Argument], dict[str, Argument]]:
+    """Return inputs, which go by position, and attributes: up to the last tensor an argument has its place."""
+    positional = [parameter.name for parameter in parameters if not parameter.keyword_only]
+    last = max((i for i, name in enumerate(positional) if any(tensors_of(found[name]))), default=-1)
+    inputs = {name: found[name] for name in positional[: last + 1]}
+    return inputs, {name: value for name, value in found.items() if name not in inputs}
+
+
+def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:
+    if subgraph is not None:
+        close = near(subgraph, labels)
+        names = ", ".join(map(quoted, close or list(labels)[:LISTED]))
+        hint = f"did you mean {names}?" if close else f"there are for example {names}" if names else None
+        raise InputError(f"no operator below a label `{subgraph}`", hint=hint, slug="empty_trace")
+    if steps is not None:
+        wanted = f"the steps {steps[0]} to {steps[1] - 1}" if steps[1] - steps[0] > 1 else f"the step {steps[0]}"
+        told = f"its steps are 0 to {counted - 1}" if counted else "nobody called `profiler.step()`, which begins one"
+        raise InputError(f"no operator in {wanted} of the trace", hint=told, slug="empty_trace")
+    raise InputError("no operator in the trace", hint="was the observer on while the model ran?", slug="empty_trace")

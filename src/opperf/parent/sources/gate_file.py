@@ -1,0 +1,337 @@
+"""Gate files: what `opperf gate` compares and how strictly, from `opperf.toml` or `[tool.opperf]` of pyproject.toml.
+
+A file is read whole and checked whole before anything runs. Each message names the file, the key, what was found and
+what was expected. Paths in it are relative to its own folder, so that the gate is the same from wherever it is called.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from opperf.catalog import DIRECTIONS, INT64, SIZES, catalog, categories, is_known
+from opperf.domain.code import check_name
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.files.text_file import read_text
+from opperf.domain.judgement import POLICIES
+from opperf.domain.plan import MODES
+from opperf.domain.registry import device_named, framework, split_implementation
+from opperf.domain.tensor import distribution_named, dtype_named
+from opperf.domain.units import parse_duration, parse_percent
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+NAME, SHARED = "opperf.toml", "pyproject.toml"
+#: The fewest pairs and processes that a gate may judge by.
+LEAST = 3
+
+
+@dataclass(frozen=True)
+class GateFile:
+    """What a gate file says; the defaults are what it means when it says nothing. Durations are seconds."""
+
+    path: Path | None = None
+    suite: Path | None = None
+    operators: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    random: int | None = None
+    directions: tuple[str, ...] = ()
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    base: str | None = None
+    new: tuple[str, ...] = ()
+    tolerance: float = 0.02
+    pairs: int = 5
+    settle: bool = False
+    max_pairs: int | None = None
+    budget: float | None = None
+    timeout: float = 120.0
+    inconclusive: str = "fail"
+    seed: int = 0
+    cpus: str | None = None
+    expected: Path | None = None
+    threshold: float = 0.10
+    processes: int = 5
+    frameworks: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+
+
+#: Reads one value of a key; raises `InputError` that says what was expected. The folder is that of the file.
+Reader: TypeAlias = Callable[[Any, Path], Any]
+
+
+def find_gate_file(folder: Path) -> Path | None:
+    """Return `opperf.toml` of a folder, else its pyproject.toml where that has a table `[tool.opperf]`."""
+    if (folder / NAME).is_file():
+        return folder / NAME
+    shared = folder / SHARED
+    return shared if shared.is_file() and _shared_table(_parsed(read_text(shared), str(shared))) is not None else None
+
+
+def read_gate_file(path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
+    """Read a gate file; raises `InputError` that says what is wrong and where."""
+    return gate_file(read_text(path), path, own)
+
+
+def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
+    """Return what the text of a gate file says; the name of the file tells which table is meant.
+
+    `own` are the operators of plugins, asked for where there is a name that the catalog does not have. Raises
+    `InputError` that says what is wrong and where.
+
+    >>> gate_file('base = "torch"', Path("opperf.toml")).base
+    'torch'
+    """
+    where = str(path)
+    table: Any = _parsed(text, where)
+    if path.name == SHARED:
+        table = _shared_table(table)
+        if table is None:
+            raise InputError(
+                f"{where}: no table `[tool.opperf]`", hint="`opperf.toml` needs no such table", slug="gate_file"
+            )
+    if not isinstance(table, dict):
+        raise InputError(f"{where}: `tool.opperf` is {_kind(table)}, expected a table", slug="gate_file")
+    found = _values(table, KEYS, where, path.parent, "")
+    strange = [name for name in found.get("operators", ()) if split_implementation(name)[0] is None]
+    if not all(map(is_known, strange)):
+        read = _names(_known("operator", lambda: [*catalog(), *own()]))
+        _read(read, [name for name in strange if not is_known(name)], path.parent, f"{where}: `operators`: ")
+    inner = table.get("expected", {})
+    if not isinstance(inner, dict):
+        raise InputError(
+            f"{where}: `expected` is {_kind(inner)}, expected a table", hint="write `[expected]`", slug="gate_file"
+        )
+    found |= _values(inner, EXPECTED_KEYS, where, path.parent, "expected.")
+    return GateFile(path=path, **found)
+
+
+def overridden(file: GateFile, options: Mapping[str, Any]) -> GateFile:
+    """Return the file with the options of a command line in place of what it says; None says nothing."""
+    known = {**KEYS, **EXPECTED_KEYS}
+    found: dict[str, Any] = {}
+    for option, value in options.items():
+        if value is None or value == []:
+            continue
+        field, reader = known[OPTIONS.get(option, option)]
+        found[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`: ")
+    return replace(file, **found)
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        parsed: dict[str, Any] = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not TOML ({error})", slug="gate_file") from error
+    return parsed
+
+
+def _shared_table(parsed: Mapping[str, Any]) -> Any:
+    """Return what stands at `tool.opperf`, None where nothing does."""
+    tool = parsed.get("tool")
+    return tool.get("opperf") if isinstance(tool, dict) else None
+
+
+def _values(
+    table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
+) -> dict[str, Any]:
+    """Read the values of a table by the name of their field; a key that nobody knows is refused."""
+    found = {}
+    for key, value in table.items():
+        if key == "expected" and not prefix:
+            continue
+        if key not in keys:
+            known = sorted({*keys, *(() if prefix else ("expected",))})
+            error = unknown("key", key, known, hint=f"known: {', '.join(known)}")
+            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug)
+        field, reader = keys[key]
+        found[field] = _read(reader, value, folder, f"{where}: `{prefix}{key}`: ")
+    return found
+
+
+def _read(reader: Reader, value: Any, folder: Path, told: str) -> Any:
+    """Read one value; what is wrong with it is told behind its place."""
+    try:
+        return reader(value, folder)
+    except InputError as error:
+        raise InputError(f"{told}{error.message}", hint=error.hint, slug=error.slug) from error
+
+
+def _kind(value: object) -> str:
+    return {"str": "a string", "dict": "a table", "list": "a list"}.get(type(value).__name__, f"`{value!r}`")
+
+
+def _wrong(value: object, expected: str, hint: str | None = None) -> InputError:
+    return InputError(f"found {value!r}, expected {expected}", hint=hint, slug="gate_file")
+
+
+def _string(value: Any, _: Path) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _wrong(value, "a string")
+    return value
+
+
+def _path(value: Any, folder: Path) -> Path:
+    named = _string(value, folder)
+    if "\0" in named:
+        raise _wrong(value, "a path")
+    return folder / named
+
+
+def _whole(least: int) -> Reader:
+    def read(value: Any, _: Path) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise _wrong(value, f"a whole number >= {least}")
+        return value
+
+    return read
+
+
+def _yes_or_no(value: Any, _: Path) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(value, "true or false")
+    return value
+
+
+def _percent(value: Any, folder: Path) -> float:
+    if isinstance(value, float) and 0 < value < 1:
+        return value
+    if not isinstance(value, str):
+        raise _wrong(value, "a percentage or a fraction below 1", 'write for example `"2%"`')
+    read = parse_percent(_string(value, folder), name="the value")
+    if read <= 0:
+        raise _wrong(value, "more than 0%")
+    return read
+
+
+def _duration(value: Any, folder: Path) -> float:
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    read = float(value) if plain and abs(value) < 1e12 else parse_duration(_string(value, folder), name="the value")
+    if not read > 0:
+        raise _wrong(value, "a time above 0")
+    return read
+
+
+def _one_of(known: Sequence[str]) -> Reader:
+    def read(value: Any, _: Path) -> str:
+        if value not in known:
+            raise _wrong(value, " or ".join(f"`{word}`" for word in known))
+        return str(value)
+
+    return read
+
+
+def _names(check: Callable[[str], object]) -> Reader:
+    """Read a list of names, or one name, each of which `check` must know."""
+
+    def read(value: Any, folder: Path) -> tuple[str, ...]:
+        words = value if isinstance(value, list) else [value]
+        if not words:
+            raise _wrong(value, "one name at least")
+        for word in words:
+            check(_string(word, folder))
+        return tuple(words)
+
+    return read
+
+
+def _known(kind: str, names: Callable[[], Sequence[str]]) -> Callable[[str], None]:
+    def check(name: str) -> None:
+        if name not in names():
+            raise unknown(kind, name, names(), hint=f"known: {', '.join(names())}")
+
+    return check
+
+
+def _operator(name: str) -> None:
+    """Raise for code; a framework's own names only the framework knows, and other names may be those of plugins."""
+    check_name(name, "an operator")
+    split_implementation(name)
+
+
+def _arguments(value: Any, _: Path) -> Mapping[str, Any]:
+    """Read arguments by name, each as `--input` and `--attribute` read it or as TOML has it."""
+    if not isinstance(value, dict) or not value or any(isinstance(one, dict) for one in value.values()):
+        raise _wrong(value, "a table of arguments by name", 'write for example `{lhs = "64x64", rhs = [64, 64]}`')
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+
+
+def _inputs(value: Any, folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """Read a table of inputs, or a list of them: each makes one case of every operator."""
+    return tuple(_arguments(one, folder) for one in (value if isinstance(value, list) else [value]))
+
+
+def _places(value: Any, folder: Path) -> tuple[str, ...]:
+    """Read sides or environments; `python=PATH` is relative to the file too."""
+    words = _names(lambda _: None)(value, folder)
+    return tuple(_placed(word, folder) for word in words)
+
+
+def _placed(word: str, folder: Path) -> str:
+    path, _, rest = word.removeprefix("python=").partition(";")
+    if not word.startswith("python=") or Path(path).is_absolute():
+        return word
+    return f"python={(folder / path).absolute()}" + (f";{rest}" if rest else "")
+
+
+def _environments(value: Any, folder: Path) -> tuple[str, ...]:
+    words = _places(value, folder)
+    for word in words:
+        EnvironmentSpec.parse(word)
+    return words
+
+
+def _side(value: Any, folder: Path) -> str:
+    return _placed(_string(value, folder), folder)
+
+
+#: The keys of the file, each with the field that it fills and how its value is read.
+KEYS: Mapping[str, tuple[str, Reader]] = {
+    "suite": ("suite", _path),
+    "operators": ("operators", _names(_operator)),
+    "categories": ("categories", _names(_known("category", categories))),
+    "skip": ("skip", _names(lambda _: None)),
+    "sizes": ("sizes", _names(_known("size", lambda: (*SIZES, INT64)))),
+    "dtypes": ("dtypes", _names(dtype_named)),
+    "directions": ("directions", _names(_known("direction", lambda: DIRECTIONS))),
+    "values": ("values", _names(distribution_named)),
+    "random": ("random", _whole(1)),
+    "inputs": ("inputs", _inputs),
+    "attributes": ("attributes", _arguments),
+    "base": ("base", _side),
+    "new": ("new", _places),
+    "tolerance": ("tolerance", _percent),
+    "pairs": ("pairs", _whole(LEAST)),
+    "settle": ("settle", _yes_or_no),
+    "max_pairs": ("max_pairs", _whole(LEAST)),
+    "budget": ("budget", _duration),
+    "timeout": ("timeout", _duration),
+    "inconclusive": ("inconclusive", _one_of(POLICIES)),
+    "seed": ("seed", _whole(0)),
+    "cpus": ("cpus", _string),
+}
+#: The keys of the table `[expected]`.
+EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {
+    "file": ("expected", _path),
+    "threshold": ("threshold", _percent),
+    "processes": ("processes", _whole(LEAST)),
+    "frameworks": ("frameworks", _names(framework)),
+    "environments": ("environments", _environments),
+    "devices": ("devices", _names(device_named)),
+    "modes": ("modes", _names(_known("mode", lambda: MODES))),
+}
+#: Options of the command line that are not called like their key.
+OPTIONS = {"expected": "file", "framework": "frameworks", "environment": "environments", "device": "devices"}

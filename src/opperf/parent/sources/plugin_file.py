@@ -1,0 +1,230 @@
+"""A file of the user's own operators, iterators and data generators: what it declares, read without running it.
+
+Packages that are installed beside opperf may name such a file as an entry point of the group `opperf.plugins`; those
+are looked at when an operator is asked for that nothing else has.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opperf.catalog import is_known
+from opperf.catalog.param.config import Workloads
+from opperf.catalog.param.grammar import GENERATORS, ITERATORS
+from opperf.catalog.param.names import Meaning
+from opperf.domain.code import Code
+from opperf.domain.errors import InputError
+from opperf.domain.files.text_file import read_text
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.parent.sources.installed_plugins import installed_plugins, module_file
+
+#: The functions that register something for PARAM's configs.
+ITERATOR, GENERATOR = "register_config_iterator", "register_data_generator"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A function that a file declares as an operator: how it is named as code, and what can be read of it."""
+
+    code: Code
+    arguments: tuple[str, ...]
+    summary: str
+
+
+def plugin_file(given: Path) -> Path:
+    """Return the file of a plugin, which may be named as a module here or where Python looks; raises `InputError`.
+
+    >>> plugin_file(Path("mine.py")).name
+    'mine.py'
+    """
+    name = str(given)
+    if given.suffix == ".py" or not all(word.isidentifier() for word in name.split(".")):
+        return given
+    return module_file(name, [str(Path.cwd()), *sys.path])
+
+
+def declared_operators(path: Path) -> dict[str, Declared]:
+    """Return the functions of a Python file that `@opperf.operator(...)` stands above, by name; raises `InputError`.
+
+    Nothing in the file is run: that happens in the children that measure it.
+    """
+    functions = [node for node in _tree(path).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return {
+        function.name: Declared(
+            code=Code(f"{path}:{function.name}"),
+            arguments=tuple(argument.arg for argument in (*function.args.posonlyargs, *function.args.args)),
+            summary=(ast.get_docstring(function) or "").partition("\n")[0],
+        )
+        for function in functions
+        if any(map(_declares, function.decorator_list))
+    }
+
+
+def _tree(path: Path) -> ast.Module:
+    """Return what a file of Python says; raises `InputError`."""
+    text = read_text(path)
+    try:
+        return ast.parse(text, str(path))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # too many brackets take "memory"
+        raise InputError(f"{path}: not Python ({str(error) or type(error).__name__})", slug="user_code") from error
+
+
+def framework_of(code: Code) -> str | None:
+    """Return the framework that a function is declared for, else the one that its file imports; None for neither.
+
+    What imports NumPy beside another framework is of the other. Raises `InputError` for a file that is not there.
+    """
+    place, _, name = code.name.rpartition(":")
+    tree = _tree(plugin_file(Path(place)))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name == name.rpartition(".")[2]:
+            calls = [one for one in function.decorator_list if isinstance(one, ast.Call) and _declares(one)]
+            said = [word.value for call in calls for word in call.keywords if word.arg == "framework"]
+            if said and isinstance(said[0], ast.Constant) and said[0].value in FRAMEWORKS:
+                return str(said[0].value)
+    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+    tops = {module.partition(".")[0] for module in modules}
+    found = [name for name in REAL_FRAMEWORKS if FRAMEWORKS[name].module in tops]
+    return min(found, key=lambda name: name == "numpy", default=None)
+
+
+def _declares(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and _called(decorator) == "operator"
+
+
+def _called(call: ast.Call) -> str:
+    """Return the name of what is called, without the module before it."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def workloads(
+    plugins: Sequence[Path], *, installed: bool = False, note: Callable[[str], None] = warnings.warn
+) -> Workloads:
+    """Return the iterators and data generators that plugins register, by the names that their calls give.
+
+    With them, the functions that plugins declare as operators. `installed` says that installed plugins count too;
+    `note` takes a line on each of these that cannot be used. Raises `InputError` for a name that is taken.
+    """
+    found = Workloads()
+    for path in plugins:
+        found = _more(found, path)
+        found = found if path in found.plugins else replace(found, plugins=(*found.plugins, path))
+    for plugin, path in installed_plugins(note).items() if installed else ():
+        try:
+            found = _more(found, path)
+        except InputError as error:
+            note(f"plugin `{plugin}` is left out: {error.message}")
+    return found
+
+
+def _more(known: Workloads, path: Path) -> Workloads:
+    """Return what is known with what another plugin registers and declares; what is declared twice stays the first."""
+    if path in known.plugins:
+        return known
+    declared = declared_operators(path).items()
+    own = {name: Meaning(None, one.code.name, one.arguments, one.code) for name, one in declared if not is_known(name)}
+    known = replace(known, operators={**own, **known.operators})
+    names = _registered(path)
+    for name in (*names[ITERATOR], *names[GENERATOR]):
+        if name in (*ITERATORS, *GENERATORS, *known.iterators, *known.generators):
+            raise InputError(
+                f"{path} registers `{name}`, and there is one already",
+                hint="register it by another name",
+                slug="user_code",
+            )
+    if not any(names.values()):
+        return known
+    return replace(
+        known,
+        iterators=(*known.iterators, *names[ITERATOR]),
+        generators=(*known.generators, *names[GENERATOR]),
+        plugins=(*known.plugins, path),
+    )
+
+
+def _registered(path: Path) -> dict[str, list[str]]:
+    """Return the names that a file registers, by the function that it calls."""
+    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call) and node.args]
+    found: dict[str, list[str]] = {ITERATOR: [], GENERATOR: []}
+    for call in calls:
+        name = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+        if _called(call) in found and isinstance(name, str):
+            found[_called(call)].append(name)
+    return found
+
+
+def declared_code(plugins: Sequence[Path]) -> tuple[Code, ...]:
+    """Return the functions that plugins declare; files may have their names, and only then."""
+    return tuple(declared.code for path in plugins for declared in declared_operators(path).values())
+
+
+def with_plugins(
+    operators: Sequence[str | Code],
+    plugins: Sequence[Path],
+    *,
+    others: bool,
+    note: Callable[[str], None] = warnings.warn,
+) -> tuple[str | Code, ...]:
+    """Return operators with those that plugins declare named as code; with no `others` named, all of them.
+
+    A name that neither the catalog nor a plugin has is looked for in the plugins that are installed; `note` takes a
+    line on each of them that cannot be used. Raises `InputError` for a plugin that declares nothing where nothing else
+    is named, which it may register with its framework, and for a name that two of them declare.
+    """
+    known: dict[str, Declared] = {}
+    for path in plugins:
+        for name, declared in (declared_operators(path) if operators or others else _some(path)).items():
+            if name in known:
+                other = known[name].code.name.rpartition(":")[0]
+                raise InputError(f"`{name}` is declared in {other} and in {path}", hint="rename one of them")
+            known[name] = declared
+    if not operators and not others:
+        return tuple(declared.code for declared in known.values())
+    names = [name for name in operators if isinstance(name, str)]
+    if any(name.isidentifier() and name not in known and not is_known(name) for name in names):
+        known = {**installed_operators(note), **known}
+    return tuple(known[name].code if isinstance(name, str) and name in known else name for name in operators)
+
+
+def operators_of(plugins: Sequence[Path], note: Callable[[str], None] = warnings.warn) -> list[str]:
+    """Return the names of the operators that plugins declare, those that are installed too."""
+    named = [name for path in plugins for name in declared_operators(plugin_file(path))]
+    return [*named, *installed_operators(note)]
+
+
+def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
+    """Return the operators that installed plugins declare, by name.
+
+    `note` takes a line on each plugin that cannot be used, and on each operator whose name is taken.
+    """
+    found: dict[str, Declared] = {}
+    for plugin, path in installed_plugins(note).items():
+        try:
+            operators = _some(path)
+        except InputError as error:
+            note(f"plugin `{plugin}` is left out: {error.message}")
+            continue
+        for name, declared in operators.items():
+            if name in found or is_known(name):
+                note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{declared.code.name}`")
+            else:
+                found[name] = declared
+    return found
+
+
+def _some(path: Path) -> dict[str, Declared]:
+    """Return the operators that a file declares; raises `InputError` when it declares nothing at all."""
+    found = declared_operators(path)
+    if not found and not any(_registered(path).values()):
+        raise InputError(
+            f"{path} declares no operator", hint="put `@opperf.operator(...)` above a function", slug="user_code"
+        )
+    return found

@@ -1,0 +1,246 @@
+"""Random cases of an operator, drawn by Hypothesis: other shapes under the constraints of the operator.
+
+The constraints are read from the operator's own size classes. Dimensions that are equal in every class are one
+variable (the inner dimension of a product, the channels of a convolution); dimensions that never change are constants
+(a kernel); what attributes and ranges of indices say of shapes follows its dimension; other attributes (axis, stride)
+are those of one class, drawn too. So a family needs no second declaration, and the operator's own formulas refuse what
+does not fit (a kernel larger than its input).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from opperf.catalog import SIZES, Operator
+from opperf.domain.case import Argument, Case, ListOf, map_tensors
+from opperf.domain.errors import InputError
+from opperf.domain.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+#: A case has at most so many elements in all inputs.
+MOST_ELEMENTS = 4_000_000
+#: Sizes are drawn on a logarithmic scale of so many steps between the smallest and the largest of the classes.
+STEPS = 240
+#: Examples that are looked at for each case that is wanted, and some more, before fewer are accepted.
+PATIENCE, EXTRA = 4, 40
+#: Dimensions whose product an attribute may be, as in a flattened shape.
+MOST_FACTORS = 3
+
+#: Where a whole number stands in the arguments: the argument's name, then what leads to the number within it.
+Place: TypeAlias = tuple[Any, ...]
+#: The values of one place in each size class.
+Values: TypeAlias = tuple[int, ...]
+
+
+class Template:
+    """The shape of an operator's cases: constants, variables, and what follows from them."""
+
+    def __init__(self, definition: Operator) -> None:
+        self._definition = definition
+        common = definition.case("common")
+        self._base = common
+        shape = {place: None for place, _ in _numbers(common)}
+        cases = [definition.case(size) for size in SIZES if size in definition.sizes]
+        self._alike = [case for case in cases if dict.fromkeys(place for place, _ in _numbers(case)) == shape]
+        self._places = {place: tuple(dict(_numbers(case))[place] for case in self._alike) for place in shape}
+
+    @cached_property
+    def variables(self) -> tuple[Values, ...]:
+        """The dimensions that vary and are no fixed multiple of another, each once, by their values in the classes."""
+        varying = dict.fromkeys(
+            values
+            for place, values in self._places.items()
+            if _is_dimension(place) and _varies(values) and 1 not in values
+        )
+        return tuple(values for values in varying if not any(_multiple(values, other) for other in varying))
+
+    def sized(self, values: Values, place: int, chosen: int) -> int:
+        """Return the size of a variable at a step of the logarithmic scale, with the options of one class."""
+        low, high = min(values), max(values)
+        size: float = low * (high / low) ** (place / STEPS)
+        step = self.step(values, chosen)
+        return max(math.ceil(low / step), round(size / step)) * step
+
+    def step(self, values: Values, chosen: int) -> int:
+        """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
+        attributes = (known for place, known in self._places.items() if not _is_dimension(place))
+        dividing = [known for known in attributes if all(n > 1 and size % n == 0 for size, n in zip(values, known))]
+        return math.lcm(*(known[chosen] for known in dividing))
+
+    @property
+    def classes(self) -> int:
+        """How many size classes the template is made from."""
+        return len(self._alike)
+
+    def case(self, sizes: Mapping[Values, int], chosen: int) -> Case:
+        """Return the case with these sizes of its variables, and the options of one class."""
+        numbers = {place: self._number(place, values, sizes, chosen) for place, values in self._places.items()}
+        arguments = {**self._base.inputs, **self._base.attributes}
+        return self._definition.case_of({name: _with(value, (name,), numbers) for name, value in arguments.items()})
+
+    def with_shape(self, shape: tuple[int, ...]) -> Case | None:
+        """Return the common case with every input in one shape, and what follows from that; None where none may be."""
+        sizes: dict[Values, int] = {}
+        for place, values in self._places.items():
+            if place[0] in self._definition.inputs and _is_dimension(place) and place[-1] < len(shape):
+                sizes.setdefault(values, shape[place[-1]])
+        case = self.case(sizes, self._alike.index(self._base))
+        if {tensor.shape for tensor in case.tensors()} == {shape}:
+            return case
+        return self._reshaped(shape)
+
+    def _reshaped(self, shape: tuple[int, ...]) -> Case | None:
+        """Return the common case with every input in a shape, where all are alike in every class and none has indices.
+
+        What is computed element by element takes any number of dimensions.
+        """
+        alike = all(len({tensor.shape for tensor in case.tensors()}) == 1 for case in self._alike)
+        if not alike or any(place[-1] == "range" and _varies(values) for place, values in self._places.items()):
+            return None
+
+        def change(tensor: TensorSpec) -> TensorSpec:
+            return replace(tensor, shape=shape, strides=None)
+
+        try:
+            inputs = {name: map_tensors(value, change) for name, value in self._base.inputs.items()}
+        except InputError:  # as of positive definite matrices that are not square
+            return None
+        return replace(self._base, inputs=inputs)
+
+    def _number(self, place: Place, values: Values, sizes: Mapping[Values, int], chosen: int) -> int:
+        """Return the number at a place: see `_followed`; what follows nothing is an option of the class."""
+        if not _varies(values):
+            return values[0]
+        if values in sizes:
+            return sizes[values]
+        if _is_dimension(place):
+            factors = ((_multiple(values, known), size) for known, size in sizes.items())
+            whole = next((factor * size for factor, size in factors if factor), None)
+            # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
+            alike = (size for known, size in sizes.items() if known[chosen] == values[chosen] != 1)
+            return whole or next(alike, values[chosen])
+        return _followed(values, sizes) or values[chosen]
+
+
+def _multiple(values: Values, of: Values) -> int | None:
+    """Return the whole number above one that makes one place's values another's; None where there is none."""
+    factors = {Fraction(value, known) for value, known in zip(values, of)}
+    factor = factors.pop()
+    return int(factor) if not factors and factor.denominator == 1 and factor > 1 else None
+
+
+def _followed(values: Values, sizes: Mapping[Values, int]) -> int | None:
+    """Return what an attribute is by the dimensions it follows: a share of one, or a product of some; None for none."""
+    for known, size in sizes.items():
+        shares = {Fraction(value, dimension) for value, dimension in zip(values, known)}
+        if len(shares) == 1:
+            return math.floor(shares.pop() * size)
+    for count in range(2, MOST_FACTORS + 1):
+        for factors in combinations(sizes, count):
+            if all(value == math.prod(parts) for value, *parts in zip(values, *factors)):
+                return math.prod(sizes[factor] for factor in factors)
+    return None
+
+
+def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStrategy[Case]:
+    """Return a strategy of an operator's cases; `most_elements` bounds the elements of all inputs together."""
+    from hypothesis import strategies as st
+
+    template = Template(definition)
+    places = st.tuples(*(st.integers(0, STEPS) for _ in template.variables))
+
+    def made(drawn: tuple[Sequence[int], int]) -> Case:
+        chosen = drawn[1]
+        sized = {values: template.sized(values, place, chosen) for values, place in zip(template.variables, drawn[0])}
+        return template.case(sized, chosen)
+
+    return (
+        st.tuples(places, st.integers(0, template.classes - 1))
+        .map(made)
+        .filter(
+            lambda case: sum(tensor.elements for tensor in case.tensors()) <= most_elements and fits(definition, case)
+        )
+    )
+
+
+def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
+    """Return that many different cases, the same for a seed on any machine; fewer where there are no more."""
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
+
+    found: dict[str, Case] = {}
+
+    @seeded(seed)
+    @settings(
+        max_examples=PATIENCE * count + EXTRA, database=None, deadline=None, phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(cases(definition))
+    def collect(case: Case) -> None:
+        if len(found) < count:
+            found.setdefault(case.id, case)
+
+    collect()
+    return list(found.values())
+
+
+def fits(definition: Operator, case: Case) -> bool:
+    """Whether the operator's own formulas accept the case."""
+    try:
+        definition.outputs(case)
+    except (InputError, LookupError, ValueError, ArithmeticError):
+        return False
+    return True
+
+
+def _varies(values: Values) -> bool:
+    return len(set(values)) > 1
+
+
+def _is_dimension(place: Place) -> bool:
+    return "shape" in place[1:]  # the first is the name of the argument, which may be `shape` too
+
+
+def _numbers(case: Case) -> Iterator[tuple[Place, int]]:
+    """Yield every whole number of a case that may depend on its size, with its place."""
+    for name, argument in {**case.inputs, **case.attributes}.items():
+        yield from _numbers_in(argument, (name,))
+
+
+def _numbers_in(argument: Argument, place: Place) -> Iterator[tuple[Place, int]]:
+    if isinstance(argument, TensorSpec):
+        yield from (((*place, "shape", i), size) for i, size in enumerate(argument.shape))
+        if argument.range is not None and not argument.is_float:
+            yield (*place, "range"), int(argument.range[1])
+    elif isinstance(argument, ListOf):
+        for i, item in enumerate(argument.items):
+            yield from _numbers_in(item, (*place, i))
+    elif isinstance(argument, tuple):
+        for i, item in enumerate(argument):
+            yield from _numbers_in(item, (*place, i))
+    elif isinstance(argument, int) and not isinstance(argument, bool):
+        yield place, argument
+
+
+def _with(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Argument:
+    """Return an argument with its numbers put in."""
+    if isinstance(argument, TensorSpec):
+        places = [(*place, "shape", i) for i in range(len(argument.shape))]
+        bounds = argument.range
+        if bounds is not None and not argument.is_float:
+            end = (*place, "range")
+            bounds = (bounds[0], float(numbers[end]))
+        return replace(argument, shape=tuple(numbers[dimension] for dimension in places), range=bounds)
+    if isinstance(argument, ListOf):
+        return ListOf(tuple(_with(item, (*place, i), numbers) for i, item in enumerate(argument.items)))
+    if isinstance(argument, tuple):
+        return tuple(_with(item, (*place, i), numbers) for i, item in enumerate(argument))
+    return numbers.get(place, argument)

@@ -1,0 +1,101 @@
+"""What a script's text tells before it runs: the frameworks that it imports, and the names that it has.
+
+Nothing is imported or run, so that what a script makes of itself while it runs is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.profile.watching import WATCHED
+from opperf.domain.registry import FRAMEWORKS
+
+MAIN = "__main__"
+#: Functions by which a program may bind names that do not stand in its text.
+BINDERS = ("exec", "eval", "globals", "setattr", "vars")
+
+
+def frameworks_of(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the frameworks that a script or module of the current folder imports by itself, in their order there.
+
+    `words` are what Python is given.
+    """
+    owners = {FRAMEWORKS[name].module: name for name in WATCHED}
+    found: list[str] = []
+    for node in ast.walk(_parsed(source(words)) or ast.Module([], [])):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        found += [owners[top] for name in names if (top := name.partition(".")[0]) in owners]
+    return tuple(dict.fromkeys(found))
+
+
+def check_function(words: Sequence[str], function: str) -> None:
+    """Raise `InputError` where the text of the script, or of the module beside it, has no such function.
+
+    A module that lies elsewhere is not looked for, and a name within a class or an instance is taken as it is.
+    """
+    module, _, path = function.partition(":")
+    own = source(words)
+    file = own if module == MAIN else _module(own.parent if words[0] != "-m" else Path(), module)
+    tree = None if file is None else _parsed(file)
+    if tree is None:
+        return
+    names = set(_bound(tree))
+    name = path.partition(".")[0]
+    if names & {name, "*", "__getattr__"}:
+        return
+    functions = sorted(_functions(tree))
+    told = unknown("function", name, functions, hint=f"it has {', '.join(functions[:8]) or 'none'}")
+    raise InputError(f"`{file}` has {told.message}, which `--function` names", hint=told.hint, slug=told.slug)
+
+
+def source(words: Sequence[str]) -> Path:
+    """Return the file that Python runs first."""
+    if words[0] != "-m":
+        return Path(words[0])
+    place = Path(*words[1].split("."))
+    return place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
+
+
+def _module(folder: Path, name: str) -> Path | None:
+    place = folder.joinpath(*name.split("."))
+    files = (place / "__init__.py", place.with_name(f"{place.name}.py"))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _parsed(file: Path) -> ast.Module | None:
+    """Return the text of a file as Python takes it; None for what Python itself will say something about."""
+    try:
+        return ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that a module may bind; `*` where it may bind any."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Name) and node.id in BINDERS:
+            yield "*"
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        if isinstance(node, ast.ClassDef):  # what it binds is its own
+            continue
+        waiting += ast.iter_child_nodes(node)
+
+
+def _functions(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name

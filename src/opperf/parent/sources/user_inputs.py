@@ -1,0 +1,276 @@
+"""Inputs that a user gives by name: shapes for tensors, values for attributes, as text or as Python values.
+
+The operator's definition decides how a value is read: `axis=1` is a number because `axis` is an attribute, and
+`data=1` the shape of a vector because `data` is an input. What is not given keeps its default.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from opperf.catalog import Operator
+from opperf.domain.case import Argument, Case, DType, ListOf
+from opperf.domain.errors import InputError, unknown
+from opperf.domain.tensor import LITERAL, STRING, TensorSpec, dtype_named, nested
+from opperf.parent.sources.random_cases import Template, fits
+
+#: The name of a shape that every input has: `--input 64x64`.
+EVERY = "*"
+#: Before values that are given one by one: without it `[1,2,3]` is a shape.
+LITERAL_PREFIX = f"{LITERAL}:"
+SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
+_SIZES = re.compile(r"\d+(\s*[x,×]\s*\d+)*\s*,?")  # noqa: RUF001 - people paste the sign
+#: How numbers are written that neither JSON nor Python has a word for.
+_NUMBERS = frozenset({"inf", "-inf", "nan"})
+_EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
+
+
+def pairs(given: Sequence[str], option: str) -> dict[str, str]:
+    """Read `NAME=VALUE` words; raises `InputError` with the option for one that is none, or whose name came before.
+
+    >>> pairs(["lhs=3x4"], "--input")
+    {'lhs': '3x4'}
+    """
+    values: dict[str, str] = {}
+    for word in given:
+        name, value = _pair(word, option)
+        if name in values:
+            raise InputError(
+                f"`{option} {word}`: `{name}` is `{values[name]}` already",
+                hint="give it once"
+                if option != "--attribute"
+                else "give it once, or a column of it in `--shapes FILE`",
+            )
+        values[name] = value
+    return values
+
+
+def _pair(word: str, option: str) -> tuple[str, str]:
+    if option == "--input" and "=" not in word and _shape_in(word) is not None:
+        return EVERY, word.strip()
+    name, equals, value = word.partition("=")
+    if not equals or not name.strip():
+        example = _EXAMPLES.get(option, "NAME=VALUE")
+        raise InputError(f"`{option} {word}`: expected NAME=VALUE", hint=f"write `{option} {example}`")
+    return name.strip(), value.strip()
+
+
+def input_cases(given: Sequence[str]) -> list[dict[str, str]]:
+    """Read the words of `--input`: a name that is given again begins the next case.
+
+    A shape without a name is that of every input. Raises `InputError` where the cases differ in their names: whose
+    input it is could only be guessed.
+
+    >>> input_cases(["lhs=2x3", "rhs=3x4", "lhs=5x6", "rhs=6x7"])
+    [{'lhs': '2x3', 'rhs': '3x4'}, {'lhs': '5x6', 'rhs': '6x7'}]
+    """
+    cases: list[dict[str, str]] = []
+    for word in given:
+        name, value = _pair(word, "--input")
+        if not cases or name in cases[-1]:
+            cases.append({})
+        cases[-1][name] = value
+    for number, case in enumerate(cases[1:], 2):
+        if case.keys() != cases[0].keys():
+            raise InputError(
+                f"`--input`: case 1 has {', '.join(cases[0])}, and case {number} has {', '.join(case)}; "
+                "a name that is given again begins the next case",
+                hint="give all inputs of one case, then all of the next, or a file with `--shapes`",
+                slug="incomplete_case",
+            )
+    return cases
+
+
+def shape(text: str, where: str) -> tuple[int, ...]:
+    """Read a shape; raises `InputError`, with `where` for whose it is.
+
+    >>> shape("1024x1024", "lhs"), shape("(3, 4)", "lhs"), shape("7", "lhs"), shape("()", "lhs")
+    ((1024, 1024), (3, 4), (7,), ())
+    """
+    sizes = _shape_in(text)
+    if sizes is None:
+        raise InputError(f"{where}: `{text}` is no shape", hint=SHAPE_HINT, slug="bad_shape")
+    return sizes
+
+
+def _shape_in(text: str) -> tuple[int, ...] | None:
+    """Return the shape that a text is; None for a text that is none."""
+    plain = text.strip()
+    bracketed = plain[:1] + plain[-1:] in ("()", "[]")
+    sizes = plain[1:-1].strip() if bracketed else plain
+    if not (_SIZES.fullmatch(sizes) or (bracketed and not sizes)):
+        return None
+    return tuple(int(size) for size in re.findall(r"\d+", sizes))
+
+
+def case_with(definition: Operator, given: Mapping[str, Any], size: str = "common") -> Case:
+    """Return the default case of an operator with the given inputs and attributes in it.
+
+    Raises `InputError` for a name that the operator does not take, and for a value that cannot be read.
+
+    >>> from opperf.catalog import operator
+    >>> case_with(operator("softmax"), {"data": "2x3", "axis": "0"}).attributes
+    {'axis': 0}
+    """
+    default = definition.case(size)
+    arguments: dict[str, Argument] = {**default.inputs, **default.attributes}
+    for name, value in given.items():
+        if name not in arguments:
+            raise unknown(f"input of {definition.name}", name, arguments, hint=f"it takes {', '.join(arguments)}")
+        if name in definition.inputs:
+            arguments[name] = _tensor(value, arguments[name], name)
+        else:
+            arguments[name] = _attribute(value, arguments[name])
+    return definition.case_of(arguments)
+
+
+def in_one_shape(definition: Operator, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return given values with those of every input in place of a shape that has no name of its own.
+
+    What follows from the shape by the operator's own constraints (a range of indices, a flattened shape) is there too.
+    Raises `InputError` for an operator whose inputs cannot all have it.
+
+    >>> from opperf.catalog import operator
+    >>> [str(value) for value in in_one_shape(operator("matmul"), {EVERY: "64x64"}).values()]
+    ['64x64', '64x64']
+    """
+    if EVERY not in given:
+        return dict(given)
+    whole, rest = given[EVERY], {name: value for name, value in given.items() if name != EVERY}
+    sizes = shape(whole, "`--input`") if isinstance(whole, str) else _sizes(whole, EVERY)
+    named = [name for name in rest if name in definition.inputs]
+    common = definition.case("common")
+    known = {**common.inputs, **common.attributes}
+    case = Template(definition).with_shape(sizes)
+    if named or case is None or not list(common.tensors()) or not fits(definition, case):
+        text = "x".join(map(str, sizes)) or "()"
+        defaults = " ".join(f"--input {name}={_text(value)}" for name, value in common.inputs.items())
+        takes = f"each of its inputs ({', '.join(definition.inputs)})" if common.inputs else "its inputs: it has none"
+        raise InputError(
+            f"`{definition.name}` does not take the shape {text} for {takes}",
+            hint=f"name the inputs, as in `{defaults}`" if defaults else None,
+            slug="bad_shape",
+        )
+    made = {**case.inputs, **case.attributes}
+    return {**{name: value for name, value in made.items() if name in case.inputs or value != known[name]}, **rest}
+
+
+def _text(value: Argument) -> str:
+    """Return how the shape of an input is typed."""
+    items = value.items if isinstance(value, ListOf) else (value,)
+    return ";".join("x".join(map(str, item.shape)) or "()" for item in items if isinstance(item, TensorSpec))
+
+
+def split_row(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is an input and what is an attribute in a row for a function that opperf has no definition of.
+
+    Shapes are written with a sign between sizes (`64x64`), in square brackets or as lists; values one by one as
+    `literal:[1,2]`, and tensors whole as JSON has them. Everything else is an attribute.
+
+    >>> split_row({"a": "64x64", "b": [8], "axis": 1, "kernel": "(3,3)"})
+    ({'a': '64x64', 'b': [8]}, {'axis': 1, 'kernel': '(3,3)'})
+    """
+    inputs = {name: value for name, value in values.items() if _is_tensor(value)}
+    return inputs, {name: value for name, value in values.items() if name not in inputs}
+
+
+def _is_tensor(value: Any) -> bool:
+    if isinstance(value, str):
+        plain = value.strip()
+        shaped = _shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
+        return shaped or plain.startswith(LITERAL_PREFIX)
+    return isinstance(value, (list, Mapping, TensorSpec, ListOf))
+
+
+def foreign_case(name: str, inputs: Mapping[str, Any], attributes: Mapping[str, Any]) -> Case:
+    """Return a case of a function that opperf has no definition of: every input is a float32 tensor."""
+    return Case(
+        name,
+        {key: _tensor(value, None, key) for key, value in inputs.items()},
+        {key: _attribute(value, None) for key, value in attributes.items()},
+    )
+
+
+def _tensor(value: Any, default: Argument, name: str) -> Argument:
+    """Read a tensor or a list of them; what is not said is as in the default."""
+    if isinstance(value, (TensorSpec, ListOf)):
+        return value
+    if isinstance(value, Mapping):
+        return TensorSpec.from_json(value, name)
+    if isinstance(value, str) and value.startswith(LITERAL_PREFIX):
+        return _given(value, default, name)
+    if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
+        items = re.split(r"[;+]", value) if isinstance(value, str) else value
+        first = default.items[0] if isinstance(default, ListOf) else default
+        return ListOf(tuple(_tensor(item, first, name) for item in items))
+    sizes = shape(value, f"input `{name}`") if isinstance(value, str) else _sizes(value, name)
+    return replace(default, shape=sizes, strides=None) if isinstance(default, TensorSpec) else TensorSpec(sizes)
+
+
+def _given(text: str, default: Argument, name: str) -> TensorSpec:
+    """Read values that are given one by one; where nothing says their type, it is that of a list of them.
+
+    >>> _given("literal:[[1, 2], [3, 4]]", None, "data").shape
+    (2, 2)
+    """
+    values = _literal(text.removeprefix(LITERAL_PREFIX))
+    try:
+        written, found = nested(values)
+        dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(found, written)
+        gradient = default.requires_grad if isinstance(default, TensorSpec) else None
+        return TensorSpec(written, dtype, literal=tuple(found), requires_grad=gradient)
+    except InputError as error:
+        hint = f"write for example `{LITERAL_PREFIX}[0,3,7]`"
+        raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error
+
+
+def _dtype_of(values: Sequence[Any], shape: Sequence[int]) -> str:
+    """Return the element type of a list of values; text that stands in no list is none of them, but a slip.
+
+    >>> [_dtype_of(values, (2,)) for values in ([True, False], [1, 2], [1, "inf"], ["yes", "no"])]
+    ['bool', 'int64', 'float32', 'string']
+    """
+    kinds = {type(value) for value in values}
+    if kinds == {str} and shape and not _NUMBERS.issuperset(values):
+        return STRING
+    return "bool" if kinds == {bool} else "int64" if kinds == {int} else "float32"
+
+
+def _sizes(value: Any, name: str) -> tuple[int, ...]:
+    if isinstance(value, (tuple, list)) and all(isinstance(n, int) for n in value):
+        return tuple(value)
+    raise InputError(f"input `{name}`: found {value!r}, expected a shape", hint="a tuple of whole numbers")
+
+
+def _attribute(value: Any, default: Argument) -> Argument:
+    """Read an attribute: a Python literal, a dtype where the default is one, else the text itself."""
+    if isinstance(value, str):
+        if isinstance(default, DType):
+            return DType(dtype_named(value))
+        word = {"true": True, "false": False}.get(value.lower()) if isinstance(default, bool) else None
+        value = _literal(value) if word is None else word
+    return _plain(value)
+
+
+def _plain(value: Any) -> Argument:
+    """Return a value that a case can hold; lists become tuples, those in lists too."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_plain(item) for item in value)
+    if value is None or isinstance(value, (bool, int, float, str, DType)):
+        return value
+    raise InputError(
+        f"attribute value {value!r}: expected a number, a string, a tuple or None",
+        hint="write for example `axis=(0,1)`",
+    )
+
+
+def _literal(text: str) -> Any:
+    """Read a Python literal; text that is none stands for itself, as in `approximate=tanh`."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -1,0 +1,21 @@
+"""Files of expectations: read whole, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from opperf.domain.expectation import Expectation, document, from_document
+from opperf.domain.files.destination import write_text
+from opperf.domain.files.text_file import read_json
+
+
+def read_expected(path: Path) -> tuple[Expectation, ...]:
+    """Read a file of expectations; raises `InputError` that says what is wrong and where."""
+    return from_document(read_json(path, hint="`opperf gate --update-expected` writes it"), str(path))
+
+
+def write_expected(path: Path, expectations: Sequence[Expectation]) -> None:
+    """Write a file of expectations, so that it has the old content or the new one."""
+    write_text(path, json.dumps(document(expectations), indent=1, allow_nan=False) + "\n")

@@ -1,0 +1,101 @@
+"""The journal of a run: one JSON line for each outcome, on the disk before the next trial begins.
+
+It survives Ctrl-C, SIGTERM, SIGKILL and a loss of power. The last line may be torn by any of them, and is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import told
+from opperf.domain.files.json_text import NotJSON, value_of
+from opperf.domain.files.scratch import scratch_file
+from opperf.domain.files.text_file import distinct, read_bytes
+from opperf.domain.outcome import Outcome
+from opperf.domain.record import SCHEMA_VERSION, Record, Run
+
+
+def journal_of(output: Path) -> Path:
+    """Return where the journal of a result file lies."""
+    return output.with_name(output.name + ".journal")
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What a journal holds: the run's header, as a run without records; outcomes; records of a run that was resumed."""
+
+    run: Run
+    outcomes: tuple[Outcome, ...]
+    records: tuple[Record, ...] = ()
+
+
+class JournalWriter:
+    """Writes a journal, line by line."""
+
+    def __init__(self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()) -> None:
+        self.path = path
+        # A journal of the same name holds what this one begins with: it is replaced when this one holds that too.
+        with told(path), scratch_file(path) as (descriptor, unfinished):
+            self._file = os.fdopen(os.dup(descriptor), "w", encoding="utf-8")
+            try:
+                self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
+                for record in records:
+                    self._write({"record": record.to_json()})
+                for outcome in outcomes:
+                    self._write({"outcome": outcome.to_json()})
+                self._settle()
+                unfinished.replace(path)
+            except BaseException:
+                self.close()
+                raise
+
+    def add(self, outcome: Outcome) -> None:
+        """Append one outcome and wait until it is on the disk; raises `HarnessError` where that is full."""
+        with told(self.path):
+            self._write({"outcome": outcome.to_json()})
+            self._settle()
+
+    def _write(self, content: dict[str, Any]) -> None:
+        self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
+
+    def _settle(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file; the journal stays."""
+        with suppress(OSError):  # what could not be written was told when it was added
+            self._file.close()
+
+
+def read_journal(path: Path) -> Journal:
+    """Read a journal; raises `InputError` for anything but a torn last line."""
+    lines = read_bytes(path).split(b"\n")
+    header: Any = None
+    outcomes, records = [], []
+    for number, line in enumerate(lines, 1):
+        where = f"{path}: line {number}"
+        try:
+            data = value_of(line, object_pairs_hook=distinct) if line else {}
+        except NotJSON as error:
+            if number == len(lines):  # no newline after it: it was being written when the run ended
+                break
+            raise InputError(f"{where} is not JSON ({error})", slug="bad_journal") from error
+        if not isinstance(data, dict) or (number == 1 and data.get("schema_version") != SCHEMA_VERSION):
+            raise InputError(
+                f"{where}: not a journal of this opperf", hint="begin anew: leave `--resume` out", slug="bad_journal"
+            )
+        if number == 1:
+            header = data.get("run")
+        if "outcome" in data:
+            outcomes.append(Outcome.from_json(data["outcome"], f"{where}: outcome"))
+        if "record" in data:
+            records.append(Record.from_json(data["record"], f"{where}: record"))
+    return Journal(Run.from_header(header, f"{path}: line 1: run"), tuple(outcomes), tuple(records))

@@ -1,0 +1,98 @@
+"""The lock on an output: one command writes there, and whoever comes meanwhile is told which.
+
+It lies beside the file that is really written, whatever links lead there. The kernel gives it back however its holder
+ends, so that a killed command holds nothing up.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shlex
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from opperf.domain.codec import decode
+from opperf.domain.errors import InputError
+from opperf.domain.files.destination import told
+from opperf.domain.files.json_text import value_of
+from opperf.domain.files.scratch import shortened
+
+#: The holder writes who it is as soon as it holds the lock: it is asked so many times, so many seconds apart.
+ASKED, BETWEEN = 20, 0.01
+#: So much of the holder's command is told.
+TOLD = 200
+
+
+@dataclass(frozen=True)
+class Holder:
+    """What the file of a lock says."""
+
+    pid: int
+    command: str
+    since: str
+
+
+class OutputLock:
+    """Holds an output from its making until `close`; raises `InputError`, naming the holder, where another has it."""
+
+    def __init__(self, output: Path, command: Sequence[str]) -> None:
+        target = Path(os.path.realpath(output))
+        self.path = target.with_name(f".{shortened(target.name)}.lock")
+        with told(output):
+            self._descriptor = self._taken(output)
+            now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+            os.truncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, json.dumps(vars(Holder(os.getpid(), shlex.join(command), now))).encode(), 0)
+
+    def _taken(self, output: Path) -> int:
+        while True:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                holder = _holder(descriptor)
+                os.close(descriptor)
+                raise InputError(
+                    f"`{output}` is being written by {holder}",
+                    hint="wait until it has ended, or write to another place",
+                    slug="output_held",
+                ) from error
+            except OSError:
+                return descriptor  # a file system without locks
+            # Its last holder may have removed the file after it was opened here: then this one locks nothing.
+            if self._is_there(descriptor):
+                return descriptor
+            os.close(descriptor)
+
+    def _is_there(self, descriptor: int) -> bool:
+        with suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(descriptor), os.stat(self.path, follow_symlinks=False))
+        return False
+
+    def close(self) -> None:
+        """Let others write there."""
+        if self._descriptor >= 0:
+            with suppress(OSError):
+                self.path.unlink()
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _holder(descriptor: int) -> str:
+    """Say who holds a lock, as its file has it."""
+    for _ in range(ASKED):
+        with suppress(ValueError, InputError, OSError):
+            said = decode(Holder, value_of(os.pread(descriptor, 1 << 16, 0)), "lock")
+            return f"process {said.pid} (`{_printable(said.command)}`), since {_printable(said.since)}"
+        time.sleep(BETWEEN)
+    return "another process"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:TOLD])

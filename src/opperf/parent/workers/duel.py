@@ -1,0 +1,309 @@
+"""Two children, one for each side, that take turns on the same CPUs.
+
+Both stay on the same CPUs. Turns are equal, short and many, and their order is random: unequal turns biased identical
+code by 3-16 %. The side that waits is stopped by a signal, so that no thread of it spins. After each switch there are
+untimed calls, inside the child.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from opperf.domain.comparison import PairValue
+from opperf.domain.measurement import LONG_CALL, Memory, Samples
+from opperf.domain.message import telling
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Warning
+from opperf.domain.stats.order import centre, median, median_interval, quantile
+from opperf.parent.workers.process import Worker
+from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.starting import launch
+
+#: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
+#: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).
+ROUNDS = 24
+#: What lies between one place and the next, in bytes: anything up to sixteen pages, since the low bits of an address
+#: decide what is forwarded and what conflicts.
+OFFSET_BYTES = 64 * 1024
+#: Samples of each turn, at least and at most, as many as fit into so many seconds: many short rounds, not few long
+#: ones. Beside other work on the machine the minima of four left three fifths of the variance of those of two.
+TURN_SAMPLES, MOST_SAMPLES = 2, 4
+TURN_SECONDS = 0.004
+#: Rounds are fewer where they would take longer than this, in seconds, but never fewer than an estimate needs.
+PAIR_SECONDS, LEAST_ROUNDS = 0.6, 5
+#: Rounds at most of a pair that is given patience: where rounds differ, more of them cost less than another pair.
+MOST_ROUNDS = 96
+#: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
+HELD_BYTES = 512 * 1024 * 1024
+
+#: Variables that bind threads to the CPUs that a runtime sees when it is loaded.
+BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
+
+#: What each side is called.
+SIDES = ("base", "new")
+#: A turn of the base and one of the new side.
+Round: TypeAlias = tuple[Samples, Samples]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a pair goes on beyond its rounds: for so many `seconds`, until its log-ratio is known within `width`."""
+
+    seconds: float = 0.0
+    width: float = math.inf
+
+
+class Duel:
+    """A pair of children, 0 the base and 1 the new side.
+
+    `first` is the one that was started first, at random; `asked` the one that was asked last.
+    """
+
+    def __init__(
+        self,
+        base: Side,
+        new: Side,
+        settings: Settings,
+        progress: Callable[[str], None],
+        generator: random.Random,
+        *,
+        plugins: Sequence[Path] = (),
+    ) -> None:
+        self._settings = settings
+        self._random = generator
+        self._workers: list[Worker] = []
+        self._warnings: dict[Warning, None] = {}
+        self.asked = 0
+        try:
+            sides = [base, new]
+            cpus = settings.cpus or shared_cpus(base, new)
+            order = self._order()
+            self.first = order[0]
+            started: dict[int, Worker] = {}
+            # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
+            apart = starting_cpus(base, new, settings.cpus)
+            for place, where in zip(order, (cpus, apart or cpus)):
+                started[place], _ = launch(sides[place], cpus=where, progress=progress, sharing=2, plugins=plugins)
+                self._workers.append(started[place])
+            for worker in self._workers:
+                worker.greet()
+            if apart is not None and cpus is not None:
+                started[order[1]].stay_on(cpus)
+            for worker in self._workers:
+                worker.pause()
+            self._sides = [started[0], started[1]]
+        except BaseException:
+            for worker in self._workers:
+                worker.kill()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        """Whether both children can be asked."""
+        return all(worker.alive for worker in self._sides)
+
+    @property
+    def facts(self) -> list[Any]:
+        """What base and new said of themselves."""
+        return [dict(worker.facts) for worker in self._sides]
+
+    def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
+        """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
+        patience = patience or Patience()
+        rounds: list[Round] = []
+        calls: list[int | None] = [None, None]
+        samples = TURN_SAMPLES
+        held: list[dict[int, int]] = []
+        few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
+        began = 0.0
+        while not enough(rounds, time.monotonic() - began, patience):
+            handles = {place: self._prepare(place, (base, new)[place], elsewhere=True) for place in self._order()}
+            held.append(handles)
+            turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
+            if not rounds:
+                began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
+                calls = [turns[place].samples[0].calls for place in (0, 1)]
+                samples = samples_of_a_turn([turns[place] for place in (0, 1)])
+            rounds.append((turns[0], turns[1]))
+            if len(held) > few:
+                self._release(held.pop(0))
+        for handles in held:
+            self._release(handles)
+        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
+        warnings, self._warnings = tuple(self._warnings), {}
+        return replace(pair_value(rounds, cpu_may_stand_in=alone), warnings=warnings)
+
+    def check(self, reference: Reference, base: Trial, new: Trial) -> None:
+        """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
+        for place, trial in ((0, base), (1, new)):
+            reference.checked(trial, partial(self._ask, place))
+
+    def _order(self) -> tuple[int, int]:
+        """Return both sides in random order."""
+        return (0, 1) if self._random.random() < 0.5 else (1, 0)
+
+    def _release(self, handles: dict[int, int]) -> None:
+        for place, handle in handles.items():
+            self._ask(place, "release", {"handle": handle})
+
+    def memory(self, base: Trial, new: Trial) -> list[Memory | None]:
+        """Return what one call takes on each side."""
+        found = []
+        few = Settings(warmup=1, runs=1, latency=False, memory=True)
+        for place, trial in ((0, base), (1, new)):
+            handle = {"handle": self._prepare(place, trial)}
+            measured = self._ask(place, "measure", {**handle, "settings": few.to_json()})
+            self._ask(place, "release", handle)
+            found.append(None if measured["memory"] is None else Memory.from_json(measured["memory"]))
+        return found
+
+    def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False) -> int:
+        asked = {
+            **telling(trial),
+            "seed": self._settings.seed,
+            "check": self._settings.check,
+            "offset": 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0,
+        }
+        return int(self._ask(place, "prepare", asked)["handle"])
+
+    def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
+        asked = {"handle": handle, "samples": samples, "calls": calls}
+        told = self._ask(place, "turn", asked)
+        for doubt in told.get("warnings", ()):
+            warning = Warning.from_json(doubt)
+            self._warnings[replace(warning, message=f"{SIDES[place]}: {warning.message}")] = None
+        return Samples.from_json(told)
+
+    def _ask(self, place: int, verb: str, arguments: Mapping[str, Any]) -> Any:
+        """Wake a child, ask it, and stop it again."""
+        self.asked = place
+        worker = self._sides[place]
+        worker.resume()
+        try:
+            return worker.ask(verb, arguments, self._settings.timeout)
+        finally:
+            if worker.alive:
+                worker.pause()
+
+    def close(self) -> None:
+        """End both children."""
+        for worker in self._workers:
+            if worker.alive:
+                worker.resume()
+                worker.close()
+
+
+def enough(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
+    """Return whether a pair has rounds enough after so many seconds.
+
+    What rounds say decides by how far they differ alone, whichever side is slower: that cannot favour either.
+    """
+    if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
+        return False
+    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _known(rounds, patience.width)
+
+
+def _known(rounds: Sequence[Round], width: float) -> bool:
+    """Whether the interval of the median of the rounds' log-ratios is no wider than this on either side."""
+    every = (_minima((base.seconds(), new.seconds()), ([], [])) for base, new in rounds)
+    interval = median_interval([minima[1] - minima[0] for minima in every if minima is not None])
+    return interval is not None and interval[1] - interval[0] <= 2 * width
+
+
+def samples_of_a_turn(turns: Sequence[Samples]) -> int:
+    """Return how many samples a turn has on either side, given the first turn of each."""
+    longest = max(min(sample.wall_ns for sample in turn.samples) for turn in turns) / 1e9
+    return min(MOST_SAMPLES, max(TURN_SAMPLES, int(TURN_SECONDS / longest) if longest > 0 else MOST_SAMPLES))
+
+
+def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> PairValue:
+    """Return what a pair says: of each round as many clean samples of one side as of the other.
+
+    A round is over in milliseconds, so both of its turns meet a host of the same speed. Its ratio holds what the places
+    of the tensors do to either side; the centre of all rounds evens that out, and is hardly moved by those in which the
+    speed changed. With minima over the whole pair, identical code spread several times as far.
+
+    A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
+    all samples stands in.
+    """
+    found = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
+    if found.log_ratio is None and cpu_may_stand_in and _long(rounds):
+        every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
+        return _value(every, "cpu")
+    return found
+
+
+def _long(rounds: Sequence[Round]) -> bool:
+    """Whether each call of both sides takes long."""
+    return all(median(turn.seconds(clean_only=False)) > LONG_CALL for one in rounds for turn in one)
+
+
+def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str) -> PairValue:
+    """Return the value of rounds of times, base and new, in seconds."""
+    kept: tuple[list[float], list[float]] = ([], [])
+    minima = [logs for one in rounds if (logs := _minima(one, kept)) is not None]
+    if len(minima) < LEAST_ROUNDS:
+        return PairValue(None, None, None, len(minima), f"{len(minima)} rounds with undisturbed samples of both sides")
+    # The ratio and the level of the rounds each have their centre; the times are those that lie so far apart there.
+    ratio, level = centre([new - base for base, new in minima]), centre([(new + base) / 2 for base, new in minima])
+    base_values, new_values = (
+        {"turn": math.exp(level + half), **_values(sorted(times))} for half, times in zip((-ratio / 2, ratio / 2), kept)
+    )
+    return PairValue(ratio, base_values, new_values, len(minima), clock=clock)
+
+
+def _minima(one: Sequence[list[float]], kept: tuple[list[float], list[float]]) -> tuple[float, float] | None:
+    """Return the logs of the minima of a round's turns, and keep the times that they are from."""
+    count = min(map(len, one))
+    if count == 0 or min(map(min, one)) <= 0:
+        return None
+    for side, times in zip(kept, one):
+        side.extend(times[:count])
+    return math.log(min(one[0][:count])), math.log(min(one[1][:count]))
+
+
+def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
+    """Return the CPUs that both sides stay on: as many as the more threaded one has threads, the last ones there are.
+
+    On CPUs of their own, two identical children met different neighbours: their log-ratios spread by up to 22 %. The
+    first CPUs serve more interrupts than the last.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    usable = sorted(os.sched_getaffinity(0))
+    return tuple(usable[-max(base.threads, new.threads) :])
+
+
+def starting_cpus(base: Side, new: Side, chosen: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return the CPUs that the second child imports its framework on, before it joins the first; None for the same.
+
+    Importing a framework is most of the time of a pair, and no part of what is measured. A framework counts its CPUs
+    at import, so they are as many as those of the comparison, and next to them: what is read then lies in the memory
+    of the same node. Where the user chose CPUs, or binds threads to them, a child starts where it stays.
+    """
+    count = max(base.threads, new.threads)
+    bound = any(name in {**os.environ, **side.variables} for side in (base, new) for name in BINDING)
+    if chosen is not None or bound or not hasattr(os, "sched_getaffinity"):
+        return None
+    usable = sorted(os.sched_getaffinity(0))
+    apart = usable[-2 * count : -count]
+    if len(apart) < count or len({_node(cpu) for cpu in usable[-2 * count :]}) > 1:
+        return None
+    return tuple(apart)
+
+
+def _node(cpu: int) -> str | None:
+    """Return the node of memory that a CPU belongs to, None where the system does not tell."""
+    return next((path.name for path in Path(f"/sys/devices/system/cpu/cpu{cpu}").glob("node[0-9]*")), None)
+
+
+def _values(ordered: list[float]) -> dict[str, float]:
+    return {"min": ordered[0], "median": quantile(ordered, 0.5), "p90": quantile(ordered, 0.9)}

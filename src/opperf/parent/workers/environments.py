@@ -1,0 +1,249 @@
+"""Build the environments that frameworks are measured in, with uv, in the cache folder, each once.
+
+* An environment is what its mark says. `ready.json` is written last, in one step, and names the folder it speaks of;
+  a folder without a mark is never used, and goes when the environment is next built.
+* Every attempt gets a folder of its own. uv may outlive an opperf that was killed, and go on writing: into a folder
+  that nothing will ever name.
+* A lock of the operating system lets one process build while the others wait; it is free the moment its holder is
+  gone, however that died.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import shutil
+import sys
+import sysconfig
+import tempfile
+import time
+import urllib.parse
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import EnvironmentFailure, InputError, unknown
+from opperf.domain.files.destination import write_text
+from opperf.domain.files.json_text import value_of
+from opperf.domain.registry import REAL_FRAMEWORKS
+from opperf.parent.workers.installer import BUILD_LIMIT, find_links, uv
+from opperf.parent.workers.package import cache_folder, made
+from opperf.parent.workers.probe import PYTHON, dotted, probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    #: Told what is going on, a line at a time.
+    Progress = Callable[[str], None]
+
+_MARK = "ready.json"
+
+
+@dataclass(frozen=True)
+class Built:
+    """An environment that opperf built: what its mark says.
+
+    `name` is the folder's, unique; `text` what was asked for. `created` is in seconds since 1970, `size` in bytes
+    (files that uv shares with its own cache count), `packages` is what uv installed, `frameworks` what can be imported.
+    """
+
+    name: str
+    text: str
+    requirements: tuple[str, ...]
+    executable: str
+    python: str
+    frameworks: tuple[str, ...]
+    packages: tuple[str, ...]
+    size: int
+    created: float
+    uv: str
+
+    @property
+    def age(self) -> float:
+        """How long ago it was built, in seconds."""
+        return max(0.0, time.time() - self.created)
+
+
+def quiet(text: str) -> None:
+    """Take a line of progress, and show it to nobody."""
+
+
+def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
+    """Return the environment that was built for a spec; builds it unless that was done before.
+
+    Raises `InputError` for one that opperf does not build, `EnvironmentFailure` for one that cannot be built.
+    """
+    if not spec.requirements:
+        raise InputError(
+            f"environment `{spec.text}` is not one that opperf builds",
+            hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
+        )
+    folder = made(_home()) / _folder_name(spec)
+    built = _read(folder)
+    if built is not None:
+        return built
+    with _lock(folder, spec.text, progress):
+        # Another process may have built it while this one waited.
+        return _read(folder) or _build(spec, folder, progress)
+
+
+def environments() -> list[Built]:
+    """Return the environments that can be used, by name."""
+    home = _home()
+    found = [_read(folder) for folder in sorted(home.iterdir())] if home.is_dir() else []
+    return [built for built in found if built is not None]
+
+
+def remove(name: str, *, progress: Progress = quiet) -> list[str]:
+    """Remove what was built under a name (a folder's, or what was asked for) and return the folders' names.
+
+    A half-built environment goes by the name of its folder. Raises `InputError` for a name that nothing goes by.
+    """
+    home = _home()
+    folders = [path for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
+    texts = {folder.name: built.text for folder in folders if (built := _read(folder)) is not None}
+    try:
+        spec = EnvironmentSpec.parse(name)
+        wanted = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
+    except InputError:
+        wanted = {name}
+    chosen = [folder for folder in folders if {folder.name, texts.get(folder.name)} & wanted]
+    if not chosen:
+        raise unknown("environment", name, {*texts, *texts.values()}, hint="`opperf env list` shows what there is")
+    for folder in chosen:
+        with _lock(folder, folder.name, progress):
+            (folder / _MARK).unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+    return [folder.name for folder in chosen]
+
+
+def remove_all(*, progress: Progress = quiet) -> list[str]:
+    """Remove every environment, half-built ones too, and return the folders' names."""
+    home = _home()
+    folders = [path.name for path in sorted(home.iterdir()) if path.is_dir()] if home.is_dir() else []
+    return [name for folder in folders for name in remove(folder, progress=progress)]
+
+
+def _home() -> Path:
+    return cache_folder() / "environments"
+
+
+def _folder_name(spec: EnvironmentSpec) -> str:
+    """Name the folder after everything that makes the environment another one."""
+    request = _python_request(spec)
+    tag = request if request != sys.executable else f"{sysconfig.get_config_var('SOABI')} {sys.version_info[:2]}"
+    files = [_file_state(requirement) for requirement in spec.requirements]
+    facts = [list(spec.requirements), files, tag, sysconfig.get_platform()]
+    slug = re.sub(r"[^A-Za-z0-9._]+", "-", spec.requirements[0].partition(" @ ")[0]).strip("-.")
+    return f"{slug}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]}"
+
+
+def _file_state(requirement: str) -> list[int] | None:
+    """Return what tells that a wheel of the user's own was made anew; raises when there is none."""
+    url = urllib.parse.urlsplit(requirement.partition(" @ ")[2])
+    if url.scheme != "file":
+        return None
+    path = Path(urllib.parse.unquote(url.path))
+    try:
+        state = path.stat()
+    except OSError as problem:
+        raise InputError(
+            f"`{requirement}`: cannot read `{path}`: {problem.strerror}",
+            hint="write `NAME @ file:///path/to.whl` with a path that exists",
+        ) from problem
+    return [state.st_size, state.st_mtime_ns]
+
+
+def _python_request(spec: EnvironmentSpec) -> str:
+    """Say which Python uv shall use: this one, or the newest that the framework still has packages for."""
+    newest = spec.newest_python
+    return sys.executable if newest is None or sys.version_info[:2] <= newest else dotted(newest)
+
+
+@contextlib.contextmanager
+def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
+    """Hold what belongs to one environment."""
+    # Imported here, as it takes 40 ms, and an environment that is there needs no lock.
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder.with_name(f"{folder.name}.lock"))
+    try:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            progress(f"waiting for another process that builds {text} ...")
+            lock.acquire(timeout=BUILD_LIMIT, poll_interval=0.1)
+    except Timeout as problem:
+        raise EnvironmentFailure(
+            f"another process has held `{folder.name}` for {BUILD_LIMIT:.0f} s",
+            hint="end the opperf that builds it, and try again",
+            slug="environment_locked",
+        ) from problem
+    except OSError as problem:
+        raise EnvironmentFailure(
+            f"cannot lock `{lock.lock_file}`: {problem.strerror}",
+            hint="set OPPERF_CACHE_DIR to a folder that can be written",
+            slug="cache_folder",
+        ) from problem
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _read(folder: Path) -> Built | None:
+    """Return what the mark says; None unless the environment is whole."""
+    try:
+        said: dict[str, Any] = value_of((folder / _MARK).read_bytes())
+        executable = folder / said["executable"]
+        lists = {name: tuple(said[name]) for name in ("requirements", "frameworks", "packages")}
+        built = Built(**{**said, **lists, "name": folder.name, "executable": str(executable)})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    # It is a link to the Python that uv took, which may have been removed since.
+    return built if executable.exists() else None
+
+
+def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> Built:
+    """Build an environment, the lock being held."""
+    started = time.monotonic()
+    progress(f"building environment {spec.text} ...")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        attempt = Path(tempfile.mkdtemp(prefix="attempt-", dir=made(folder)))
+        built = _install(spec, folder, attempt)
+        _write_mark(folder, built)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    progress(f"built in {time.monotonic() - started:.1f} s")
+    return built
+
+
+def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> Built:
+    """Have uv make the environment in `attempt`, and return what became of it."""
+    uv(spec, "venv", "--python", _python_request(spec), "--allow-existing", str(attempt))
+    python = attempt / PYTHON
+    uv(spec, "pip", "install", "--python", str(python), *find_links(), "--", *spec.requirements)
+    packages = uv(spec, "pip", "freeze", "--python", str(python)).splitlines()
+    version, frameworks = probe(python, spec.text)
+    return Built(
+        name=folder.name,
+        text=spec.text,
+        requirements=spec.requirements,
+        executable=str(python),
+        python=dotted(version),
+        frameworks=frameworks,
+        packages=tuple(packages),
+        size=sum(path.lstat().st_size for path in attempt.rglob("*")),
+        created=time.time(),
+        uv=uv(spec, "--version").split()[1],
+    )
+
+
+def _write_mark(folder: Path, built: Built) -> None:
+    said = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
+    write_text(folder / _MARK, json.dumps(said, indent=2))

@@ -1,0 +1,121 @@
+"""Run uv, which builds environments, in surroundings that do not mislead it.
+
+uv is not pip: it reads UV_FIND_LINKS, UV_INDEX and its own files of settings, and nothing of pip's. The folders of
+wheels that pip was told of (PIP_FIND_LINKS) are passed on: those who set them expect every installer to look there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from opperf.domain.environment import EnvironmentSpec, requirement_name
+from opperf.domain.errors import EnvironmentFailure, near
+from opperf.domain.registry import FRAMEWORKS
+
+#: How long an environment may take to build. Seconds: gigabytes of CUDA over a slow line take most of it.
+BUILD_LIMIT = 3600.0
+#: How much of uv's complaint is shown.
+LAST_LINES = 20
+#: Letters of a line of it that stands in the message.
+LONGEST_LINE = 300
+# Before what uv says: its marks of causes, and its words for them.
+_MARGIN = re.compile(r"^[\s×╰─▶├│]*((error|cause):\s*)?")  # noqa: RUF001
+# These point uv or Python at an environment that is not the one being built.
+_MISLEADING = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_PYTHON", "UV_SYSTEM_PYTHON")
+
+
+def uv(spec: EnvironmentSpec, *arguments: str) -> str:
+    """Run uv and return what it printed; raises `EnvironmentFailure` with its last words."""
+    try:
+        done = heard([_uv_executable(), "--quiet", "--color=never", *arguments], BUILD_LIMIT)
+    except subprocess.TimeoutExpired as problem:
+        raise EnvironmentFailure(
+            f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
+            hint="try again: uv goes on with what it has downloaded",
+            slug="environment_build",
+        ) from problem
+    if done.returncode != 0:
+        raise EnvironmentFailure(
+            f"environment `{spec.text}` cannot be built: {complaint(done.stderr)}",
+            hint=_remedy(spec, done.stderr),
+            slug="environment_build",
+        )
+    return done.stdout
+
+
+def _uv_executable() -> str:
+    # Imported here, as everything but a build does without it.
+    from uv import find_uv_bin
+
+    try:
+        return find_uv_bin()
+    except FileNotFoundError as problem:
+        found = shutil.which("uv")
+        if found is not None:
+            return found
+        raise EnvironmentFailure(
+            "cannot find uv, which builds environments", hint="install it: `pip install uv`", slug="no_uv"
+        ) from problem
+
+
+def find_links() -> list[str]:
+    """Return the options that give uv the folders of wheels that pip would look in.
+
+    uv reads UV_FIND_LINKS (separated by commas) and nothing of pip's; given as an option, ours would hide that.
+    """
+    own = [place.strip() for place in os.environ.get("UV_FIND_LINKS", "").split(",") if place.strip()]
+    pips = [os.path.expanduser(place) for place in os.environ.get("PIP_FIND_LINKS", "").split()]
+    # pip passes over a folder that is not there, and uv stops.
+    there = [place for place in pips if "://" in place or os.path.exists(place)]
+    return [option for place in dict.fromkeys([*own, *there]) for option in ("--find-links", place)]
+
+
+def heard(command: Sequence[str], limit: float) -> subprocess.CompletedProcess[str]:
+    """Run a program that gets no input and is not misled; return what it said, within `limit` seconds."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=limit,
+        env=surroundings(),
+    )
+
+
+def surroundings() -> dict[str, str]:
+    """Return the variables of this process less those that speak of its own environment."""
+    return {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+
+
+def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
+    known = [distribution for framework in FRAMEWORKS.values() for distribution in framework.distributions]
+    close = near(requirement_name(spec.requirements[0]), known) if spec.framework is None else []
+    if close:
+        return f"did you mean {', '.join(f'`{name}`' for name in close)}?"
+    if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):
+        return "uv needs the network; for wheels on this machine, set UV_FIND_LINKS to their folder"
+    return "correct the requirement, or build the environment yourself and give it as `python=PATH`"
+
+
+def complaint(stderr: str) -> str:
+    r"""Return what went wrong in one line, the first that uv says and the last, and all of the end where there is more.
+
+    >>> complaint("error: No solution found\n  cause: Because there is no numpy==99.9")
+    'No solution found: Because there is no numpy==99.9'
+    """
+    told = [_MARGIN.sub("", line).strip() for line in stderr.splitlines() if not line.startswith("hint:")]
+    telling = [line[:LONGEST_LINE] for line in told if line]
+    if not telling:
+        return "uv does not say why"
+    headline = ": ".join(dict.fromkeys((telling[0], telling[-1])))
+    return headline if len(telling) < 3 else f"{headline}\n\nuv says:\n\n{last_lines(stderr)}"
+
+
+def last_lines(text: str) -> str:
+    """Return the end of what a program said."""
+    return "\n".join(text.strip().splitlines()[-LAST_LINES:])

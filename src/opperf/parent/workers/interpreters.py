@@ -1,0 +1,98 @@
+"""Find the Python that a framework is measured in.
+
+A framework that imports in the interpreter that opperf runs in is used there; otherwise opperf builds an environment.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
+from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.parent.workers.environments import create, quiet
+from opperf.parent.workers.probe import PYTHON, dotted, probe
+
+if TYPE_CHECKING:
+    from opperf.parent.workers.environments import Progress
+
+#: The oldest Python that a worker runs in.
+OLDEST_PYTHON = (3, 10)
+
+
+def imports_here(framework: str) -> bool:
+    """Whether a framework can be imported in this interpreter, as far as can be told without importing it."""
+    if framework == "null":
+        return True
+    try:
+        spec = importlib.util.find_spec(FRAMEWORKS[framework].module)
+    except (ImportError, ValueError):
+        return False
+    # A folder that merely has the framework's name, such as the one it is built in, has no origin.
+    return spec is not None and spec.origin is not None
+
+
+def importable() -> tuple[str, ...]:
+    """Return the frameworks that can be imported in this interpreter."""
+    return tuple(name for name in REAL_FRAMEWORKS if imports_here(name))
+
+
+def settled(spec: EnvironmentSpec, framework: str) -> EnvironmentSpec:
+    """Return the environment that is really meant: `current` gives way to the preset where the framework is missing."""
+    return preset(framework) if spec == CURRENT and not imports_here(framework) else spec
+
+
+def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = quiet) -> Path:
+    """Return the Python to measure a framework in; builds the environment where that is needed.
+
+    Raises `InputError` for a path that is no Python, `EnvironmentFailure` when the framework cannot be had there.
+    """
+    spec = settled(spec, framework)
+    if spec == CURRENT:
+        return Path(sys.executable)
+    if spec.path is not None:
+        return _own_python(spec.path, framework)
+    built = create(spec, progress=progress)
+    if framework not in (*built.frameworks, "null"):
+        raise EnvironmentFailure(
+            f"environment `{spec.text}` holds {_listed(built.frameworks)}, and no {framework}",
+            hint=f"use `{framework}`, or a requirement that brings it",
+            slug="framework_missing",
+        )
+    return Path(built.executable)
+
+
+def _own_python(text: str, framework: str) -> Path:
+    """Check an interpreter of the user's own; a folder means the Python of the environment in it."""
+    path = Path(text).expanduser()
+    if path.name == text and not path.exists():
+        # A bare name is looked for as a shell would.
+        path = Path(shutil.which(text) or path)
+    # Not resolved: the link is what makes the Python of an environment see that environment.
+    path = (path / PYTHON if path.is_dir() else path).absolute()
+    if not os.access(path, os.X_OK):
+        found = "cannot be run" if path.exists() else "does not exist"
+        raise InputError(f"`python={text}`: `{path}` {found}", hint="give the path of a Python", slug="python_path")
+    version, modules = probe(path, text)
+    if version < OLDEST_PYTHON:
+        raise InputError(
+            f"`python={text}` is Python {dotted(version)}, and a worker needs {dotted(OLDEST_PYTHON)} or newer",
+            hint="give a newer Python that has the framework",
+            slug="python_version",
+        )
+    if framework != "null" and framework not in modules:
+        raise EnvironmentFailure(
+            f"`python={text}` has no {framework} (Python {dotted(version)}; it has {_listed(modules)})",
+            hint=f"install it there, or leave `python=` out to let opperf build the environment `{framework}`",
+            slug="framework_missing",
+        )
+    return path
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "no framework"

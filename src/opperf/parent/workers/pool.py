@@ -1,0 +1,237 @@
+"""The children of a run: one at a time on a device, started when a trial needs it, replaced when it is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from opperf.domain.code import Code
+from opperf.domain.errors import InputError, OpperfError, WorkerFailure
+from opperf.domain.kept import Kept
+from opperf.domain.measurement import Measurement
+from opperf.domain.message import naming, telling
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
+from opperf.domain.stats.order import median
+from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.reference import Ask, Reference
+from opperf.parent.workers.starting import start
+
+#: Names and arguments of functions are looked up within this many seconds.
+DESCRIBE_TIMEOUT = 60.0
+#: Registered operators are listed, and cases of them made, within this many: PyTorch runs samples of all of its own.
+DISCOVER_TIMEOUT = 300.0
+#: A child that holds so many bytes more after a trial than after its first is replaced: some frameworks keep scratch
+#: space of their operators, which then lies beside the tensors of all that follow.
+MOST_HELD = 3 << 28
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a side's environment said of itself when its first child started."""
+
+    framework: str
+    environment: str
+    python: str
+    said: Mapping[str, Any]
+
+
+class Pool:
+    """Holds the child that is in use; another side's trial ends it and starts its own."""
+
+    def __init__(self, settings: Settings, progress: Callable[[str], None], plugins: Sequence[Path] = ()) -> None:
+        """Start none yet; `plugins` have the user's own iterators and generators."""
+        self._settings = settings
+        self._progress = progress
+        self._plugins = plugins
+        self._worker: Worker | None = None
+        self._reference = Reference(settings, progress)
+        self._broken: dict[tuple[object, ...], Reason] = {}
+        self.facts: dict[tuple[object, ...], Facts] = {}
+        #: The seconds that all calls of the trials of a side take, as far as they were measured.
+        self._whole: dict[tuple[object, ...], float] = {}
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._reference.close()
+        if kind is None:
+            self.close()
+        elif self._worker is not None:
+            self._worker.kill()
+
+    def close(self) -> None:
+        """End the child, so that the next trial gets a fresh one."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def worker(self, side: Side) -> Worker:
+        """Return a child that serves this side; raises what keeps it from starting."""
+        if self._worker is not None and not self._worker.alive:
+            self._worker = None
+        if self._worker is not None:
+            if self._worker.side.process == side.process:
+                return self._worker
+            self.close()
+        worker, python = start(side, cpus=self._settings.cpus, progress=self._progress, plugins=self._plugins)
+        self._worker = worker
+        self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
+        return worker
+
+    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+        """Ask what the name of an implementation means, or code; raises when the environment is of no use."""
+        return self._told(side, "describe", naming("name", name))
+
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
+        """Ask for the framework's own operators, or for example cases of the one at `path`."""
+        return self._told(side, "discover", {**naming("path", path), "size": size}, DISCOVER_TIMEOUT)
+
+    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Have the user's own iterators `iterate`, or data generators `generate`; what is `wrong` is in the answer."""
+        return self._told(side, verb, arguments, DISCOVER_TIMEOUT)
+
+    def _told(
+        self, side: Side, verb: str, arguments: Mapping[str, Any], timeout: float = DESCRIBE_TIMEOUT
+    ) -> Mapping[str, Any]:
+        try:
+            worker = self.worker(side)
+        except OperatorFailure as failed:
+            raise _unusable(side, failed) from failed
+        try:
+            return worker.ask(verb, arguments, timeout)
+        except OperatorFailure as failed:
+            said = failed.failure
+            if said["slug"] == "no_registry":  # the framework has more than its list
+                self._progress(f"{side.framework}: {said['message']} ({said['hint']})")
+                return {}
+            asked = arguments.get("path") or arguments.get("name") or arguments.get("code")
+            place = side.framework if asked is None else f"{side.framework}:{asked}"
+            raise WorkerFailure(f"`{place}`: {failed}", hint=said.get("hint"), slug=str(said["slug"])) from failed
+
+    def capture(self, side: Side, **what: Any) -> Mapping[str, Any]:
+        """Ask which operators the user's `code` runs, or a `model`; raises `OperatorFailure` with what was raised."""
+        try:
+            worker = self.worker(side)
+        except OperatorFailure as failed:
+            raise _unusable(side, failed) from failed
+        return self._within(worker)("capture", what)
+
+    def measure(self, trial: Trial, process: int) -> Outcome:
+        """Measure one trial; whatever goes wrong is the outcome."""
+        broken = self._broken.get(trial.side.process)
+        if broken is not None:
+            return Outcome(trial, process, "failed", reason=broken)
+        try:
+            worker = self.worker(trial.side)
+        except (OpperfError, OperatorFailure) as error:
+            reason = _start_failure(trial.side, error)
+            self._broken[trial.side.process] = reason
+            return Outcome(trial, process, "failed", reason=reason)
+        version = str(worker.facts.get("version"))
+        try:
+            measurement = self._ask(worker, trial)
+        except OperatorFailure as failed:
+            status = "skipped" if failed.failure.get("skipped") else "failed"
+            return Outcome(trial, process, status, reason=Reason.from_json(failed.failure), version=version)
+        except WorkerFailure as lost:
+            self._worker = None
+            return Outcome(trial, process, "failed", reason=_lost(lost), version=version)
+        return Outcome(trial, process, "ok", measurement, version=version)
+
+    def _ask(self, worker: Worker, trial: Trial) -> Measurement:
+        """Check a trial's operator, then prepare, measure and release the trial: each within the timeout."""
+        settings = self._settings
+        checked = self._reference.checked(trial, self._within(worker))
+        ask = self._within(worker)
+        wanted = {"seed": settings.seed, "check": settings.check, "memory_limit": settings.memory_limit}
+        prepared = ask("prepare", {**telling(trial), **wanted})
+        handle = {"handle": prepared["handle"]}
+        try:
+            measuring = {"settings": settings.to_json(), "part": self._part(trial)}
+            measured = _measurement(ask("measure", {**handle, **measuring}))
+        finally:
+            if self._worker is worker and worker.alive and ask("release", handle).get("held", 0) > MOST_HELD:
+                self.close()
+        if settings.by_share:
+            time = Kept.of([measured.time], trial.side.threads)
+            self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
+                time.pooled
+            )
+        return replace(measured, facts={**measured.facts, **checked})
+
+    def _part(self, trial: Trial) -> dict[str, Any] | None:
+        """Return what a trial is a part of: what was measured of its side before; None where each stands for itself."""
+        if not self._settings.by_share:
+            return None
+        return {"count": trial.count, "whole": self._whole.get(trial.side.process, 0.0)}
+
+    def _within(self, worker: Worker) -> Ask:
+        """Return what asks a child until the timeout of a trial, or of a capture, is over, counted from now."""
+        settings = self._settings
+        deadline = time.monotonic() + settings.timeout
+
+        def ask(verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+            try:
+                return worker.ask(verb, arguments, max(0.0, deadline - time.monotonic()))
+            except WorkerFailure as lost:
+                if lost.slug == "timeout":
+                    lost.message = f"not done within {settings.timeout:g} s; the child was ended"
+                    lost.hint = "give it longer with `--timeout`"
+                raise
+
+        return ask
+
+
+def _measurement(said: Mapping[str, Any]) -> Measurement:
+    """Read what a child measured; raises `WorkerFailure` for one that writes something else into its pipe."""
+    try:
+        return Measurement.from_json(said)
+    except InputError as error:
+        raise WorkerFailure(f"the child answered what is no measurement: {error.message}", slug="protocol") from error
+
+
+def _unusable(side: Side, failed: OperatorFailure) -> WorkerFailure:
+    return WorkerFailure(
+        f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
+    )
+
+
+def _lost(error: WorkerFailure) -> Reason:
+    return Reason(error.slug, error.message, error.hint, signal=error.signal, stderr=error.stderr)
+
+
+def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
+    """Say why no child of this side can be had; every trial of the side gets this reason."""
+    place = f"`{side.framework}` in environment `{side.environment}`"
+    if isinstance(error, OperatorFailure):
+        said = error.failure
+        return Reason(
+            "no_device" if said.get("slug") in ("no_device", "no_such_device") else "import_failed",
+            f"{place} cannot be used: {said.get('message')}",
+            _start_hint(side, said.get("hint")),
+            exception=said.get("exception"),
+            traceback=said.get("traceback"),
+        )
+    if isinstance(error, WorkerFailure):
+        message = f"{place} did not start: {error.message}"
+        return Reason(error.slug, message, error.hint, error.signal, stderr=error.stderr)
+    return Reason(error.slug, error.message, error.hint)
+
+
+def _start_hint(side: Side, said: str | None) -> str:
+    """Say what may help where a framework does not start: never the environment that it did not start in."""
+    if side.device != "cpu":
+        own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
+        return f"measure on `--device cpu`, or give {own}" + ("" if said is None else f" ({said})")
+    if side.environment != side.framework:
+        return f"try `--environment {side.framework}`, which opperf builds"
+    return f"`opperf env remove {side.framework}`, and it is built anew; or name a Python that has it: `python=PATH`"

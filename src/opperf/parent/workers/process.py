@@ -1,0 +1,302 @@
+"""One child process as the parent sees it: started, asked, waited for with a deadline, and ended.
+
+Whatever a child does (die, hang, flood its output, write garbage into the pipe, speak another protocol) becomes one
+`WorkerFailure` that names the signal and carries the last lines of its stderr.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from opperf.domain.errors import WorkerFailure
+from opperf.domain.message import LONGEST, PROTOCOL, MessageError, Reply, Request, read_reply
+from opperf.domain.plan import Side
+
+#: Importing a framework takes up to 30 s on a busy machine.
+START_TIMEOUT = 180.0
+#: What a child gets to leave by itself after `quit`, and to be reaped after a kill.
+GRACE = 2.0
+#: How much of a child's output is kept for the failure record.
+KEPT_LINES, KEPT_BYTES = 20, 64 * 1024
+
+
+class OperatorFailure(Exception):
+    """A request that the child answered with a failure: the framework's own error, or a skip. The child lives on."""
+
+    def __init__(self, failure: Mapping[str, Any]) -> None:
+        super().__init__(str(failure.get("message", "")))
+        self.failure = failure
+
+
+class Output:
+    """The tail of what a child prints, read by a thread so that no flood can block the child."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._chunks: deque[bytes] = deque()
+        self._size = 0
+        self._thread = threading.Thread(target=self._drain, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _drain(self, stream: IO[bytes]) -> None:
+        with stream:
+            while chunk := os.read(stream.fileno(), 65536):
+                self._chunks.append(chunk)
+                self._size += len(chunk)
+                while self._size - len(self._chunks[0]) > KEPT_BYTES:
+                    self._size -= len(self._chunks.popleft())
+
+    def tail(self, wait: float) -> str | None:
+        """Return the last lines, after giving the thread a moment to read what is left."""
+        self._thread.join(wait)
+        text = b"".join(tuple(self._chunks))[-KEPT_BYTES:].decode(errors="replace")
+        lines = [line[:500] for line in text.splitlines() if line.strip()]
+        return "\n".join(lines[-KEPT_LINES:]) or None
+
+
+class Worker:
+    """A child that serves one side. Start it only from a thread that lives as long as it: its death is tied to that."""
+
+    def __init__(
+        self,
+        python: Path,
+        package: Path,
+        side: Side,
+        *,
+        cpus: tuple[int, ...] | None = None,
+        memory: int | None = None,
+        own_path: bool = False,
+        bytecode: bool = False,
+        plugins: Sequence[Path] = (),
+    ) -> None:
+        """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
+
+        `plugins` are files that the child loads when the user's own iterators or generators are asked for.
+        """
+        self.side = side
+        self._python = python
+        self._replies = 0
+        self._buffer = bytearray()
+        # The user's own code, where it is named, is looked for where the command was given.
+        limits = {
+            "cpus": None if cpus is None else list(cpus),
+            "memory": memory,
+            "code": str(Path.cwd()),
+            "plugins": [str(path) for path in plugins],
+        }
+        self._process, self._requests, self._answers = self._spawn(
+            package, limits, child_variables(package, own_path=own_path, bytecode=bytecode)
+        )
+        if self._process.stderr is None:
+            raise AssertionError("the child was started with a pipe for its output")
+        self._output = Output(self._process.stderr)
+        self.facts: Mapping[str, Any] = {}
+        self.devices: tuple[str, ...] = ()
+
+    def _spawn(
+        self, package: Path, limits: Mapping[str, Any], variables: Mapping[str, str]
+    ) -> tuple[subprocess.Popen[bytes], int, int]:
+        child_reads, requests = _pipe()
+        answers, child_writes = _pipe()
+        try:
+            process = subprocess.Popen(
+                [
+                    str(self._python),
+                    "-m",
+                    "opperf.child",
+                    str(child_reads),
+                    str(child_writes),
+                    str(os.getpid()),
+                    json.dumps(self.side.to_json()),
+                    json.dumps(limits),
+                ],
+                cwd=package,
+                env={**variables, **self.side.variables},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(child_reads, child_writes),
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(requests)
+            os.close(answers)
+            raise WorkerFailure(f"cannot start `{self._python}`: {error}", slug="spawn") from error
+        finally:
+            os.close(child_reads)
+            os.close(child_writes)
+        process.stderr, process.stdout = process.stdout, None
+        os.set_blocking(requests, False)  # a child that stops reading must not hold the parent in a write
+        return process, requests, answers
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the child can be asked."""
+        return self._requests >= 0
+
+    def greet(self, timeout: float = START_TIMEOUT) -> None:
+        """Wait for the child's hello and take its facts; raises `WorkerFailure` or `OperatorFailure`."""
+        reply = self._read(time.monotonic() + timeout, "start", timeout)
+        spoken = (reply.result or reply.failure or {}).get("protocol")
+        if spoken != PROTOCOL:
+            raise self._fail(
+                f"the child speaks protocol {spoken!r}, this opperf {PROTOCOL}",
+                "protocol_version",
+                hint="use the same opperf on both sides",
+            )
+        if reply.failure is not None:
+            raise OperatorFailure(reply.failure)
+        try:
+            self.facts, self.devices = dict((reply.result or {})["facts"]), tuple((reply.result or {})["devices"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._fail("the child's hello lacks its facts or its devices", "protocol") from error
+
+    def ask(self, verb: str, arguments: Mapping[str, Any], timeout: float) -> Mapping[str, Any]:
+        """Send a request and return its result.
+
+        Raises `OperatorFailure` for what the operator did wrong, `WorkerFailure` when the child itself is lost.
+        """
+        self._replies += 1
+        deadline = time.monotonic() + timeout
+        try:
+            self._write(Request(self._replies, verb, arguments).encode(), deadline)
+            reply = self._read(deadline, verb, timeout)
+        except BrokenPipeError:
+            raise self._died() from None
+        except (KeyboardInterrupt, SystemExit):
+            self.kill()  # its answer is still to come, and would be taken for that of the next request
+            raise
+        if reply.id != self._replies:
+            raise self._fail(f"the child answered request {reply.id} instead of {self._replies}", "protocol")
+        if reply.failure is not None:
+            raise OperatorFailure(reply.failure)
+        return reply.result or {}
+
+    def _write(self, line: bytes, deadline: float) -> None:
+        view = memoryview(line)
+        while view:
+            _, ready, _ = select.select([], [self._requests], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise self._fail("the child does not read its requests", "timeout")
+            with suppress(BlockingIOError):  # less room than the kernel promised
+                view = view[os.write(self._requests, view[:65536]) :]
+
+    def _read(self, deadline: float, verb: str, timeout: float) -> Reply:
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > LONGEST:
+                raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
+            ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise self._fail(f"no answer to `{verb}` within {timeout:g} s; the child was ended", "timeout")
+            chunk = os.read(self._answers, 1 << 20)
+            if not chunk:
+                raise self._died()
+            self._buffer += chunk
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        try:
+            return read_reply(line)
+        except MessageError as error:
+            raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
+
+    def _died(self) -> WorkerFailure:
+        """Say how a child ended that closed its pipe by itself."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        code = self._process.poll()
+        if code is None:
+            return self._fail("the child closed its pipe and lives on; it was ended", "protocol")
+        if code >= 0:
+            return self._fail(f"the child left with exit code {code}", "exit")
+        name = signal.Signals(-code).name
+        hint = "probably out of memory" if name == "SIGKILL" else None
+        return self._fail(f"the child was ended by {name}", "crash", signal_name=name, hint=hint)
+
+    def _fail(
+        self, message: str, slug: str, *, signal_name: str | None = None, hint: str | None = None
+    ) -> WorkerFailure:
+        self.kill()
+        return WorkerFailure(message, slug=slug, hint=hint, signal=signal_name, stderr=self._output.tail(GRACE))
+
+    def stay_on(self, cpus: Sequence[int]) -> None:
+        """Move every thread of the child to these CPUs; those that it starts later stay there too.
+
+        Raises `WorkerFailure` where the system does not let it.
+        """
+        moved: set[int] = set()
+        try:
+            # A thread that was started by one not yet moved is met in the next turn.
+            while left := {int(task) for task in os.listdir(f"/proc/{self.pid}/task")} - moved:
+                for thread in left:
+                    with suppress(ProcessLookupError):  # it has ended by itself
+                        os.sched_setaffinity(thread, cpus)
+                moved |= left
+        except OSError as error:
+            raise self._fail(f"the child cannot be moved to its CPUs: {error}", "spawn") from error
+
+    def pause(self) -> None:
+        """Stop the child where it stands, so that it takes no CPU."""
+        os.killpg(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a stopped child go on."""
+        os.killpg(self.pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        """Ask the child to leave, and end it when it does not."""
+        if self._process.poll() is None:
+            with suppress(OSError):
+                os.write(self._requests, Request(0, "quit").encode())
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the child and all that it started, and give back its pipes."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        for name in ("_requests", "_answers"):
+            descriptor = getattr(self, name)
+            if descriptor >= 0:
+                setattr(self, name, -1)
+                os.close(descriptor)
+
+
+def _pipe() -> tuple[int, int]:
+    """Return both ends of a pipe, neither of them where a child has its stdin, stdout or stderr.
+
+    Those numbers are free in a process that was started without them.
+    """
+    ends = []
+    for low in os.pipe():
+        ends.append(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
+        os.close(low)
+    return ends[0], ends[1]
+
+
+def child_variables(package: Path, *, own_path: bool, bytecode: bool) -> dict[str, str]:
+    """Return the child's environment variables: the parent's, with `opperf` found in its private folder."""
+    variables = dict(os.environ)
+    user = variables.get("PYTHONPATH") if own_path else None
+    variables["PYTHONPATH"] = f"{package}{os.pathsep}{user}" if user else str(package)
+    if bytecode:  # importing torch takes half the time with it
+        variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    return variables

@@ -1,0 +1,177 @@
+"""Vendors' profilers: how each is started on a command, what names operators to it, and what it leaves.
+
+Nsight Systems (`nsys`) records when kernels ran, Nsight Compute (`ncu`) reads counters of single kernels, VTune
+(`vtune`) and Linux's `perf` sample where CPUs spend their time. None of them knows an operator: ranges of NVTX or ITT
+name operators to the first three, and `perf` sees the functions that compute them.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opperf.domain.errors import InputError, unknown
+from opperf.parent.workers.installer import heard
+
+#: Kernels that Nsight Compute looks at. It runs each several times over; all of a program's would take hours.
+MOST_KERNELS = 200
+#: How often `perf` looks, in hertz. Each look at an older Python keeps 8 KiB of its stack; a prime, so that no timer of
+#: the program ticks along.
+FREQUENCY = 499
+#: Who may look. At 2 and below everybody may look at programs of their own; Debian and Ubuntu begin higher.
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+MOST_PARANOID = 2
+#: How long an interpreter may take to say its version, in seconds.
+ASKED = 60.0
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """A command under a tool: the kind of `ranges` that names operators to it, the `report` that it leaves, and a note.
+
+    `ranges` is `nvtx`, `itt` or None; `note` tells people how to read the report.
+    """
+
+    command: tuple[str, ...]
+    ranges: str | None
+    report: Path
+    note: str
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: the package that it comes with and how to get that, its ranges, its report, and how that is read."""
+
+    package: str
+    hint: str
+    ranges: str | None
+    report: str
+    read: str
+
+
+TOOLS = {
+    "nsys": Tool(
+        "Nsight Systems",
+        "it comes with NVIDIA's CUDA toolkit, and alone; put the folder of `nsys` on PATH",
+        "nvtx",
+        "opperf.nsys-rep",
+        "`nsys stats {report}` prints tables, `nsys-ui {report}` shows it",
+    ),
+    "ncu": Tool(
+        "Nsight Compute",
+        "it comes with NVIDIA's CUDA toolkit, and alone; put the folder of `ncu` on PATH",
+        "nvtx",
+        "opperf.ncu-rep",
+        f"the first {MOST_KERNELS} kernels; `ncu --import {{report}}` prints them, `ncu-ui {{report}}` shows them",
+    ),
+    "vtune": Tool(
+        "Intel's VTune Profiler",
+        "it is free of charge, alone or with Intel's oneAPI base toolkit; `source` the `vtune-vars.sh` that it brings",
+        "itt",
+        "opperf_vtune",
+        "`vtune -report hotspots -group-by task -result-dir {report}` prints operators, `vtune-gui {report}` shows it",
+    ),
+    "perf": Tool(
+        "Linux's perf",
+        "Debian: `apt install linux-perf`; Ubuntu: `apt install linux-tools-generic`",
+        None,
+        "opperf_perf.data",
+        "`perf report -i {report}` shows it",
+    ),
+}
+
+
+def wrapped(tool: str, command: Sequence[str], output: Path) -> Vendor:
+    """Return a command under a tool that leaves its report in the folder `output`, which must be there.
+
+    The command begins with the interpreter. Raises `InputError` for a tool that is not known, is missing, or may not
+    look.
+    """
+    if tool not in TOOLS:
+        raise unknown("tool", tool, TOOLS, hint=f"known: {', '.join(TOOLS)}")
+    known = TOOLS[tool]
+    program = located(tool, option=f"--with {tool}", package=known.package, hint=known.hint)
+    report = output.absolute() / known.report
+    if tool == "vtune":
+        report = _unused(report)
+    own = {"nsys": _nsys, "ncu": _ncu, "vtune": _vtune, "perf": _perf}[tool](report, command)
+    return Vendor((program, *own), known.ranges, report, known.read.format(report=shlex.quote(str(report))))
+
+
+def located(program: str, *, option: str, package: str, hint: str) -> str:
+    """Return the path of a program; raises `InputError` with the option that needs it and how to get its package."""
+    found = shutil.which(program)
+    if found is None:
+        raise InputError(f"`{option}` needs {package}, and there is no program `{program}`", hint=hint, slug="no_tool")
+    return str(Path(found).absolute())
+
+
+def _nsys(report: Path, command: Sequence[str]) -> list[str]:
+    # It adds the suffix of the report itself.
+    return [
+        *("profile", "--trace=cuda,nvtx,osrt", "--force-overwrite=true", f"--output={report.with_suffix('')}"),
+        *command,
+    ]
+
+
+def _ncu(report: Path, command: Sequence[str]) -> list[str]:
+    # Its own lines go to stderr, as stdout is the program's.
+    return [
+        *("--nvtx", "--target-processes", "all", "--launch-count", str(MOST_KERNELS), "--log-file", "stderr"),
+        *("--force-overwrite", "--export", str(report.with_suffix("")), *command),
+    ]
+
+
+def _vtune(report: Path, command: Sequence[str]) -> list[str]:
+    # Sampling in user mode needs no driver and no root.
+    return [
+        *("-collect", "hotspots", "-knob", "sampling-mode=sw", "-no-summary", "-quiet"),
+        *("-result-dir", str(report), "--", *command),
+    ]
+
+
+def _perf(report: Path, command: Sequence[str]) -> list[str]:
+    _check_allowed()
+    own = ["record", "--quiet", "--freq", str(FREQUENCY), "--output", str(report)]
+    if _names_its_functions(command[0]):
+        return [*own, "--call-graph", "fp", "--", "env", "PYTHONPERFSUPPORT=1", *command]
+    return [*own, "--call-graph", "dwarf", "--", *command]
+
+
+def _names_its_functions(python: str) -> bool:
+    """Whether an interpreter can name its functions to `perf`, as Python can from 3.12 on."""
+    asked = [python, "-c", "import sys; print(sys.version_info >= (3, 12))"]
+    try:
+        done = heard(asked, ASKED)
+    except (OSError, subprocess.TimeoutExpired):
+        return False  # what is wrong with it shows when it runs
+    return done.stdout.split()[-1:] == ["True"]
+
+
+def _check_allowed() -> None:
+    """Raise `InputError` where the kernel lets root alone use `perf`."""
+    try:
+        level = int(PARANOID.read_text())
+    except (OSError, ValueError):
+        return
+    if level > MOST_PARANOID and os.geteuid() != 0:
+        raise InputError(
+            f"the kernel lets root alone use `perf`: `{PARANOID}` is {level}",
+            hint=f"`sudo sysctl kernel.perf_event_paranoid={MOST_PARANOID}`",
+            slug="no_tool",
+        )
+
+
+def _unused(report: Path) -> Path:
+    """Return a name that no folder has: VTune writes into none that holds something."""
+    number = 1
+    found = report
+    while found.exists():
+        number += 1
+        found = report.with_name(f"{report.name}_{number}")
+    return found

@@ -1,0 +1,97 @@
+"""Folders that run parallel: every backend answers for every family, in a file of the same name."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import opperf
+from opperf.catalog import FAMILIES, catalog
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+
+PACKAGE = Path(opperf.__file__).parent
+#: Files of `operators/` that declare no operators.
+NOT_FAMILIES = {"__init__", "definition", "domain", "domain_table", "formulas", "groups"}
+
+
+def modules(folder: Path) -> set[str]:
+    """Return the names of the modules in a folder."""
+    return {path.stem for path in folder.glob("*.py")}
+
+
+def test_every_file_of_the_catalog_is_a_family() -> None:
+    assert modules(PACKAGE / "catalog") - NOT_FAMILIES == set(FAMILIES)
+
+
+def test_every_framework_has_a_backend_and_every_backend_a_framework() -> None:
+    folders = {path.parent.name for path in (PACKAGE / "child" / "backends").glob("*/runtime.py")}
+    assert folders == set(FRAMEWORKS)
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_backend_says_what_stands_before_its_import(framework: str) -> None:
+    assert {"__init__", "runtime", "threads"} <= modules(PACKAGE / "child" / "backends" / framework)
+
+
+@pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
+def test_a_backend_has_a_file_for_each_family(framework: str) -> None:
+    assert modules(PACKAGE / "child" / "backends" / framework / "operators") - {"__init__"} == set(FAMILIES)
+
+
+def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
+    """Return the keys of a table that is written as a dictionary; comprehensions run over a table that `space` has."""
+    if isinstance(table, ast.Dict):
+        pairs = zip(table.keys, table.values)
+        return set().union(*(keys(value, space) if key is None else {ast.literal_eval(key)} for key, value in pairs))
+    if isinstance(table, ast.DictComp) and len(table.generators) == 1:
+        source = table.generators[0].iter
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":
+            source = source.func.value
+        source = space[source.id] if isinstance(source, ast.Name) else source
+        if isinstance(source, ast.Dict):
+            return keys(source, space)
+        if isinstance(source, (ast.Tuple, ast.List)):
+            return {key_of(table.key, item) for item in source.elts}
+    raise AssertionError(f"BINDINGS is written in a way that this test does not read: {ast.unparse(table)[:200]}")
+
+
+def key_of(key: ast.expr, item: ast.expr) -> str:
+    """Return the key that a comprehension makes of one item: the first word of it, perhaps in a longer name."""
+    first = item.elts[0] if isinstance(item, ast.Tuple) else item
+    word = first.id if isinstance(first, ast.Name) else str(ast.literal_eval(first))
+    if isinstance(key, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else word for part in key.values)
+    return word
+
+
+@cache
+def tables(file: Path) -> dict[str, ast.expr]:
+    """Return what has a name in a file of a backend, what it imports from another one too."""
+    found: dict[str, ast.expr] = {}
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            found[node.target.id] = node.value
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node.value
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("opperf.child.backends."):
+            source = PACKAGE.parent / f"{str(node.module).replace('.', '/')}.py"
+            there = tables(source) if source.exists() else {}
+            found |= {alias.name: there[alias.name] for alias in node.names if alias.name in there}
+    return found
+
+
+def bindings(file: Path) -> set[str]:
+    """Return the operators that a file of bindings answers for, without importing its framework."""
+    space = tables(file)
+    return keys(space["BINDINGS"], space)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
+def test_a_backend_answers_for_each_operator_in_the_file_of_its_family(framework: str, family: str) -> None:
+    declared = {name for name, known in catalog().items() if known.category == family}
+    found = bindings(PACKAGE / "child" / "backends" / framework / "operators" / f"{family}.py")
+    assert found == declared

@@ -1,0 +1,196 @@
+"""Blocks: where the wait stands, what is timed, and what is taken off."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from opperf.child.measure import loop
+from opperf.child.measure.block import Block
+from opperf.child.measure.disturbance import NoCounters, Reading
+from opperf.domain.measurement import Samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.unit.child.measure.conftest import Watched
+
+
+@pytest.fixture
+def backend(watched: type[Watched]) -> Watched:
+    """A backend whose wait takes 500 ns."""
+    return watched(wait_ns=500)
+
+
+def test_a_block_waits_once_at_its_end(backend: Watched) -> None:
+    Block(backend.work(100), backend, NoCounters()).run(3)
+    assert backend.events == ["call", "call", "call", "wait"]
+
+
+def test_the_wait_is_inside_the_timed_region(backend: Watched) -> None:
+    assert Block(backend.work(100), backend, NoCounters()).run(3) == 3 * 100 + 500
+
+
+def test_outputs_are_held_for_the_wait_where_the_backend_collects(watched: type[Watched]) -> None:
+    backend = watched(collects=True)
+    Block(backend.work(100), backend, NoCounters()).run(2)
+    assert backend.waited == [["output", "output"]]
+
+
+def test_outputs_are_dropped_where_the_backend_does_not_collect(backend: Watched) -> None:
+    Block(backend.work(100), backend, NoCounters()).run(2)
+    assert backend.waited == [[]]
+
+
+def test_keywords_reach_the_operator(backend: Watched) -> None:
+    seen: list[dict[str, Any]] = []
+    work = backend.work(0, function=lambda *_, **named: seen.append(named), keywords={"axis": 1, "keepdims": True})
+    Block(work, backend, NoCounters()).run(2)
+    assert seen == [{"axis": 1, "keepdims": True}] * 2
+
+
+def test_what_goes_before_a_call_is_not_timed_and_gives_its_arguments(backend: Watched) -> None:
+    turns = iter(range(10))
+    given: list[tuple[Any, ...]] = []
+
+    def before() -> tuple[Any, ...]:
+        backend.events.append("before")
+        backend.clock.advance(10_000)
+        return (next(turns), "fresh")
+
+    def call(*arguments: Any) -> None:
+        backend.events.append("call")
+        given.append(arguments)
+        backend.clock.advance(100)
+
+    block = Block(backend.work(0, function=call, before=before), backend, NoCounters())
+    assert block.one_by_one
+    assert block.run(2) == 2 * (100 + 500)
+    assert given == [(0, "fresh"), (1, "fresh")]
+    assert backend.events == ["before", "wait", "call", "wait"] * 2
+
+
+def test_a_cold_cache_is_swept_before_each_call_and_not_timed(backend: Watched) -> None:
+    def sweep() -> None:
+        backend.events.append("sweep")
+        backend.clock.advance(1_000_000)
+
+    block = Block(backend.work(100), backend, NoCounters(), sweep=sweep)
+    assert block.run(2) == 2 * (100 + 500)
+    assert backend.events == ["sweep", "wait", "call", "wait"] * 2
+
+
+def test_the_sweep_comes_after_what_goes_before_a_call(backend: Watched) -> None:
+    # What makes fresh inputs would warm the cache again.
+    def before() -> tuple[Any, ...]:
+        backend.events.append("before")
+        return (1, 2)
+
+    block = Block(backend.work(100, before=before), backend, NoCounters(), sweep=lambda: backend.events.append("sweep"))
+    block.run(1)
+    assert backend.events == ["before", "sweep", "wait", "call", "wait"]
+
+
+def test_the_harness_is_taken_off_to_the_nanosecond(watched: type[Watched], monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = watched()
+    monkeypatch.setattr(loop, "sys", SimpleNamespace(audit=lambda *_: backend.clock.advance(40)))
+    block = Block(backend.work(1000 + 40), backend, NoCounters())
+    assert block.overhead_ns == 40.0
+    assert Samples((block.sample(25),), block.overhead_ns).seconds() == [1e-6]
+
+
+def test_a_call_that_is_timed_alone_has_the_cost_of_a_single_turn_taken_off(
+    watched: type[Watched], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = watched()
+    wall = backend.clock.wall
+
+    def slow_wall() -> int:
+        backend.clock.advance(70)
+        return wall()
+
+    monkeypatch.setattr(backend.clock, "wall", slow_wall)
+    monkeypatch.setattr(loop, "sys", SimpleNamespace(audit=lambda *_: backend.clock.advance(40)))
+    block = Block(backend.work(1000 + 40), backend, NoCounters(), sweep=lambda: None)
+    assert Samples((block.sample(3),), block.overhead_ns).seconds() == [1e-6]
+
+
+class Scripted(NoCounters):
+    """Counters that give the next reading each time."""
+
+    def __init__(self, *readings: Reading) -> None:
+        self._readings = iter(readings)
+
+    def read(self) -> Reading:
+        return next(self._readings)
+
+
+def test_a_sample_holds_the_differences_of_the_counters(backend: Watched) -> None:
+    counters = Scripted(Reading(5, 100, 7_000), Reading(5, 130, 7_010))
+    sample = Block(backend.work(100), backend, counters).sample(10)
+    assert (sample.calls, sample.wall_ns, sample.cpu_ns) == (10, 1500, 1500)
+    assert (sample.switches, sample.faults, sample.waiting_ns, sample.clean) == (0, 30, 10, True)
+
+
+def test_a_sample_with_a_switch_is_not_clean(backend: Watched) -> None:
+    counters = Scripted(Reading(5, 0, None), Reading(6, 0, None))
+    sample = Block(backend.work(100), backend, counters).sample(10)
+    assert (sample.switches, sample.waiting_ns, sample.clean) == (1, None, False)
+
+
+def test_what_disturbs_the_preparation_of_a_call_does_not_spoil_its_sample(backend: Watched) -> None:
+    # Switched away during the sweep, not during the two calls.
+    counters = Scripted(Reading(0, 0, 0), Reading(0, 3, 10), Reading(7, 90, 5000), Reading(7, 94, 5020))
+    sample = Block(backend.work(100), backend, counters, sweep=lambda: None).sample(2)
+    assert (sample.switches, sample.faults, sample.waiting_ns, sample.clean) == (0, 7, 30, True)
+
+
+def test_a_sample_of_calls_that_were_timed_alone_is_their_sum(backend: Watched) -> None:
+    def sweep() -> None:
+        backend.clock.advance(1_000_000)
+
+    sample = Block(backend.work(100), backend, NoCounters(), sweep=sweep).sample(3)
+    assert (sample.calls, sample.wall_ns, sample.cpu_ns) == (3, 3 * 600, 3 * 600)
+    assert (sample.waiting_ns, sample.device_ns) == (None, None)
+
+
+def test_one_switch_in_any_of_several_calls_spoils_their_sample(backend: Watched) -> None:
+    counters = Scripted(*(Reading(switches, 0, None) for switches in (0, 0, 0, 1, 1, 1)))
+    assert not Block(backend.work(100), backend, counters, sweep=lambda: None).sample(3).clean
+
+
+def test_a_sample_of_many_threads_is_judged_as_one(watched: type[Watched]) -> None:
+    backend = watched(threads=4)
+    counters = Scripted(Reading(0, 0, None), Reading(1, 0, None))
+    assert Block(backend.work(1_000_000), backend, counters).sample(10).clean
+
+
+def test_a_sample_holds_what_the_device_says(backend: Watched) -> None:
+    class Timer:
+        def start(self) -> None:
+            backend.events.append("start")
+
+        def stop(self) -> int:
+            backend.events.append("stop")
+            return 77
+
+    backend.timer = Timer()
+    sample = Block(backend.work(100), backend, NoCounters()).sample(1)
+    assert sample.device_ns == 77
+    assert backend.events == ["start", "call", "wait", "stop"]
+
+
+def test_the_scope_is_that_of_the_work(backend: Watched) -> None:
+    @contextmanager
+    def scope() -> Iterator[None]:
+        backend.events.append("open")
+        yield
+        backend.events.append("closed")
+
+    block = Block(backend.work(1, scope=scope), backend, NoCounters())
+    with block.scope():
+        block.run(1)
+    assert backend.events == ["open", "call", "wait", "closed"]

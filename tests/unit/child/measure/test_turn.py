@@ -1,0 +1,57 @@
+"""A turn of an interleaved comparison: settle after the switch, then samples of one length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from opperf.child.measure.block import Block
+from opperf.child.measure.calibrate import SETTLE_CALLS, SETTLE_NS, SETTLED_NS, TARGET_NS, settle
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.measure.engine import Engine
+
+if TYPE_CHECKING:
+    from tests.unit.child.measure.conftest import Watched
+
+
+@pytest.fixture
+def backend(watched: type[Watched]) -> Watched:
+    """A backend on a virtual clock."""
+    return watched()
+
+
+def test_a_short_operator_settles_for_two_milliseconds(backend: Watched) -> None:
+    block = Block(backend.work(10_000), backend, NoCounters())
+    before = backend.clock.wall()
+    settle(block)
+    assert SETTLE_NS <= backend.clock.wall() - before < SETTLE_NS + 100_000
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "calls"), [(2_000_000, SETTLE_CALLS), (5_000_000, 2), (SETTLED_NS, 1), (50_000_000, 1)]
+)
+def test_a_long_operator_settles_for_three_calls_or_eight_milliseconds(
+    backend: Watched, nanoseconds: int, calls: int
+) -> None:
+    block = Block(backend.work(nanoseconds), backend, NoCounters())
+    backend.events.clear()
+    settle(block)
+    assert backend.events.count("call") == calls
+
+
+def test_the_first_turn_finds_the_length_of_a_block_and_later_ones_keep_it(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    block = engine.block(backend.work(10_000))
+    first = engine.turn(block, 2, output_bytes=0)
+    assert [sample.calls for sample in first.samples] == [TARGET_NS // 10_000] * 2
+    backend.events.clear()
+    second = engine.turn(block, 3, output_bytes=0)
+    assert [sample.calls for sample in second.samples] == [TARGET_NS // 10_000] * 3
+    settled = backend.events.count("call") - sum(sample.calls for sample in second.samples)
+    assert 0 < settled * 10_000 < 2 * SETTLE_NS  # no probing and no warm-up again
+
+
+def test_a_turn_measures_exactly(backend: Watched) -> None:
+    engine = Engine(backend, NoCounters())
+    assert set(engine.turn(engine.block(backend.work(10_000)), 4, output_bytes=0).seconds()) == {1e-5}

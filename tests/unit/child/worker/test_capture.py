@@ -1,0 +1,178 @@
+"""What a child says of the operators of a function, on the null framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from opperf.catalog import operator
+from opperf.child.backends.null.runtime import NullBackend
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.worker.capture import capture, capture_model
+from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Side
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.tensor import TensorSpec
+
+STEP = """
+calls = 0
+
+def step():
+    global calls
+    calls += 1
+    return ["add"] if calls == 1 else ["steady", "add", "mystery", "steady"]
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Code:
+    """A function of the user's, which does at its first call what it does never again."""
+    (tmp_path / "own.py").write_text(STEP)
+    return Code(f"{tmp_path / 'own.py'}:step")
+
+
+def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: Code, tmp_path: Path) -> None:
+    found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
+    suite = Suite.from_json(found["suite"], "the answer")
+    assert [(entry.case.operator, entry.count, entry.origin) for entry in suite.cases] == [
+        ("null:steady", 2, "step backward"),
+        ("add", 1, "Net"),
+    ]
+    assert suite.cases[1] == SuiteCase(operator("add").case("small"), 1, "Net", ("forward",))
+    assert (suite.name, suite.source) == ("step", code.name)
+    assert found["suite"]["left_out"] == [{"name": "mystery", "reason": "not known here", "count": 1, "recorded": None}]
+
+
+def test_a_case_of_several_modules_names_each_once(code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add = operator("add").case("small")
+    calls = [Captured("add", add, module="Net.a"), Captured("add", add), Captured("add", add, module="Net.a")]
+    monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
+    (entry,) = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["cases"]
+    assert (entry["count"], entry["origin"]) == (3, "Net.a, step")
+
+
+def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_direction(
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = operator("add").case("small")
+    calls = [
+        Captured("add", add, module="net_dense0"),
+        Captured("add", add, module="net_dense0", backward=True, direction="backward"),
+        Captured("add", add, module="net_dense0", backward=True),
+    ]
+    monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
+    suite = Suite.from_json(capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"], "the answer")
+    assert suite.cases == (
+        SuiteCase(add, 2, "net_dense0, net_dense0 backward", ("forward",)),
+        SuiteCase(add, 1, "net_dense0 backward", ("backward",)),
+    )
+
+
+def test_what_a_loop_calls_counts_as_often_as_it_turns(
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = operator("add").case("small")
+    calls = [Captured("add", add, count=5), Captured("add", add), Captured("mystery", why="not known", count=3)]
+    monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
+    found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
+    assert [entry["count"] for entry in found["suite"]["cases"]] == [6]
+    assert found["suite"]["left_out"] == [{"name": "mystery", "reason": "not known", "count": 3, "recorded": None}]
+
+
+def test_the_operators_of_a_framework_that_compiles_are_said_to_be_unfused(
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NullBackend, "name", "jax")
+    assert (
+        capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["source"] == f"{code.name}, unfused"
+    )
+
+
+def test_a_framework_that_cannot_be_watched_refuses(
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(self: NullBackend, function: Callable[[], Any]) -> None:
+        return None
+
+    monkeypatch.setattr(NullBackend, "capture", none)
+    with pytest.raises(Unsupported, match="the operators of null cannot be captured yet"):
+        capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
+
+
+def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
+    found = capture(NullBackend(Side("null")), Code("nowhere.py:step"), tmp_path, NoCounters())
+    assert set(found) == {"wrong", "hint"}
+    assert found["wrong"].startswith("cannot load `nowhere.py`")
+
+
+def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "lacking.py").write_text("import nowhere_at_all")
+    found = capture(NullBackend(Side("null")), Code("lacking.py:step"), tmp_path, NoCounters())
+    assert found["wrong"].endswith("No module named 'nowhere_at_all'")
+    assert "`--framework`" in found["hint"]
+
+
+class Model:
+    """A model that takes two tensors, and is run with what is made for them."""
+
+    inputs: ClassVar[dict[str, TensorSpec]] = {"a": TensorSpec((2,)), "b": TensorSpec((3,), "int64")}
+    notes: ClassVar[list[str]] = ["a is small"]
+
+    def __init__(self, backend: NullBackend) -> None:
+        self._clock = backend.clock
+
+    def captured(self, made: dict[str, Any]) -> list[Captured]:
+        """Return one operator for each input, and one that is left out."""
+        shapes = [list(tensor.spec.shape) for tensor in made.values()]
+        found = [Captured("add", Case("add", {}, {"shape": tuple(shape)}), module=f"n{shape[0]}") for shape in shapes]
+        return [*found, Captured("if", why="a graph")]
+
+    def running(self, made: dict[str, Any]) -> Callable[[], object]:
+        """Return what lets a virtual millisecond pass."""
+        return lambda: self._clock.advance(1_000_000)
+
+
+def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+
+    def reader(*given: Any) -> Model:
+        read.append(given)
+        return Model(backend)
+
+    monkeypatch.setattr("opperf.child.backends.model_file", lambda framework: SimpleNamespace(read=reader))
+    backend = NullBackend(Side("null"))
+    found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}}, NoCounters())
+    assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]
+    suite = Suite.from_json(found["suite"], "the answer")
+    assert (suite.name, suite.source) == ("net.onnx", "net.onnx")
+    assert suite.program is not None
+    assert (suite.program.time, suite.program.calls, suite.program.framework) == (0.001, 30, "null")
+    assert [(entry.case.attributes, entry.origin) for entry in suite.cases] == [
+        ({"shape": (2,)}, "n2"),
+        ({"shape": (3,)}, "n3"),
+    ]
+    assert found["suite"]["left_out"] == [{"name": "if", "reason": "a graph", "count": 1, "recorded": None}]
+    assert found["notes"] == ["a is small"]
+
+
+def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*given: Any) -> Any:
+        raise InputError("no model", hint="another file")
+
+    monkeypatch.setattr("opperf.child.backends.model_file", lambda framework: SimpleNamespace(read=read))
+    assert capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters()) == {
+        "wrong": "no model",
+        "hint": "another file",
+    }
+
+
+def test_a_framework_whose_models_are_no_files_refuses() -> None:
+    with pytest.raises(Unsupported, match="opperf reads no models of null"):
+        capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters())

@@ -1,0 +1,187 @@
+"""The user's own code: loaded where it lies, called by its own parameters, refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from opperf import operator
+from opperf.catalog import operator as neutral
+from opperf.child.worker.code import CodeError, argument_names, call, examples, flop_count, load, neutral_names
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Case
+from opperf.domain.code import Code
+from opperf.domain.custom import declared
+from opperf.domain.tensor import TensorSpec
+
+PATH = Code("mine:f")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder that Python forgets afterwards."""
+    before = set(sys.modules)
+    yield tmp_path
+    sys.path[:] = [place for place in sys.path if place != str(tmp_path)]
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_a_function_of_a_module_is_found_in_the_folder_of_the_command(folder: Path) -> None:
+    (folder / "kernels_a.py").write_text("def twice(x):\n    return x * 2\n")
+    assert load(Code("kernels_a:twice"), folder)(3) == 6
+
+
+def test_a_function_of_a_file_is_found_by_its_path_and_the_file_is_run_once(folder: Path) -> None:
+    (folder / "ops").mkdir()
+    (folder / "ops" / "mine.py").write_text("class Layer:\n    @staticmethod\n    def half(x):\n        return x / 2\n")
+    half = load(Code("ops/mine.py:Layer.half"), folder)
+    assert half(3) == 1.5
+    assert load(Code("ops/mine.py:Layer.half"), folder) is half
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("no_such_module_anywhere:f", "ModuleNotFoundError"),
+        ("nothing.py:f", "nothing.py"),
+        ("broken.py:f", "ZeroDivisionError"),
+        ("fine.py:g", "has no `g`"),
+        ("fine.py:number", "is int, expected a function"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_in_one_sentence(path: str, told: str, folder: Path) -> None:
+    (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "fine.py").write_text("number = 3\ndef f(x):\n    return x\n")
+    with pytest.raises(CodeError, match=re.escape(told)) as caught:
+        load(Code(path), folder)
+    assert "\n" not in caught.value.message
+
+
+def test_a_file_that_fails_is_tried_again_after_it_was_mended(folder: Path) -> None:
+    (folder / "late.py").write_text("1 / 0\n")
+    with pytest.raises(CodeError):
+        load(Code("late.py:f"), folder)
+    (folder / "late.py").write_text("def f(x):\n    return x\n")
+    assert load(Code("late.py:f"), folder)(1) == 1
+
+
+def test_parameters_take_the_inputs_of_the_operator_in_order() -> None:
+    @operator(implements="matmul")
+    def product(a, b, *, fast=True):  # type: ignore[no-untyped-def]
+        return a @ b
+
+    assert neutral_names(product, declared(product)) == {"a": "lhs", "b": "rhs"}
+
+
+def test_a_parameter_with_a_neutral_name_is_that_argument() -> None:
+    @operator(implements="softmax")
+    def softmax(axis, x):  # type: ignore[no-untyped-def]
+        return x
+
+    assert neutral_names(softmax, declared(softmax)) == {"axis": "axis", "x": "data"}
+
+
+def test_a_parameter_that_is_nothing_of_the_operator_is_told() -> None:
+    @operator(implements="softmax")
+    def softmax(x, temperature):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="what `temperature` is of `softmax` is not known"):
+        neutral_names(softmax, declared(softmax))
+
+
+def test_a_declared_name_that_the_operator_does_not_take_is_told() -> None:
+    @operator(implements="softmax", arguments={"x": "dota"})
+    def softmax(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="`dota`"):
+        neutral_names(softmax, declared(softmax))
+
+
+def test_an_operator_that_nobody_knows_cannot_be_implemented() -> None:
+    @operator(implements="softmaxx")
+    def softmax(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="no operator `softmaxx`"):
+        neutral_names(softmax, declared(softmax))
+
+
+def test_leading_parameters_go_by_position_and_the_others_by_name() -> None:
+    def function(x, hidden=None, times=1):  # type: ignore[no-untyped-def]
+        return x
+
+    made = call(PATH, function, Case("mine:f", {"x": TensorSpec((2,))}, {"times": 3}), "numpy")
+    assert [parameter.own for parameter in made.positional] == ["x"]
+    assert [parameter.own for parameter in made.keywords] == ["times"]
+    assert made.function is function
+
+
+def test_an_attribute_that_the_function_cannot_compute_is_a_skip() -> None:
+    @operator(implements="softmax")
+    def softmax(x):  # type: ignore[no-untyped-def]
+        return x
+
+    case = neutral("softmax").case("small")
+    assert call(PATH, softmax, case, "torch").positional[0].neutral == "data"
+    with pytest.raises(Unsupported, match="takes no `axis`, and computes `axis=-1`"):
+        call(PATH, softmax, Case("softmax", case.inputs, {"axis": 0}), "torch")
+
+
+def test_a_function_of_another_framework_is_a_skip() -> None:
+    @operator(framework=("torch", "jax"))
+    def function(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(Unsupported, match="declared for torch, jax, not numpy"):
+        call(PATH, function, Case("mine:f", {"x": TensorSpec((2,))}), "numpy")
+
+
+def test_declared_sizes_are_cases_and_flops_are_counted_from_their_shapes() -> None:
+    @operator(sizes={"small": {"x": (8, 4), "times": 3}}, flops=lambda x, times: x[0] * x[1] * times)
+    def function(x, times):  # type: ignore[no-untyped-def]
+        return x * times
+
+    (case,) = examples(PATH, function, "small")
+    assert (case.tensor("x").shape, case["times"]) == ((8, 4), 3)
+    assert flop_count(function, case) == 96
+    assert examples(PATH, function, "large") == []
+
+
+def test_a_count_that_raises_says_what_it_raised() -> None:
+    @operator(flops=lambda **shapes: 1 // 0)
+    def function(x):  # type: ignore[no-untyped-def]
+        return x
+
+    with pytest.raises(CodeError, match="ZeroDivisionError"):
+        flop_count(function, Case("mine:f", {"x": TensorSpec((2,))}))
+
+
+def test_a_function_that_takes_no_declaration_is_told_how_to_get_one() -> None:
+    from opperf import InputError
+
+    with pytest.raises(InputError, match="takes no declaration"):
+        operator(implements="sum")(sum)
+
+
+def test_code_that_imports_a_framework_of_another_side_is_told_to_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mxnet", None)
+    (tmp_path / "with_mxnet.py").write_text("import mxnet\n")
+    with pytest.raises(CodeError, match="ModuleNotFoundError") as caught:
+        load(Code("with_mxnet.py:f"), tmp_path)
+    assert caught.value.hint == "`--framework mxnet`"
+
+
+def test_the_names_of_arguments_are_known_where_python_can_tell_all_of_them() -> None:
+    assert argument_names(lambda x, *, axis=0, **more: x) == ["x", "axis"]
+    assert argument_names(lambda *arrays: arrays) is None
+    assert argument_names(int.__new__) is None
+    assert argument_names(dict) is None

@@ -1,0 +1,363 @@
+"""What a child answers: trials by handle, names by meaning, and failures by kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from opperf.catalog import operator
+from opperf.child.backends.call import Call, Missing, parameters
+from opperf.child.backends.null.runtime import NullBackend
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.worker.jobs import Jobs, failure
+from opperf.domain.backend import Unsupported
+from opperf.domain.case import Case
+from opperf.domain.measurement import Measurement, Sample, Samples
+from opperf.domain.message import Request
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.tensor import TensorSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEADY = Trial(Case("null:steady"), Side("null", implementation="steady"), "forward")
+ADD = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("null"), "forward")
+
+
+@pytest.fixture
+def jobs() -> Jobs:
+    """The jobs of a child with the null framework."""
+    return Jobs(NullBackend(Side("null")), NoCounters(), Path())
+
+
+def ask(jobs: Jobs, verb: str, **arguments: Any) -> dict[str, Any]:
+    """Return the answer to one request."""
+    return jobs.answer(Request(1, verb, arguments))
+
+
+def prepared(jobs: Jobs, trial: Trial) -> dict[str, Any]:
+    """Return the answer to the request to prepare a trial."""
+    return ask(jobs, "prepare", trial=trial.to_json(), seed=0)
+
+
+def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    answer = ask(jobs, "measure", handle=handle, settings=Settings(runs=5).to_json())
+    found = Measurement.from_json(answer)
+    assert found.time.seconds() == [1e-4] * 5
+    assert found.facts["implementation"] == "null:steady"
+
+
+def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None:
+    answer = prepared(jobs, STEADY)
+    assert answer["spent"]["calls"] == 1e-4
+    for warmup in (0, 1, 7):
+        settings = Settings(runs=1, warmup=warmup).to_json()
+        found = Measurement.from_json(ask(jobs, "measure", handle=answer["handle"], settings=settings))
+        assert found.facts["warmup_calls"] == max(1, warmup)
+
+
+def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    with pytest.raises(Unsupported) as caught:
+        ask(jobs, "measure", handle=handle, settings=Settings(clock="native").to_json())
+    assert caught.value.slug == "no_native_clock"
+
+
+def test_the_native_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own:
+        def measure(self, backend: Any, counters: Any, work: Any, settings: Settings, *, took: Any) -> Measurement:
+            return Measurement(Samples((Sample(1, settings.runs or 0, 0),)), facts={"took": list(took)})
+
+    monkeypatch.setattr("opperf.child.worker.jobs.native_clock", lambda framework: Own())
+    settings = Settings(clock="native", runs=5).to_json()
+    found = Measurement.from_json(ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=settings))
+    assert found.time.samples[0].wall_ns == 5
+    assert (found.facts["took"], found.facts["implementation"]) == ([100_000], "null:steady")
+
+
+def test_handles_are_not_given_twice(jobs: Jobs) -> None:
+    first = prepared(jobs, STEADY)["handle"]
+    ask(jobs, "release", handle=first)
+    assert prepared(jobs, STEADY)["handle"] != first
+
+
+def test_a_released_trial_is_gone(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    ask(jobs, "release", handle=handle)
+    with pytest.raises(KeyError):
+        ask(jobs, "measure", handle=handle, settings=Settings().to_json())
+
+
+def test_releasing_twice_does_no_harm(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    ask(jobs, "release", handle=handle)
+    ask(jobs, "release", handle=handle)
+    assert prepared(jobs, STEADY)["handle"] == handle + 1
+
+
+def test_a_release_says_what_is_held_beyond_what_was_after_the_first(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = iter([500, 700, 400])
+    monkeypatch.setattr("opperf.child.worker.jobs.private_bytes", lambda: next(held))
+    assert [ask(jobs, "release", handle=1) for _ in range(3)] == [{"held": 0}, {"held": 200}, {"held": -100}]
+
+
+def test_one_block_is_sampled_on_demand(jobs: Jobs) -> None:
+    handle = prepared(jobs, STEADY)["handle"]
+    answer = ask(jobs, "sample", handle=handle, calls=7)
+    assert (answer["calls"], answer["wall_ns"], answer["clean"], answer["overhead_ns"]) == (7, 700_000, True, 0.0)
+
+
+def test_an_unknown_verb_is_refused(jobs: Jobs) -> None:
+    with pytest.raises(ValueError, match="no verb 'quit'"):
+        ask(jobs, "quit")
+
+
+def test_a_neutral_name_means_its_binding(jobs: Jobs) -> None:
+    assert ask(jobs, "describe", name="add") == {
+        "path": "add",
+        "operator": "add",
+        "arguments": {"lhs": "lhs", "rhs": "rhs"},
+        "unsupported": {},
+        "note": None,
+    }
+
+
+def test_a_function_without_a_binding_means_itself(jobs: Jobs) -> None:
+    assert ask(jobs, "describe", name="steady") == {
+        "path": "steady",
+        "operator": None,
+        "arguments": {},
+        "takes": None,
+    }
+
+
+def test_an_unknown_name_has_near_ones(jobs: Jobs) -> None:
+    answer = ask(jobs, "describe", name="stedy")
+    assert (answer["path"], answer["operator"]) == (None, None)
+    assert answer["near"][0] == "steady"
+    assert len(answer["near"]) <= 5
+
+
+@pytest.fixture
+def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
+    """The jobs of a child whose framework has two names for one function, and lacks an operator."""
+    backend = NullBackend(Side("null"))
+    bindings = {
+        "abs": Call("steady", parameters("x=data"), also=("noisy",), note="by hand"),
+        "exp": Missing("nobody wrote it"),
+        "log": Call("not.in.this.version", parameters("data"), unsupported={"backward": "no gradient here"}),
+    }
+    monkeypatch.setattr(backend, "bindings", lambda: bindings)
+    scripts = backend.scripts.named()
+    monkeypatch.setattr(backend.scripts, "named", lambda: {**scripts, "same": scripts["steady"]})
+    return Jobs(backend, NoCounters(), Path())
+
+
+def test_a_path_of_a_binding_means_its_operator(bound_jobs: Jobs) -> None:
+    for name, path in (("steady", "steady"), ("noisy", "noisy")):
+        meaning = ask(bound_jobs, "describe", name=name)
+        assert (meaning["path"], meaning["operator"], meaning["arguments"]) == (path, "abs", {"x": "data"})
+
+
+def test_what_is_registered_and_bound_to_no_operator_is_discovered(
+    bound_jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # `same` is another path of what `abs` is bound to; `refused` resolves to nothing, and its trial says why.
+    monkeypatch.setattr(NullBackend, "registered", lambda self: ["steady", "same", "noisy", "raise", "refused"])
+    assert ask(bound_jobs, "discover") == {"paths": ["raise", "refused"]}
+
+
+def test_the_examples_of_a_registered_operator_are_cases(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("null:steady", {"data": TensorSpec((4,))})
+    monkeypatch.setattr(
+        NullBackend, "examples", lambda self, path, size: [case] if (path, size) == ("steady", "small") else []
+    )
+    assert ask(jobs, "discover", path="steady", size="small") == {"cases": [case.to_json()]}
+    assert ask(jobs, "discover", path="steady") == {"cases": []}
+
+
+def test_the_null_framework_has_no_registry(jobs: Jobs) -> None:
+    assert ask(jobs, "discover") == {"paths": []}
+    assert ask(jobs, "discover", path="steady") == {"cases": []}
+
+
+def test_an_operator_that_is_missing_says_why(bound_jobs: Jobs) -> None:
+    answer = ask(bound_jobs, "describe", name="exp")
+    assert (answer["path"], answer["reason"]) == (None, "nobody wrote it")
+
+
+def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = NullBackend(Side("null"))
+    bindings = {
+        "relu": Call("steady", parameters("data, 'relu'")),
+        "tanh": Call("steady", parameters("data, 'tanh'")),
+        "exp": Call("noisy", parameters("data, 1")),
+    }
+    scripts = backend.scripts.named()
+    monkeypatch.setattr(backend, "bindings", lambda: bindings)
+    monkeypatch.setattr(backend.scripts, "named", lambda: scripts)
+    jobs = Jobs(backend, NoCounters(), Path())
+    assert ask(jobs, "describe", name="steady")["operator"] is None
+    assert ask(jobs, "describe", name="noisy")["operator"] == "exp"
+
+
+def test_a_backward_carries_the_fixed_cost_of_one(jobs: Jobs) -> None:
+    # The scripted backward is the forward twice: 2 us of launches, and 4 bytes moved in no time.
+    backward = Trial(ADD.case, ADD.side, "backward")
+    assert prepared(jobs, backward)["facts"]["backward_fixed_seconds"] == pytest.approx(2e-6, rel=1e-3)
+    assert "backward_fixed_seconds" not in prepared(jobs, ADD)["facts"]
+
+
+def trial(name: str, direction: str = "forward", path: str | None = None) -> Trial:
+    """Return a trial of a catalog operator."""
+    return Trial(operator(name).case("small"), Side("null", implementation=path), direction)
+
+
+def test_a_trial_of_a_missing_operator_is_not_supported(bound_jobs: Jobs) -> None:
+    with pytest.raises(Unsupported, match="nobody wrote it") as caught:
+        prepared(bound_jobs, trial("exp"))
+    assert caught.value.slug == "no_such_operator"
+
+
+def test_a_trial_of_an_unbound_operator_is_not_supported(bound_jobs: Jobs) -> None:
+    with pytest.raises(Unsupported, match="there is no binding"):
+        prepared(bound_jobs, trial("tanh"))
+
+
+def test_a_direction_that_a_binding_excludes_is_not_supported(bound_jobs: Jobs) -> None:
+    with pytest.raises(Unsupported, match="no gradient here") as caught:
+        prepared(bound_jobs, trial("log", "backward"))
+    assert caught.value.slug == "no_such_direction"
+
+
+@pytest.mark.parametrize("path", [None, "steady"])
+def test_a_trial_takes_the_arguments_of_its_binding_and_keeps_its_note(path: str | None, bound_jobs: Jobs) -> None:
+    facts = prepared(bound_jobs, trial("abs", path=path))["facts"]
+    assert facts == {"implementation": "null:steady", "note": "by hand"}
+
+
+def test_a_trial_of_another_path_takes_the_arguments_of_its_binding_too(bound_jobs: Jobs) -> None:
+    assert prepared(bound_jobs, trial("abs", path="noisy"))["facts"] == {"implementation": "null:noisy"}
+
+
+def test_an_evaluated_trial_leaves_its_tensors_in_files(jobs: Jobs, tmp_path: Path) -> None:
+    (output,) = ask(jobs, "evaluate", trial=ADD.to_json(), seed=0, folder=str(tmp_path))["outputs"]
+    assert (output["shape"], output["dtype"]) == ([4], "float32")
+    assert (tmp_path / "output_0.bin").read_bytes() == bytes(16)
+
+
+def test_more_threads_than_asked_for_are_doubted_in_every_measurement() -> None:
+    backend = NullBackend(Side("null"))
+    backend.threads_seen = 3.7
+    jobs = Jobs(backend, NoCounters(), Path())
+    answer = ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=Settings(runs=3).to_json())
+    assert [warning["slug"] for warning in answer["warnings"]] == ["threads_not_honoured"]
+
+
+def test_what_a_framework_cannot_do_is_a_skip() -> None:
+    assert failure(Unsupported("no such thing", slug="odd", hint="try another")) == {
+        "slug": "odd",
+        "message": "no such thing",
+        "hint": "try another",
+        "skipped": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 4 bytes"),
+        RuntimeError("RESOURCE_EXHAUSTED: Out of range"),
+        RuntimeError("std::bad_alloc"),
+        OSError("[Errno 12] Cannot allocate memory"),
+    ],
+)
+def test_every_framework_says_in_its_own_way_that_memory_is_short(error: Exception) -> None:
+    assert failure(error)["slug"] == "out_of_memory"
+
+
+def test_other_errors_are_those_of_the_operator() -> None:
+    found = failure(ValueError("axis 3 is out of bounds\nand more of that"))
+    assert (found["slug"], found["exception"]) == ("operator_error", "ValueError")
+    assert found["message"] == "axis 3 is out of bounds"
+    assert "skipped" not in found
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_an_error_without_words_is_called_by_its_name(text: str) -> None:
+    assert failure(KeyboardInterrupt(text))["message"] == "KeyboardInterrupt"
+
+
+def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
+    def deep(levels: int) -> None:
+        if levels == 0:
+            raise RuntimeError("x" * 10_000)
+        deep(levels - 1)
+
+    with pytest.raises(RuntimeError) as caught:
+        deep(100)
+    found = failure(caught.value)
+    assert len(found["message"]) == 500
+    assert len(found["traceback"]) == 8000
+    assert found["traceback"].rstrip().endswith("x")
+
+
+def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:
+    told = ask(jobs, "explain", trial=STEADY.to_json(), seed=0)
+    assert told == {
+        "events": [
+            {"name": "steady", "kind": "operator", "calls": 1.0, "seconds": 0.0, "by": None},
+            {"name": "script", "kind": "kernel", "calls": 1.0, "seconds": 1e-4, "by": "scripted"},
+        ],
+        "notes": [],
+    }
+
+
+def test_an_operator_that_cannot_run_cannot_be_explained(jobs: Jobs) -> None:
+    trial = Trial(Case("null:raise"), Side("null", implementation="raise"), "forward")
+    with pytest.raises(RuntimeError, match="always raises"):
+        ask(jobs, "explain", trial=trial.to_json(), seed=0)
+
+
+class Picky(NullBackend):
+    """Computes in some element types only, and says so as frameworks do."""
+
+    def __init__(self, *taken: str) -> None:
+        super().__init__(Side("null"))
+        self.taken = taken
+
+    def forward(self, bound: Any) -> Any:
+        if bound.arguments[0].spec.dtype not in self.taken:
+            raise RuntimeError("not implemented for 'Char'")
+        return super().forward(bound)
+
+
+def test_an_operator_that_runs_in_float32_is_skipped_in_a_type_that_it_lacks() -> None:
+    picky = Jobs(Picky("float32"), NoCounters(), Path())
+    with pytest.raises(Unsupported) as caught:
+        prepared(picky, replace(ADD, case=ADD.case.with_dtype("int8")))
+    assert caught.value.slug == "no_such_dtype"
+    assert str(caught.value) == "null has no `add` of int8: not implemented for 'Char'"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_an_operator_that_fails_in_float32_too_fails(dtype: str) -> None:
+    picky = Jobs(Picky(), NoCounters(), Path())
+    with pytest.raises(RuntimeError, match="not implemented"):
+        prepared(picky, replace(ADD, case=ADD.case.with_dtype(dtype)))
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_made() -> None:
+    backend = NullBackend(Side("null", settings={"free": "40"}))
+    with pytest.raises(Unsupported, match=r"48 B of memory or more \(inputs 32 B, outputs 16 B\), and 40 B"):
+        prepared(Jobs(backend, NoCounters(), Path()), ADD)

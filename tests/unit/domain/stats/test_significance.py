@@ -1,0 +1,51 @@
+"""Paired tests, false discoveries, and intervals of shares, against scipy and by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from opperf.domain.stats.significance import PairedTest, discoveries, wilson
+
+RATIOS = st.lists(st.floats(-0.5, 0.5), min_size=3, max_size=15).filter(lambda values: max(values) - min(values) > 1e-3)
+
+
+@given(RATIOS)
+def test_the_p_value_is_that_of_scipy(ratios: list[float]) -> None:
+    assert PairedTest.of(ratios).p_value() == pytest.approx(stats.ttest_1samp(ratios, 0).pvalue, abs=1e-8)
+
+
+@given(RATIOS)
+def test_the_interval_is_that_of_scipy(ratios: list[float]) -> None:
+    low, high = PairedTest.of(ratios).interval(0.95)
+    expected = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
+    assert low == pytest.approx(expected.low, abs=1e-7)
+    assert high == pytest.approx(expected.high, abs=1e-7)
+
+
+def test_pairs_that_agree_to_the_last_digit_have_an_answer() -> None:
+    assert PairedTest.of([0.05] * 5).p_value() == pytest.approx(0, abs=1e-12)
+    assert PairedTest.of([0.0] * 5).p_value() == 1
+
+
+def test_one_pair_is_no_test() -> None:
+    with pytest.raises(ValueError, match="two pairs"):
+        PairedTest.of([0.1])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.01, 0.5))
+def test_discoveries_are_those_of_scipy(p_values: list[float], rate: float) -> None:
+    adjusted = stats.false_discovery_control(p_values, method="bh")
+    if min(abs(adjusted - rate)) < 1e-9:
+        return  # on the edge, rounding decides
+    assert discoveries(p_values, rate) == [bool(value <= rate) for value in adjusted]
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 400), (2, 400), (200, 400), (399, 400)])
+def test_the_wilson_interval_is_that_of_scipy(successes: int, trials: int) -> None:
+    expected = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    low, high = wilson(successes, trials)
+    assert low == pytest.approx(expected.low, abs=1e-6)
+    assert high == pytest.approx(expected.high, abs=1e-6)

@@ -1,0 +1,108 @@
+"""Code is a type that only what a user names becomes."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+import opperf
+from opperf.catalog import operator
+from opperf.domain.code import Code, check_name, named, own_name, refusal
+from opperf.domain.errors import InputError
+from opperf.domain.message import code_in, naming, telling, told
+from opperf.domain.message import named as named_in
+from opperf.domain.plan import Side, Trial
+from opperf.parent.planning.side_text import read_side, side_named
+
+SOURCES = Path(opperf.__file__).parent
+TRIAL = Trial(operator("add").case("small"), Side("null"), "forward")
+
+
+def makers(function: str) -> set[str]:
+    """Return the modules that call a function by its name, imported from `opperf.domain.code`."""
+    found = set()
+    for path in SOURCES.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        imported = any(
+            isinstance(node, ast.ImportFrom)
+            and node.module == "opperf.domain.code"
+            and function in [one.name for one in node.names]
+            for node in ast.walk(tree)
+        )
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        calls = {
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        used = calls if function == "Code" else names
+        if (imported or path == SOURCES / "code.py") and function in used:
+            found.add(str(path.relative_to(SOURCES)))
+    return found
+
+
+def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_alone() -> None:
+    assert makers("Code") == {"domain/code.py", "domain/message.py", "parent/sources/plugin_file.py"}
+    assert makers("named") == {
+        "code.py",
+        "parent/cli/capture.py",
+        "parent/cli/selecting.py",
+        "parent/planning/side_text.py",
+        "results.py",
+    }
+
+
+@pytest.mark.parametrize("value", [{"name": "mine.py:f"}, {"code": "mine.py:f"}, ["code:mine.py:f"]])
+def test_no_json_makes_code(value: object) -> None:
+    with pytest.raises(InputError, match=r"implementation: found .* expected a string"):
+        Side.from_json({"framework": "null", "implementation": value})
+    assert Side.from_json({"framework": "null", "implementation": "code:mine.py:f"}).implementation == "code:mine.py:f"
+
+
+def test_a_side_of_code_is_written_as_a_label_and_equals_the_side_that_is_read_back() -> None:
+    side = Side("null", implementation=Code("mine.py:f"))
+    back = Side.from_json(json.loads(json.dumps(side.to_json())))
+    assert back.implementation == "code:mine.py:f"
+    assert back.key == side.key
+    assert own_name(back.implementation) == own_name(side.implementation) == "mine.py:f"
+
+
+def test_code_travels_to_a_child_in_a_field_of_its_own_and_a_label_does_not() -> None:
+    own = Trial(TRIAL.case, Side("null", implementation=Code("mine.py:f")), "forward")
+    label = Trial(TRIAL.case, Side("null", implementation="code:mine.py:f"), "forward")
+    assert telling(own)["code"] == "mine.py:f"
+    assert "code" not in telling(label)
+    assert told(telling(own)).side.implementation == Code("mine.py:f")
+    assert told(telling(label)).side.implementation == "code:mine.py:f"
+
+
+def test_a_name_in_a_request_stays_a_name() -> None:
+    assert named_in("name", naming("name", "code:mine.py:f")) == "code:mine.py:f"
+    assert named_in("name", naming("name", Code("mine.py:f"))) == Code("mine.py:f")
+    assert code_in({"name": "mine.py:f"}) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["code:a:b", "code:", "torch:code:a:b", "a:b", "a.b:c.d", "a.py:f", "/x/a.py:f", "numpy:a:b"],
+)
+def test_what_a_file_spells_as_code_is_refused_with_what_to_write(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_name(name, "suite.json: cases[0]")
+    assert caught.value.message.startswith(f"suite.json: cases[0]: `{name}` is code")
+    assert caught.value.slug == "code_in_file"
+    assert "--plugin FILE" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["add", "torch:aten::add.Tensor", "aten::add", "mxnet:nd.dot", "opinfo::svd", "x::y"])
+def test_names_of_operators_are_not_code(name: str) -> None:
+    assert refusal(name) is None
+    assert named(name) == name
+
+
+def test_a_side_of_a_file_is_never_code_and_one_that_a_user_names_may_be() -> None:
+    with pytest.raises(InputError, match="is code, and a file does not say"):
+        read_side("torch:code:mine.py:f")
+    assert side_named("torch:code:mine.py:f;threads=2").side.implementation == Code("mine.py:f")
+    assert side_named("torch:aten::mm").side.implementation == read_side("torch:aten::mm").side.implementation

@@ -1,0 +1,105 @@
+"""Nouns from JSON: what fits a type hint is taken, anything else is told with its place and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Optional, Union
+
+import pytest
+
+from opperf.domain.codec import Above, AtLeast, Count, OneOf, decode, read_as
+from opperf.domain.errors import InputError
+
+
+@dataclass(frozen=True)
+class Code:
+    """What no file may name: it has no `from_json`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A noun within another."""
+
+    size: Count
+    word: Annotated[str, OneOf(("left", "right"))] = "left"
+
+    def __post_init__(self) -> None:
+        if self.size == 13:
+            raise InputError("13 is not liked", hint="take 12")
+
+    @classmethod
+    def from_json(cls, data: Any, where: str) -> Inner:
+        """Read the JSON form."""
+        return decode(cls, data, where)
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A noun with a field of each kind."""
+
+    time: Annotated[float, Above(0)]
+    inner: Optional[Inner] = None
+    several: tuple[Inner, ...] = ()
+    bounds: tuple[float, float] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    code: Union[str, Code, None] = None
+    free: Any = None
+    many: Sequence[Annotated[int, AtLeast(-1)]] = ()
+
+
+def test_a_noun_is_made_of_what_fits_its_hints() -> None:
+    said = {"time": 1, "inner": {"size": 2, "later": []}, "several": [{"size": 3.0, "word": "right"}], "many": [-1, 5]}
+    whole = {**said, "bounds": [0, 1.5], "names": {"a": "b"}, "code": "x", "free": [None], "later": 5}
+    assert decode(Outer, whole, "f: one") == Outer(
+        1.0, Inner(2), (Inner(3, "right"),), (0.0, 1.5), {"a": "b"}, "x", [None], (-1, 5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"time": "a"}, 'f: one.time: found "a", expected a number > 0'),
+        ({"time": 0}, "f: one.time: found 0, expected a number > 0"),
+        ({"time": True}, "f: one.time: found true, expected a number > 0"),
+        ({"time": float("inf")}, "f: one.time: found Infinity, expected a number > 0"),
+        ({"inner": []}, "f: one.inner: found [], expected an object or null"),
+        ({"inner": {}}, "f: one.inner: no `size`, expected a whole number >= 1"),
+        ({"inner": {"size": 0.5}}, "f: one.inner.size: found 0.5, expected a whole number >= 1"),
+        ({"inner": {"size": 13}}, "f: one.inner: 13 is not liked"),
+        ({"inner": {"size": 1, "word": "up"}}, 'f: one.inner.word: found "up", expected "left" or "right"'),
+        ({"several": {}}, "f: one.several: found {}, expected a list"),
+        ({"several": [{"size": 1}, {"size": "x" * 99}]}, 'f: one.several[1].size: found "xxx'),
+        ({"bounds": [1]}, "f: one.bounds: found [1], expected a list of 2: a number, a number or null"),
+        ({"bounds": [1, None]}, "f: one.bounds[1]: found null, expected a number"),
+        ({"names": {"a b": 1}}, 'f: one.names["a b"]: found 1, expected a string'),
+        ({"code": {"name": "os:system"}}, 'f: one.code: found {"name": "os:system"}, expected a string or null'),
+        ({"free": float("nan")}, "f: one.free: found NaN, expected numbers that are finite"),
+        ({"free": {"a": [1e999]}}, 'f: one.free: found {"a": [Infinity]}, expected numbers that are finite'),
+        ({"many": [0, -2]}, "f: one.many[1]: found -2, expected a whole number >= -1"),
+        ({"many": [1 << 80]}, "f: one.many[0]: found 1208925819614629174706176, expected a whole number >= -1"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_place(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        decode(Outer, {"time": 1, **change}, "f: one")
+    assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize("data", [None, [], "x", 5])
+def test_what_is_no_object_is_no_noun(data: Any) -> None:
+    with pytest.raises(InputError, match=r"f: one: found .*, expected an object"):
+        decode(Outer, data, "f: one")
+
+
+def test_the_hint_of_a_noun_goes_with_its_place() -> None:
+    with pytest.raises(InputError) as caught:
+        decode(Inner, {"size": 13}, "f: one")
+    assert caught.value.hint == "take 12"
+
+
+def test_a_class_that_reads_no_data_is_never_made_of_it() -> None:
+    with pytest.raises(TypeError, match="is not read from data"):
+        read_as(Code, {"name": "os:system"}, "f")

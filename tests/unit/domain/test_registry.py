@@ -1,0 +1,81 @@
+"""Frameworks, implementations and devices by their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from opperf.domain.errors import InputError
+from opperf.domain.plan import MODES
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS, device_named, framework, split_implementation
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_a_framework_runs_in_a_known_mode_by_default(name: str) -> None:
+    assert framework(name).mode in MODES
+
+
+def test_the_null_framework_is_not_real() -> None:
+    assert "null" not in REAL_FRAMEWORKS
+
+
+def test_a_framework_without_neutral_operators_is_not_looked_for() -> None:
+    assert "onnxruntime" not in REAL_FRAMEWORKS
+    assert split_implementation("onnxruntime:ai.onnx.Gemm") == ("onnxruntime", "ai.onnx.Gemm")
+
+
+def test_an_unknown_framework_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="numpy") as caught:
+        framework("caffe3")
+    assert caught.value.slug == "unknown_framework"
+
+
+@pytest.mark.parametrize(
+    ("distribution", "owned"), [("mxnet", True), ("mxnet-mkl", True), ("mxnetx", False), ("torch", False)]
+)
+def test_flavours_of_a_distribution_bring_the_framework(distribution: str, owned: bool) -> None:
+    assert framework("mxnet").owns(distribution) is owned
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("mxnet:nd.broadcast_add", ("mxnet", "nd.broadcast_add")),
+        ("torch:torch.add", ("torch", "torch.add")),
+        ("torch:aten::add.Tensor", ("torch", "aten::add.Tensor")),
+        ("aten::add", (None, "aten::add")),
+        ("torch::add", (None, "torch::add")),
+        ("other:add", (None, "other:add")),
+        ("add", (None, "add")),
+    ],
+)
+def test_an_implementation_is_split_at_a_known_framework(name: str, split: tuple[str | None, str]) -> None:
+    assert split_implementation(name) == split
+
+
+def test_a_prefix_without_a_name_is_refused() -> None:
+    with pytest.raises(InputError, match="names no operator"):
+        split_implementation("torch:")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("cpu", "cpu"),
+        ("CPU", "cpu"),
+        ("cpu(0)", "cpu"),
+        ("cpu:0", "cpu"),
+        ("gpu", "cuda:0"),
+        ("gpu(2)", "cuda:2"),
+        ("cuda", "cuda:0"),
+        (" cuda:1 ", "cuda:1"),
+        ("cuda:01", "cuda:1"),
+    ],
+)
+def test_a_device_has_one_name(text: str, name: str) -> None:
+    assert device_named(text) == name
+
+
+@pytest.mark.parametrize("text", ["", "tpu", "cpu:1", "cuda:x", "cuda:-1", "cuda:0:1", "gpu(1)x"])
+def test_an_unknown_device_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no device"):
+        device_named(text)

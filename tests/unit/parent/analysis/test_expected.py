@@ -1,0 +1,189 @@
+"""Runs judged by what is expected of them, and what is expected made of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import Comparison
+from opperf.domain.expectation import Expectation
+from opperf.domain.floor import Floor
+from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
+from opperf.domain.record import Record, Run
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.expected import compare_expected, expectations_of, updated
+from opperf.parent.analysis.summary import record
+
+TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")
+OTHER = replace(TRIAL, direction="backward")
+
+
+def measured(*microseconds: float, trial: Trial = TRIAL, peak: int = 1000, version: str = "1") -> Record:
+    """Return the record of a trial with one process for each time."""
+    outcomes = [
+        Outcome(
+            trial,
+            process,
+            "ok",
+            Measurement(
+                Samples(tuple(Sample(1, round(time * 1000), round(time * 1000)) for _ in range(12))),
+                memory=Memory(peak, peak, "scripted"),
+            ),
+            version=version,
+        )
+        for process, time in enumerate(microseconds)
+    ]
+    return record(trial, outcomes, Settings(processes=max(1, len(microseconds))))
+
+
+def run(*records: Record, cpu: str = "A") -> Run:
+    """Return a run with these records."""
+    environment: dict[str, Any] = {"machine": {"cpu": cpu, "cores_usable": 2}}
+    return Run("r", "2026-11-21T00:00:00+00:00", (), Settings(), environment=environment, records=records)
+
+
+def judged(old: Sequence[float], new: Sequence[float], threshold: float = 0.1) -> Comparison:
+    """Return the comparison of a run with what an earlier one made expected."""
+    (found,) = compare_expected(expectations_of(run(measured(*old))), run(measured(*new)), threshold)
+    return found
+
+
+def floor(between: float, trial: Trial = TRIAL) -> dict[tuple[object, ...], Floor]:
+    """Return what identical code of a trial was seen to move by, as a ratio of processes."""
+    found = Floor(trial, 100e-6, 10, 0.01, 0.01, math.log(between), 0, 2, "2026-11-21")
+    return {found.key: found}
+
+
+def test_an_expectation_has_the_clean_minimum_of_each_process_and_the_machine() -> None:
+    (found,) = expectations_of(run(measured(100, 101, 105)))
+    assert found.times == pytest.approx((100e-6, 101e-6, 105e-6))
+    assert found.time == pytest.approx(101e-6)
+    assert (found.memory_peak, found.memory_source, found.version) == (1000, "scripted", "1")
+    assert found.machine["cpu"] == "A"
+    assert found.recorded == "2026-11-21T00:00:00+00:00"
+
+
+def test_what_was_not_measured_makes_no_expectation() -> None:
+    assert expectations_of(run(Record(TRIAL, "failed", Reason("crash", "it crashed")))) == ()
+
+
+@pytest.mark.parametrize(
+    ("new", "word"),
+    [
+        ([120, 120.1, 120.2], "slower"),
+        ([105, 105.1, 105.2], "same"),
+        ([95, 95.1, 95.2], "same"),
+        ([80, 80.1, 80.2], "faster"),
+        ([105, 110, 115], "inconclusive"),
+    ],
+)
+def test_the_whole_interval_decides(new: list[float], word: str) -> None:
+    found = judged([100, 100.1, 100.2], new)
+    assert (found.verdict.verdict, found.status) == (word, "ok")
+
+
+def test_the_interval_counts_the_spread_of_both() -> None:
+    old, new = [100.0, 102.0, 104.0], [108.0, 109.0, 113.0]
+    logs = [[math.log(value) for value in values] for values in (new, old)]
+    expected = stats.ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
+    interval = judged(old, new).verdict.interval
+    assert interval is not None
+    assert interval[0] == pytest.approx(math.exp(expected.low))
+    assert interval[1] == pytest.approx(math.exp(expected.high))
+
+
+def test_fewer_than_three_processes_on_either_side_decide_nothing() -> None:
+    for old, new in (([100, 100], [200, 200, 200]), ([100, 100, 100], [200, 200])):
+        found = judged(old, new).verdict
+        assert found.verdict == "inconclusive"
+        assert "both need 3" in found.reason
+
+
+def test_neither_a_trial_nor_an_expectation_without_the_other_is_dropped() -> None:
+    expectations = expectations_of(run(measured(1, 1, 1)))
+    found = compare_expected(expectations, run(measured(1, 1, 1, trial=OTHER)), 0.1)
+    assert [(one.direction, one.status, one.verdict.reason) for one in found] == [
+        ("backward", "skipped", "new: no expectation is recorded"),
+        ("forward", "skipped", "expected, but not measured this time"),
+    ]
+
+
+@pytest.mark.parametrize("status", ["failed", "skipped"])
+def test_what_was_expected_and_is_not_there_any_more_has_failed(status: str) -> None:
+    gone = Record(TRIAL, status, Reason("no_such_operator", "torch has no add"))
+    (found,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(gone), 0.1)
+    assert (found.status, found.verdict.reason) == ("failed", f"{status}: torch has no add")
+
+
+def test_what_was_never_expected_and_is_not_there_is_skipped() -> None:
+    (found,) = compare_expected((), run(Record(TRIAL, "skipped", Reason("no_gradient", "none"))), 0.1)
+    assert found.status == "skipped"
+
+
+def test_a_trial_that_the_budget_did_not_reach_is_inconclusive() -> None:
+    late = Record(TRIAL, "skipped", Reason("budget", "the budget was spent", "more"))
+    (found,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(late), 0.1)
+    assert (found.status, found.verdict.verdict, found.verdict.settle) == ("ok", "inconclusive", "more")
+
+
+def test_memory_is_compared_where_it_was_counted_alike() -> None:
+    (expected,) = expectations_of(run(measured(1, 1, 1)))
+    (found,) = compare_expected([expected], run(measured(1, 1, 1, peak=2000)), 0.1)
+    assert found.memory == {"peak": [1000, 2000], "same": False, "source": "scripted"}
+    (found,) = compare_expected([replace(expected, memory_source="another")], run(measured(1, 1, 1)), 0.1)
+    assert found.memory == {}
+
+
+def test_another_machine_and_another_version_are_named() -> None:
+    expectations = expectations_of(run(measured(1, 1, 1)))
+    (found,) = compare_expected(expectations, run(measured(1, 1, 1, version="2"), cpu="B"), 0.1)
+    assert {warning.slug for warning in found.warnings} == {"other_machine", "other_version"}
+    assert "cpu: A and B" in found.warnings[0].message
+
+
+def test_an_update_replaces_what_was_measured_and_keeps_the_rest_in_place() -> None:
+    first, second = Expectation(TRIAL, (1.0,)), Expectation(OTHER, (2.0,))
+    third = Expectation(replace(TRIAL, direction="forward_backward"), (4.0,))
+    newer = replace(first, times=(3.0,))
+    assert updated([first, second], [newer, third]) == (newer, second, third)
+
+
+@pytest.mark.parametrize(
+    ("between", "new", "word"),
+    [
+        (1.3, [120, 120.1, 120.2], "inconclusive"),
+        (1.3, [80, 80.1, 80.2], "inconclusive"),
+        (1.3, [140, 140.1, 140.2], "slower"),
+        (1.3, [70, 70.1, 70.2], "faster"),
+        (1.3, [105, 105.1, 105.2], "same"),
+        (1.05, [120, 120.1, 120.2], "slower"),
+    ],
+)
+def test_a_change_is_one_only_where_it_is_clear_of_what_identical_code_moved_by(
+    between: float, new: list[float], word: str
+) -> None:
+    expectations = expectations_of(run(measured(100, 100.1, 100.2)))
+    (found,) = compare_expected(expectations, run(measured(*new)), 0.1, floor(between))
+    assert found.verdict.verdict == word
+
+
+def test_the_floor_of_another_trial_says_nothing() -> None:
+    expectations = expectations_of(run(measured(100, 100.1, 100.2)))
+    (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3, OTHER))
+    assert found.verdict.verdict == "slower"
+
+
+def test_a_change_below_the_floor_says_how_far_identical_code_moved_and_what_settles_it() -> None:
+    expectations = expectations_of(run(measured(100, 100.1, 100.2)))
+    (found,) = compare_expected(expectations, run(measured(120, 120.1, 120.2)), 0.1, floor(1.3))
+    assert found.verdict.reason == "beyond 10%, but not clear of the 30.0% that identical code moved by"
+    assert found.verdict.settle == "a live comparison: `opperf gate --base SIDE --new SIDE`"

@@ -1,0 +1,112 @@
+"""Recorded runs, compared with caution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from scipy import stats
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import Comparison
+from opperf.domain.measurement import Measurement, Sample, Samples
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
+from opperf.domain.record import Record, Run
+from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.recorded import Welch, compare_runs
+from opperf.parent.analysis.summary import record
+from opperf.parent.analysis.verdict import Rule
+
+TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")
+RULE = Rule(tolerance=0.02)
+
+
+def recorded(*microseconds: float, trial: Trial = TRIAL, version: str = "1") -> Record:
+    """Return the record of a trial with one process for each time."""
+    outcomes = [
+        Outcome(
+            trial,
+            process,
+            "ok",
+            Measurement(Samples(tuple(Sample(1, round(time * 1000), round(time * 1000)) for _ in range(12)))),
+            version=version,
+        )
+        for process, time in enumerate(microseconds)
+    ]
+    return record(trial, outcomes, Settings(processes=max(1, len(microseconds))))
+
+
+def run(*records: Record, cpu: str = "A") -> Run:
+    """Return a run with these records."""
+    return Run("r", "2026-11-21T00:00:00+00:00", (), Settings(), environment={"machine": {"cpu": cpu}}, records=records)
+
+
+def compared(old: Sequence[float], new: Sequence[float]) -> Comparison:
+    """Return the one comparison of two runs with a record each."""
+    (found,) = compare_runs(run(recorded(*old)), run(recorded(*new)), RULE)
+    return found
+
+
+def test_the_interval_is_that_of_welch() -> None:
+    old, new = [0.0, 0.1, 0.3], [0.2, 0.25, 0.4, 0.5]
+    expected = stats.ttest_ind(new, old, equal_var=False).confidence_interval(0.95)
+    found = Welch.of(old, new)
+    assert found.low == pytest.approx(expected.low)
+    assert found.high == pytest.approx(expected.high)
+
+
+def test_a_change_clear_of_what_identical_code_moves_by_is_called() -> None:
+    found = compared([100, 101, 102], [150, 151, 152])
+    assert found.verdict.verdict == "slower"
+    assert found.verdict.ratio == pytest.approx(151 / 101, rel=1e-3)
+    assert compared([150, 151, 152], [100, 101, 102]).verdict.verdict == "faster"
+
+
+def test_a_clear_change_within_the_floor_is_inconclusive_and_asks_for_a_live_comparison() -> None:
+    found = compared([100, 100.1, 100.2], [108, 108.1, 108.2])
+    assert found.verdict.verdict == "inconclusive"
+    assert "opperf compare add" in (found.verdict.settle or "")
+
+
+def test_an_interval_inside_the_tolerance_is_the_same() -> None:
+    assert compared([100, 100.1, 100.2], [100.2, 100.3, 100.4]).verdict.verdict == "same"
+
+
+def test_fewer_than_three_processes_settle_nothing() -> None:
+    found = compared([100, 100], [200, 200])
+    assert found.verdict.verdict == "inconclusive"
+    assert found.verdict.ratio == pytest.approx(2)
+    assert "--processes 3" in found.verdict.reason
+
+
+def test_a_trial_that_only_one_run_has_is_listed() -> None:
+    other = replace(TRIAL, direction="backward")
+    found = compare_runs(run(recorded(1, 1, 1)), run(recorded(1, 1, 1, trial=other)), RULE)
+    assert [(one.direction, one.status, one.verdict.reason) for one in found] == [
+        ("forward", "skipped", "only the old run has it"),
+        ("backward", "skipped", "only the new run has it"),
+    ]
+
+
+def test_a_failed_trial_is_listed_with_both_statuses() -> None:
+    failed = Record(TRIAL, "failed", Reason("crash", "it crashed"))
+    (found,) = compare_runs(run(recorded(1, 1, 1)), run(failed), RULE)
+    assert (found.status, found.verdict.reason) == ("failed", "ok in the old run, failed in the new one")
+
+
+def test_other_machines_versions_and_threads_are_named() -> None:
+    threaded = replace(TRIAL, side=Side("torch", threads=2))
+    old, new = run(recorded(1, 1, 1)), run(recorded(1, 1, 1, trial=threaded, version="2"), cpu="B")
+    (found,) = compare_runs(old, new, RULE)
+    assert {warning.slug for warning in found.warnings} == {"other_machine", "other_side", "other_version"}
+
+
+def test_records_without_samples_are_compared_by_their_summary() -> None:
+    bare = [replace(recorded(time, time, time), samples={}) for time in (100, 200)]
+    (found,) = compare_runs(run(bare[0]), run(bare[1]), RULE)
+    assert found.verdict.verdict == "inconclusive"
+    assert math.isclose(found.verdict.ratio or 0, 2)

@@ -1,0 +1,148 @@
+"""Verdicts from log-ratios: what stands out, what is confirmed, what stays open."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from opperf.parent.analysis.verdict import Rule, confirmed, outright, settled, sort_out, spending
+
+RULE = Rule(tolerance=0.02, pairs=5)
+
+
+def around(centre: float, spread: float = 0.002, count: int = 5) -> list[float]:
+    """Return log-ratios around a centre."""
+    return [centre + spread * (i - (count - 1) / 2) for i in range(count)]
+
+
+def test_looks_are_at_five_eight_and_twelve_pairs() -> None:
+    assert Rule(pairs=5).looks == (5, 8, 12)
+
+
+def test_identical_sides_are_the_same_at_the_first_look() -> None:
+    assert sort_out({0: around(0.0)}, 0, RULE) == (set(), {0})
+
+
+def test_a_clear_change_is_flagged_for_the_second_stage() -> None:
+    assert sort_out({0: around(0.05), 1: around(0.0)}, 0, RULE) == ({0}, {1})
+
+
+def test_a_change_that_nobody_minds_is_not_flagged_however_clear() -> None:
+    flagged, same = sort_out({0: around(0.005, spread=0.0001)}, 0, RULE)
+    assert (flagged, same) == (set(), {0})
+
+
+def test_noise_goes_on_to_the_next_look() -> None:
+    assert sort_out({0: around(0.01, spread=0.03)}, 0, RULE) == (set(), set())
+
+
+def test_many_operators_make_a_weak_finding_unbelievable() -> None:
+    weak = around(0.03, spread=0.012)
+    alone, _ = sort_out({0: weak}, 0, RULE)
+    crowd, _ = sort_out({0: weak, **{i: around(0.0, spread=0.03) for i in range(1, 60)}}, 0, RULE)
+    assert (alone, crowd) == ({0}, set())
+
+
+@pytest.mark.parametrize(("centre", "word"), [(0.05, "slower"), (-0.05, "faster")])
+def test_a_change_that_both_stages_see_is_called(centre: float, word: str) -> None:
+    verdict = confirmed(around(centre), around(centre), RULE)
+    assert verdict.verdict == word
+    assert verdict.ratio == pytest.approx(math.exp(centre))
+    assert verdict.interval is not None
+    assert verdict.interval[0] < math.exp(centre) < verdict.interval[1]
+
+
+def test_the_reported_ratio_is_that_of_the_second_stage() -> None:
+    assert confirmed(around(0.10), around(0.05), RULE).ratio == pytest.approx(math.exp(0.05))
+
+
+@pytest.mark.parametrize(("centre", "pairs"), [(0.03, 12), (0.10, 12), (0.15, 7), (0.30, 5)])
+def test_a_large_change_needs_fewer_pairs_to_be_told_from_none(centre: float, pairs: int) -> None:
+    assert RULE.second_looks(around(centre, spread=0.04))[0] == pairs
+
+
+def test_a_change_that_the_second_stage_does_not_see_is_the_same() -> None:
+    assert confirmed(around(0.05), around(0.001), RULE).verdict == "same"
+
+
+def test_stages_that_disagree_settle_nothing() -> None:
+    verdict = confirmed(around(0.05), around(-0.05), RULE)
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the two stages disagree")
+
+
+def test_a_change_within_the_tolerance_is_not_called_slower() -> None:
+    verdict = confirmed(around(0.018), around(0.018, spread=0.004), RULE)
+    assert verdict.verdict == "inconclusive"
+    assert verdict.settle is not None
+
+
+def test_a_noisy_second_stage_is_inconclusive_and_says_what_would_settle_it() -> None:
+    verdict = confirmed(around(0.05), around(0.05, spread=0.06), RULE)
+    assert verdict.verdict == "inconclusive"
+    assert "`--settle --max-pairs 50`" in (verdict.settle or "")
+
+
+def test_too_few_pairs_are_inconclusive() -> None:
+    assert settled([0.01], RULE).verdict == "inconclusive"
+    assert confirmed(around(0.05), [0.05], RULE).verdict == "inconclusive"
+
+
+def test_an_interval_inside_the_tolerance_is_the_same() -> None:
+    assert settled(around(0.004), RULE).verdict == "same"
+
+
+def test_an_interval_that_leaves_the_tolerance_is_inconclusive() -> None:
+    assert settled(around(0.0, spread=0.05), RULE).verdict == "inconclusive"
+
+
+def test_five_pairs_that_agree_on_a_large_ratio_need_no_second_stage() -> None:
+    verdict = outright(around(-math.log(80), spread=0.05), RULE)
+    assert verdict is not None
+    assert (verdict.verdict, verdict.pairs, verdict.confidence) == ("faster", 5, 0.999)
+    assert verdict.ratio == pytest.approx(1 / 80)
+    assert verdict.interval is not None
+    assert verdict.interval[1] < 0.98
+    assert "one stage was enough: all 5 pairs and their 99.9% interval are beyond ±2%" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "ratios",
+    [
+        around(0.05, spread=0.01),  # the 99.9 % interval is not beyond the tolerance
+        [0.3, 0.3, 0.3, 0.3, 0.01, 0.3, 0.3, 0.3],  # one pair is not, which the trimmed interval does not show
+        around(1.0, count=4),
+    ],
+)
+def test_one_stage_is_not_enough_where_a_pair_or_the_interval_leaves_a_doubt(ratios: list[float]) -> None:
+    assert outright(ratios, RULE) is None
+
+
+def test_one_stage_is_not_enough_within_what_identical_code_moves_by() -> None:
+    assert outright(around(0.10), RULE) is not None
+    assert outright(around(0.10), Rule(floor=0.12)) is None
+
+
+def test_a_look_of_the_second_stage_spends_its_share_of_the_error() -> None:
+    pairs = around(0.05, spread=0.025)
+    assert confirmed(around(0.05), pairs, RULE).verdict == "slower"
+    assert confirmed(around(0.05), pairs, RULE, share=0.2).verdict == "inconclusive"
+
+
+def test_one_pair_far_off_hardly_moves_what_eight_others_say() -> None:
+    assert settled([*around(0.001, count=8), 0.4], RULE).verdict == "same"
+
+
+def test_looks_that_go_on_spend_the_whole_error_and_end_at_the_most_pairs() -> None:
+    looks = Rule(most=40).looks
+    assert looks == (5, 8, 12, 20, 32, 40)
+    assert sum(spending(looks)) == pytest.approx(1)
+    assert Rule(most=10).looks == (5, 8, 10)
+    assert Rule(pairs=5, most=3).looks == (5,)
+
+
+def test_what_is_inconclusive_says_how_large_a_change_may_still_be() -> None:
+    verdict = settled(around(0.0, spread=0.02), RULE)
+    assert verdict.interval is not None
+    assert verdict.bound == pytest.approx(max(1 - verdict.interval[0], verdict.interval[1] - 1))
+    assert confirmed(around(0.10), around(0.10), RULE).bound is None

@@ -1,0 +1,47 @@
+"""What is told while a command plans, and when planning is stopped."""
+
+from __future__ import annotations
+
+import pytest
+
+from opperf.parent.cli import progress
+from opperf.parent.cli.progress import Bar, planning
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of every bar."""
+    own = Clock()
+    monkeypatch.setattr(progress, "time", own)
+    return own
+
+
+def test_planning_is_told_at_once_and_then_now_and_again(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    bar = Bar()
+    for count in range(4):
+        bar.plan("torch", count, 3 if count else 0)
+        clock.now += progress.LINE_EVERY / 2
+    assert capsys.readouterr().err.splitlines() == [
+        "planning: asking torch for its own operators",
+        "planning: 2 of 3 operators of torch's own asked for their cases",
+    ]
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
+def test_planning_that_is_stopped_says_so_and_leaves_with_its_code(
+    stop: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left, planning(Bar()):
+        raise stop
+    assert left.value.code == code
+    assert capsys.readouterr().err == "stopped while planning: nothing was measured\n"

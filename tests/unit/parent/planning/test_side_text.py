@@ -1,0 +1,63 @@
+"""Sides as users write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from opperf.domain.errors import InputError
+from opperf.parent.planning.side_text import read_side
+
+
+def test_a_framework_is_a_side() -> None:
+    side = read_side("torch").side
+    assert (side.framework, side.environment, side.mode, side.threads) == ("torch", "current", "eager", 1)
+
+
+def test_jax_is_compiled_unless_said_otherwise() -> None:
+    assert read_side("jax").side.mode == "compiled"
+    assert read_side("jax;mode=eager").side.mode == "eager"
+
+
+@pytest.mark.parametrize(
+    ("text", "framework"),
+    [("numpy==1.26.4", "numpy"), ("mxnet-mkl==1.6.0", "mxnet"), ("torch @ file:///w.whl", "torch")],
+)
+def test_a_requirement_tells_its_framework(text: str, framework: str) -> None:
+    side = read_side(text).side
+    assert side.framework == framework
+    assert side.environment != "current"
+
+
+def test_an_interpreter_needs_its_framework_named() -> None:
+    with pytest.raises(InputError, match="does not tell its framework"):
+        read_side("python=/opt/python")
+    assert read_side("python=/opt/python;framework=torch").side.environment == "python=/opt/python"
+
+
+def test_an_implementation_is_a_side() -> None:
+    side = read_side("torch:aten::mm;threads=2").side
+    assert (side.framework, side.implementation, side.threads) == ("torch", "aten::mm", 2)
+
+
+def test_a_dtype_is_kept_apart_because_it_changes_the_case() -> None:
+    found = read_side("torch;dtype=fp16")
+    assert found.dtype == "float16"
+    assert found.side == read_side("torch").side
+
+
+def test_variables_reach_the_child() -> None:
+    assert read_side("torch;env.OMP_NUM_THREADS=1").side.variables == {"OMP_NUM_THREADS": "1"}
+
+
+def test_the_null_framework_takes_settings_of_its_own() -> None:
+    assert read_side("null;slowdown=1.05").side.settings == {"slowdown": "1.05"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ";threads=2", "torch;threads=0", "torch;threads=two", "torch;speed=2", "torch;threads", "torch;mode=fast",
+     "torchh", "torch;dtype=float7", "torch;engine=warp"],
+)  # fmt: skip
+def test_what_is_no_side_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        read_side(text)

@@ -1,0 +1,64 @@
+"""Blocks below the table: what ran on each side of what was explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.plan import Side
+from opperf.parent.reports import layout
+from opperf.parent.reports.explanations import SHOWN, blocks, markdown
+
+
+def comparison(**told: Any) -> Comparison:
+    """Return a comparison with an explanation."""
+    whole = {"difference": [], "alike": 0, "failures": {}, **told} if told else {}
+    verdict = Verdict("slower", 2.0, (1.9, 2.1), "", 5)
+    return Comparison(Case("conv2d"), "forward", Side("torch"), Side("torch"), verdict, explanation=whole)
+
+
+def console(comparisons: list[Comparison]) -> list[str]:
+    """Return the lines that a console shows."""
+    return layout.text(blocks(comparisons)).strip("\n").splitlines()
+
+
+@pytest.mark.parametrize("form", [console, markdown])
+def test_without_an_explanation_there_is_no_block(form: Any) -> None:
+    assert form([comparison()]) == []
+
+
+def test_the_console_indents_differences_under_their_comparison() -> None:
+    found = console([comparison(), comparison(difference=["a: base ran b, new ran c"], alike=3)])
+    assert found[:3] == [
+        "what ran: conv2d forward, slower",
+        "  a: base ran b, new ran c",
+        "  3 more ran alike on both sides",
+    ]
+
+
+def test_markdown_escapes_what_it_would_read_as_its_own() -> None:
+    assert "- only new ran dot by \\_\\_ynn_fusion \\<x>" in markdown(
+        [comparison(difference=["only new ran dot by __ynn_fusion <x>"])]
+    )
+
+
+def test_a_side_that_could_not_be_explained_is_named() -> None:
+    assert "  new could not be explained: no profiler" in console([comparison(failures={"new": "no profiler"})])
+
+
+def test_a_search_without_a_find_says_so() -> None:
+    assert "  nothing that differs was found" in console([comparison(alike=2)])
+
+
+def test_many_differences_are_cut_and_counted() -> None:
+    found = console([comparison(difference=[f"line {i}" for i in range(SHOWN + 3)])])
+    assert f"  line {SHOWN - 1}" in found
+    assert f"  line {SHOWN}" not in found
+    assert "  3 more differences are in the JSON document" in found
+
+
+def test_names_from_frameworks_reach_no_terminal_unescaped() -> None:
+    assert "\x1b" not in "".join(console([comparison(difference=["a\x1b[31m"])]))

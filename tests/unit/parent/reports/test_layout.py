@@ -1,0 +1,129 @@
+"""Tables and notes in any width: no line wider, no word broken that fits its column, no number broken at all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from opperf.parent.reports.layout import Grid, Heading, Legend, Note, paragraph, text, wrapped
+
+HEADINGS = (
+    Heading("operator", least=10),
+    Heading("inputs", least=14, lines=4),
+    Heading("side", least=10, common=True),
+    Heading("time", "right"),
+    Heading("p90", "right", rank=0),
+    Heading("why", least=20, below=True),
+)
+LONG = "python=/a/very/long/path/to/an/environment/that/nobody/would/type/bin/python"
+INPUTS = " ".join(f"weight_{i}=1024x1024" for i in range(12))
+WORDS = st.lists(st.text("abc/=_.:-[],x1", min_size=1, max_size=40), min_size=1, max_size=8).map(" ".join)
+
+
+def row(operator: str = "add", inputs: str = "lhs=4", side: str = "torch", why: str = "") -> tuple[str, ...]:
+    """Return a row of the table."""
+    return (operator, inputs, side, "1.23 ms", "1.35 ms", why)
+
+
+def table_lines(shown: str) -> list[str]:
+    """Return the lines of the table alone."""
+    lines = shown.splitlines()
+    begin = next(i for i, line in enumerate(lines) if set(line) == {"-"}) + 1
+    return lines[begin : lines.index("", begin) if "" in lines[begin:] else None]
+
+
+def test_without_a_width_a_table_has_one_line_a_row_and_all_of_every_text() -> None:
+    shown = text([Grid(HEADINGS, [row(inputs=INPUTS, side=LONG, why="because"), row()])])
+    assert len(table_lines(shown)) == 2
+    assert INPUTS in shown
+    assert LONG in shown
+    assert "left out" not in shown
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    rows = [row("a_very_long_name_of_an_operator_that_goes_on", INPUTS, LONG, "too few pairs; " * 9), row()]
+    shown = text([Grid(HEADINGS, rows), Note("hint: " + "stop other programs, " * 12)], width=width)
+    assert max(map(len, shown.splitlines())) <= width
+
+
+@given(WORDS, st.integers(8, 60))
+def test_words_stay_whole_unless_one_alone_is_wider(words: str, width: int) -> None:
+    lines = wrapped(words, width)
+    assert max(map(len, lines)) <= width
+    assert "".join(lines).replace(" ", "") == words.replace(" ", "")
+    pieces = " ".join(lines).split()
+    assert all(word in pieces for word in words.split() if len(word) <= width)
+
+
+@given(st.text(":#[ab]/=", max_size=60), st.integers(6, 20))
+def test_no_line_begins_as_a_workflow_command_however_it_is_wrapped(words: str, width: int) -> None:
+    for line in paragraph(words, width):
+        assert not line.strip().startswith("::")
+        assert "##[" not in line
+
+
+def test_a_word_that_is_too_wide_breaks_after_a_separator() -> None:
+    assert wrapped("torch:code:/home/me/kernels.py:softmax", 16) == ["torch:code:/", "home/me/kernels.", "py:softmax"]
+
+
+def test_what_all_rows_share_is_said_once_where_the_table_is_too_wide() -> None:
+    rows = [row(inputs="lhs=1024x1024 rhs=1024x1024"), row("exp")]
+    assert text([Grid(HEADINGS, rows, caption="device cpu")], width=40).startswith("device cpu, side torch\n\noperator")
+    assert text([Grid(HEADINGS, rows, caption="device cpu")]).startswith("device cpu\n\noperator")
+
+
+def test_reasons_move_below_a_table_that_is_too_wide_each_said_once() -> None:
+    rows = [row(f"operator_{i}", inputs=INPUTS, why="the interval is wide") for i in range(9)]
+    lines = text([Grid(HEADINGS, rows), Note("9 rows")], width=70).splitlines()
+    place = lines.index("why:")
+    assert " ".join(" ".join(lines[place + 1 : place + 3]).split()).startswith(
+        "operator_0, operator_1, operator_2, operator_3, operator_4, 4 more: the interval is wide"
+    )
+
+
+def test_columns_of_lesser_importance_are_left_out_first_and_named_with_where_they_are() -> None:
+    rows = [row(inputs="a=1 b=2", side=side) for side in ("torch==2.12.0", "torch==2.13.0")]
+    shown = text(
+        [Grid(HEADINGS, rows), Note("two rows"), Legend({"p90": "p90: a tenth is slower", "time": "time: x"})], width=48
+    )
+    assert "p90" not in shown.splitlines()[0]
+    assert "left out at this width: p90" in shown
+    assert "--format csv" in shown
+    assert "a tenth" not in shown
+    assert "time: x" in shown
+
+
+def test_a_long_case_is_shortened_in_a_terminal_and_told_so() -> None:
+    shown = text([Grid(HEADINGS, [row(inputs=INPUTS)])], width=80)
+    assert len(table_lines(shown)) == 4
+    assert "…" in table_lines(shown)[-1]
+    assert "… stands for the rest of a text (`--format csv` has every column)" in shown
+
+
+@pytest.mark.parametrize("width", [10, 40, 80])
+def test_no_number_is_broken_at_any_width(width: int) -> None:
+    headings = [Heading("operator", least=10), Heading("spread")]
+    assert "[4.05, 4.41] us" in text([Grid(headings, [("add", "[4.05, 4.41] us")])], width=width)
+
+
+def test_wide_characters_take_two_places() -> None:
+    shown = text([Grid(HEADINGS, [row("卷积" * 20, "lhs=4"), row()])], width=60)
+    assert max(map(cell_len, shown.splitlines())) <= 60
+
+
+def test_a_note_about_a_column_is_not_shown_without_it() -> None:
+    grid = Grid([Heading("operator"), Heading("memory")], [("add", "")])
+    assert text([grid, Note("memory: counted", about="memory"), Note("one row")]).splitlines()[-1] == "one row"
+    assert "counted" not in text([grid, Note("memory: counted", about="memory")])
+
+
+def test_colour_takes_no_place() -> None:
+    grid = Grid(HEADINGS, [row(), row("exp")], ["red", ""])
+    plain, coloured = text([grid]), text([grid], color=True)
+    assert plain != coloured
+    assert re.sub(r"\x1b\[\d*m", "", coloured) == plain

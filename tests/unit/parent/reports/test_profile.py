@@ -1,0 +1,171 @@
+"""The table of a profile, made by hand, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from opperf.domain.errors import InputError
+from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.rows import Row
+from opperf.parent.reports.profile import render
+
+MILLI = 1_000_000
+FACTS = {"framework": "torch", "version": "2.13.0", "command": "train.py --lr 0.1"}
+
+
+def operator(name: str, begin: int, duration: int, **more: object) -> Event:
+    """Return a call, its times in milliseconds."""
+    return Event(name, "operator", begin * MILLI, duration * MILLI, 7, "main", **more)  # type: ignore[arg-type]
+
+
+#: A layer that calls a product, twice; a sum of a graph in between, of which only the device's time is known.
+EVENTS = (
+    operator("linear", 0, 10, module="Net.dense"),
+    operator("addmm", 2, 6, module="Net.dense", shapes=((10,), (), (64, 10)), allocated=2560, peak=4096, flops=3000),
+    operator("fused_sum", 12, 4, module="Net", fused=True, device=3 * MILLI),
+    operator("linear", 20, 12, module="Net.dense"),
+    operator("addmm", 24, 6, module="Net.dense", shapes=((10,), (), (64, 10)), allocated=2560, peak=2048, flops=3000),
+    Event("Net", "module", 0, 40 * MILLI, 7, "main"),
+)
+PROFILE = Profile(EVENTS, (), {7: FACTS}, ("stacks are not told",))
+
+
+def test_a_table_for_people_has_every_fact_that_is_known_and_no_empty_column() -> None:
+    assert render(PROFILE, "console") == (
+        "operator   calls  total    self     mean     p50      min      max      share   allocated  peak     device   "
+        "FLOPs       FLOP/s       module     notes\n" + 150 * "-" + "\n"
+        "addmm      2      12.0 ms  12.0 ms  6.00 ms  6.00 ms  6.00 ms  6.00 ms  46.2 %  5.12 kB    4.10 kB           "
+        "6.00 kFLOP  500 kFLOP/s  Net.dense\n"
+        "linear     2      22.0 ms  10.0 ms  11.0 ms  11.0 ms  10.0 ms  12.0 ms  38.5 %                               "
+        "                         Net.dense\n"
+        "fused_sum  1      4.00 ms  4.00 ms  4.00 ms  4.00 ms  4.00 ms  4.00 ms  15.4 %                      3.00 ms  "
+        "                         Net        fused\n"
+        "\n"
+        "process 7: torch 2.13.0: train.py --lr 0.1\n"
+        "5 calls, 26.0 ms of self; 40.0 ms from the first span to the end of the last\n"
+        "note: stacks are not told\n"
+        "total, mean, p50, min, max: with the operators called inside; self: without the operators called inside; "
+        "share: of the sum of self; allocated: in all calls; peak: the most held at once in one call; "
+        "device: time on the device; FLOP/s: of calls whose FLOPs are known\n"
+    )
+
+
+def test_markdown_has_the_same_cells() -> None:
+    lines = render(PROFILE, "md").splitlines()
+    cells = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines[:5]]
+    console = [line.split() for line in render(PROFILE, "console").splitlines()[:5]]
+    assert cells[0] == console[0]
+    assert [row[0] for row in cells[2:]] == ["addmm", "linear", "fused_sum"]
+    assert cells[2][1:4] == ["2", "12.0 ms", "12.0 ms"]
+    assert "* note: stacks are not told" in lines
+
+
+@pytest.mark.parametrize(
+    ("sort", "names"),
+    [
+        ("self", ["addmm", "linear", "fused_sum"]),
+        ("total", ["linear", "addmm", "fused_sum"]),
+        ("calls", ["addmm", "linear", "fused_sum"]),
+        ("mean", ["linear", "addmm", "fused_sum"]),
+    ],
+)
+def test_rows_are_sorted_by_what_is_asked_for(sort: str, names: list[str]) -> None:
+    assert [row["name"] for row in json.loads(render(PROFILE, "json", sort=sort))["rows"]] == names
+
+
+def test_rows_of_shapes_show_them_with_a_dash_for_what_is_no_tensor() -> None:
+    lines = render(PROFILE, "console", by="shape").splitlines()
+    assert "10 - 64x10" in lines[2]
+
+
+def test_rows_of_modules_hold_what_their_operators_took_by_themselves() -> None:
+    lines = render(PROFILE, "console", by="module").splitlines()
+    assert lines[0].split()[:3] == ["module", "calls", "self"]
+    assert lines[2].split()[:4] == ["Net.dense", "4", "22.0", "ms"]
+
+
+def test_processes_of_one_command_are_told_apart_by_their_names() -> None:
+    facts = {7: {**FACTS, "name": "train.py"}, 8: {**FACTS, "name": "worker 1"}}
+    assert render(Profile(processes=facts), "md").splitlines() == [
+        "* process 7: torch 2.13.0: train.py --lr 0.1",
+        "* process 8 (worker 1): torch 2.13.0: train.py --lr 0.1",
+        "* no operator was seen",
+    ]
+
+
+def test_a_profile_without_rows_says_so() -> None:
+    assert render(PROFILE, "md", by="kernel").splitlines()[:2] == [
+        "* process 7: torch 2.13.0: train.py --lr 0.1",
+        "* no kernel was seen",
+    ]
+    assert render(Profile(), "console") == "no operator was seen\n"
+
+
+def test_rows_for_people_are_bounded_and_those_for_programs_are_not() -> None:
+    lines = render(PROFILE, "console", top=1).splitlines()
+    assert lines[2].startswith("addmm")
+    assert lines[3:5] == ["", "2 more rows: `--top` shows them"]
+    assert len(json.loads(render(PROFILE, "json", top=1))["rows"]) == 3
+    assert len(render(PROFILE, "csv", top=1).splitlines()) == 4
+
+
+def test_a_narrow_terminal_goes_without_the_least_telling_columns() -> None:
+    lines = render(PROFILE, "console", width=90).splitlines()
+    assert " ".join(lines[0].split()) == "operator calls total self mean share allocated peak device notes"
+    assert max(map(len, lines[:5])) <= 90
+    assert " ".join(" ".join(lines[-2:]).split()) == (
+        "left out at this width: min, max, p50, FLOPs, module, FLOP/s (`--format csv` has every column)"
+    )
+    assert render(PROFILE, "console", by="module", width=20).startswith("module ")
+    assert render(PROFILE, "console", width=300) == render(PROFILE, "console")
+
+
+def test_json_has_seconds_bytes_and_null_for_what_is_not_known() -> None:
+    document = json.loads(render(PROFILE, "json"))
+    assert {name: document[name] for name in ("schema_version", "by", "notes", "processes")} == {
+        "schema_version": 1,
+        "by": "name",
+        "notes": ["stacks are not told"],
+        "processes": {"7": FACTS},
+    }
+    first = document["rows"][0]
+    assert {"own" if name == "self" else name for name in first} == {field.name for field in fields(Row)}
+    assert (first["total"], first["self"], first["allocated"], first["device"]) == (0.012, 0.012, 5120, None)
+
+
+def test_csv_has_every_column_with_its_unit() -> None:
+    header, first, *_ = csv.reader(io.StringIO(render(PROFILE, "csv", by="shape")))
+    named = dict(zip(header, first))
+    titles = [name.rpartition("_")[0] or name for name in header]
+    assert ["own" if title == "self" else title for title in titles] == [field.name for field in fields(Row)]
+    assert (named["name"], named["total_s"], named["shapes"], named["device_s"]) == ("addmm", "0.012", "10 - 64x10", "")
+
+
+def test_only_the_first_of_many_processes_are_named() -> None:
+    many = Profile(EVENTS, (), dict.fromkeys(range(9), FACTS))
+    lines = render(many, "console").splitlines()
+    assert lines[-4:-2] == ["process 3: torch 2.13.0: train.py --lr 0.1", "5 more processes"]
+
+
+def test_names_of_operators_cannot_break_the_table() -> None:
+    lines = render(Profile((operator("a\nb\x1b[31m|c", 0, 1),)), "md").splitlines()
+    assert lines[2].startswith(r"| a\\nb\\x1b[31m\|c | 1 |")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"format": "xml"}, "no format `xml`"),
+        ({"format": "console", "by": "nam"}, "no grouping `nam`"),
+        ({"format": "console", "sort": "totl"}, "no order `totl`"),
+    ],
+)
+def test_what_is_not_known_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        render(PROFILE, **given)

@@ -1,0 +1,67 @@
+"""What is said of a contest: times, ratio and interval of the same pairs."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import fmean
+
+import pytest
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import PairValue
+from opperf.domain.measurement import Sample, Samples
+from opperf.domain.plan import Side, Trial
+from opperf.parent.analysis.verdict import Rule, confirmed, settled
+from opperf.parent.compare import Contest, outcome
+from opperf.parent.workers.duel import pair_value
+
+
+def turn(generator: random.Random, microseconds: float) -> Samples:
+    """Return a turn of two samples on a machine whose speed changes, with a slow one now and then."""
+    times = [microseconds * generator.lognormvariate(0, 0.2) * generator.choice((1, 1, 1, 3)) for _ in range(2)]
+    return Samples(tuple(Sample(100, round(time * 1e5), round(time * 1e5)) for time in times))
+
+
+def pair(generator: random.Random, base: float, new: float) -> PairValue:
+    """Return a pair of processes, each of which is faster or slower than others by itself."""
+    mood = generator.lognormvariate(0, 0.3)
+    return pair_value([(turn(generator, base * mood), turn(generator, new * mood)) for _ in range(18)])
+
+
+def contest(stage1: list[PairValue], stage2: list[PairValue]) -> Contest:
+    """Return a contest of these pairs, with the verdict that they amount to."""
+    trial = Trial(Case("add"), Side("torch"), "forward")
+    made = Contest(trial, trial, trial, stage1, stage2)
+    rule = Rule()
+    made.verdict = confirmed(made.ratios1, made.ratios2, rule) if stage2 else settled(made.ratios1, rule)
+    return made
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("stages", [(5, 0), (5, 7), (12, 5)])
+def test_the_times_of_a_comparison_lie_as_far_apart_as_its_ratio_says(seed: int, stages: tuple[int, int]) -> None:
+    generator = random.Random(seed)
+    found = outcome(contest(*([pair(generator, 925, 1300) for _ in range(count)] for count in stages)))
+    assert found.base_time is not None
+    assert found.new_time is not None
+    assert found.verdict.ratio == pytest.approx(found.new_time / found.base_time)
+    assert 400e-6 < found.base_time < 2000e-6
+
+
+def test_the_times_of_a_pair_are_those_of_its_rounds_minima() -> None:
+    rounds = [(Samples((Sample(1, ns, ns),) * 2), Samples((Sample(1, 2 * ns, 2 * ns),) * 2)) for ns in (90, 100, 110)]
+    found = pair_value(rounds * 3)
+    assert found.base is not None
+    assert found.new is not None
+    assert found.base["turn"] == pytest.approx(math.exp(fmean(map(math.log, (90e-9, 100e-9, 110e-9)))), rel=0.01)
+    assert found.new["turn"] == pytest.approx(2 * found.base["turn"])
+
+
+def test_a_second_stage_without_a_ratio_leaves_the_times_of_the_first() -> None:
+    generator = random.Random(0)
+    silent = PairValue(None, None, None, 2, "2 rounds")
+    found = outcome(contest([pair(generator, 100, 200) for _ in range(5)], [silent, silent]))
+    assert found.base_time is not None
+    assert found.new_time is not None
+    assert found.new_time / found.base_time == pytest.approx(2, rel=0.2)

@@ -1,0 +1,185 @@
+"""Stages, looks and budgets of a live comparison, with pairs that say and take what a test wants."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import Comparison, PairValue
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent import compare as comparing
+from opperf.parent.analysis.budget import Progress, sufficient
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.compare import Comparing, Contest, outcome
+from opperf.parent.workers.duel import Patience
+from opperf.parent.workers.process import OperatorFailure
+
+#: Seconds that a pair takes.
+PAIR = 10.0
+
+
+class Clock:
+    """Stands for `time` in the module that is tested."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        """Return seconds."""
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that only pairs move."""
+    made = Clock()
+    monkeypatch.setattr(comparing, "time", made)
+    return made
+
+
+def compared(
+    clock: Clock,
+    ratios: Iterator[float],
+    rule: Rule | None = None,
+    *,
+    starting: float = 0.0,
+    contests: int = 1,
+    patience: list[Patience] | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Return what is said of the first comparison, whose pairs say these log-ratios one after the other.
+
+    Starting a pair takes so many seconds; `patience` is told what each contest in it was given.
+    """
+
+    class Scripted:
+        asked, alive = 1, True
+        facts: tuple[dict[str, str], ...] = ({}, {})
+
+        def __init__(self, *_: object) -> None:
+            clock.now += starting
+
+        def check(self, *_: object) -> None:
+            pass
+
+        def compare(self, _base: Trial, _new: Trial, given: Patience) -> PairValue:
+            clock.now += PAIR
+            if patience is not None:
+                patience.append(given)
+            ratio = next(ratios, None)
+            if ratio is None:
+                raise OperatorFailure({"message": "this operator always raises"})
+            one = dict.fromkeys(("min", "median", "p90", "turn"), 1e-3)
+            return PairValue(ratio, one, {**one, "turn": 1e-3 * math.exp(ratio)})
+
+        def memory(self, *_: object) -> list[None]:
+            return [None, None]
+
+        def close(self) -> None:
+            pass
+
+    duel: Callable[..., Any] = Scripted
+    comparison = Comparing(Settings(check=False, **settings), rule or Rule(), lambda _: None, duel=duel)
+    trial = Trial(Case("add"), Side("null"), "forward")
+    several = [Contest(trial, trial, trial) for _ in range(contests)]
+    comparison.run(several)
+    return outcome(several[0])
+
+
+def noisy(centre: float, spread: float) -> Iterator[float]:
+    """Return log-ratios around a centre, for ever."""
+    draw = random.Random(1)
+    while True:
+        yield draw.gauss(centre, spread)
+
+
+def test_a_large_change_is_decided_by_one_stage_within_the_budget(clock: Clock) -> None:
+    said = compared(clock, noisy(4.4, 0.05), budget=5 * PAIR - 1)
+    assert (said.verdict.verdict, said.verdict.pairs, said.verdict.settle) == ("slower", 5, None)
+    assert said.verdict.ratio == pytest.approx(81, rel=0.1)
+
+
+def test_a_change_that_needs_a_second_stage_keeps_the_first_where_the_budget_ends(clock: Clock) -> None:
+    said = compared(clock, iter([0.03, 0.06, 0.05, 0.07, 0.04]), budget=5 * PAIR - 1)
+    verdict = said.verdict
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the budget ended after 5 pairs")
+    assert verdict.ratio == pytest.approx(1.0513, abs=1e-4)
+    assert verdict.interval is not None
+    assert verdict.interval[0] > 1
+
+
+def test_the_budget_that_would_do_is_told_by_the_time_of_the_pairs_so_far(clock: Clock) -> None:
+    said = compared(clock, iter([0.2, -0.2]), budget=2 * PAIR - 1)
+    assert said.verdict.reason == "the budget ended after 2 pairs"
+    # Ten of the twelve pairs that are planned were not measured.
+    assert said.verdict.settle == f"about {12 * PAIR:g} s: `--budget {12 * PAIR:g}`"
+
+
+def test_a_budget_that_ends_with_the_last_look_is_not_the_reason(clock: Clock) -> None:
+    said = compared(clock, noisy(0.0, 0.2), budget=12 * PAIR - 1)
+    assert (said.verdict.verdict, said.verdict.pairs) == ("inconclusive", 12)
+    assert said.verdict.reason == "the interval is wider than ±2%"
+
+
+def test_a_side_that_cannot_be_measured_has_failed(clock: Clock) -> None:
+    said = compared(clock, iter([]))
+    assert (said.status, said.verdict.verdict) == ("failed", "failed")
+    assert said.verdict.reason == "not measured: this operator always raises"
+
+
+def test_a_flag_that_is_not_confirmed_goes_on_to_the_last_look(clock: Clock) -> None:
+    flagged, unclear = [0.020, 0.022, 0.018, 0.021, 0.019], [-0.018, 0.021, 0.002, -0.001, 0.003]
+    said = compared(clock, iter([*flagged, *unclear, *[0.0] * 7]))
+    assert (said.verdict.verdict, said.verdict.reason) == ("same", "the second stage did not confirm the first")
+    assert len(said.stages[1]) > 5
+
+
+def test_a_comparison_that_settles_goes_on_until_its_interval_decides(clock: Clock) -> None:
+    default = compared(clock, noisy(0.0, 0.035))
+    settled = compared(clock, noisy(0.0, 0.035), Rule(most=50))
+    assert (default.verdict.verdict, default.verdict.pairs) == ("inconclusive", 12)
+    assert settled.verdict.verdict == "same"
+    assert settled.verdict.pairs in Rule(most=50).looks[3:]
+
+
+def test_times_lie_as_far_apart_as_the_ratio_where_pairs_far_off_are_left_out(clock: Clock) -> None:
+    said = compared(clock, iter([0.0, 0.03, -0.03, 0.01, -0.01, 0.02, -0.02, 0.5] * 4))
+    assert said.base_time is not None
+    assert said.new_time is not None
+    assert said.verdict.ratio == pytest.approx(said.new_time / said.base_time)
+    assert said.new_time < 1.01 * said.base_time
+
+
+def test_times_are_of_the_first_stage_where_the_budget_ends_in_the_second(clock: Clock) -> None:
+    said = compared(clock, iter([0.03, 0.06, 0.05, 0.07, 0.04, 0.5, 0.1]), budget=7 * PAIR - 1)
+    assert said.verdict.reason == "the budget ended after 7 pairs"
+    assert said.base_time is not None
+    assert said.new_time == pytest.approx(said.base_time * math.exp(0.05))
+
+
+def test_a_comparison_that_had_no_pair_is_taken_to_need_as_long_as_the_others() -> None:
+    assert sufficient(60.0, [Progress(50.0, 5, 0), Progress(0.0, 0, 12)]) == 180.0
+    assert sufficient(60.0, [Progress(0.0, 0, 12)]) is None
+
+
+@pytest.mark.parametrize(("contests", "seconds"), [(1, 6.0), (4, 1.5)])
+def test_what_a_pair_may_take_longer_is_its_share_of_starting_the_children(
+    contests: int, seconds: float, clock: Clock
+) -> None:
+    given: list[Patience] = []
+    rule = Rule(tolerance=0.04)
+    said = compared(clock, noisy(0.0, 0.001), rule, starting=6.0, contests=contests, patience=given)
+    assert said.verdict.verdict == "same"
+    assert given == [Patience(seconds, rule.band / 2)] * (5 * contests)
+
+
+def test_a_pair_does_not_go_on_beyond_the_budget(clock: Clock) -> None:
+    given: list[Patience] = []
+    compared(clock, noisy(0.0, 0.001), starting=6.0, budget=16.0, patience=given)
+    compared(clock, noisy(0.0, 0.001), starting=6.0, budget=8.0, patience=given)
+    assert [one.seconds for one in given] == [6.0, 0.0, 2.0]

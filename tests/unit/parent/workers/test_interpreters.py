@@ -1,0 +1,51 @@
+"""Which interpreter is meant, without building anything."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from opperf.domain.environment import CURRENT, EnvironmentSpec
+from opperf.domain.errors import InputError
+from opperf.parent.workers import interpreters
+
+
+def _nothing_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreters, "imports_here", lambda framework: framework == "null")
+
+
+def test_the_current_interpreter_is_used_when_the_framework_imports_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreters, "imports_here", lambda framework: True)
+    assert interpreters.settled(CURRENT, "mxnet") == CURRENT
+    assert interpreters.interpreter(CURRENT, framework="mxnet") == Path(sys.executable)
+
+
+def test_current_gives_way_to_the_preset_of_a_framework_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    _nothing_imports(monkeypatch)
+    assert interpreters.settled(CURRENT, "mxnet") == EnvironmentSpec.parse("mxnet")
+    assert interpreters.importable() == ()
+
+
+def test_the_null_framework_runs_in_the_current_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    _nothing_imports(monkeypatch)
+    assert interpreters.interpreter(EnvironmentSpec.parse("null"), framework="null") == Path(sys.executable)
+
+
+def test_a_folder_with_the_name_of_a_framework_is_no_framework(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mxnet").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "modules", {name: kept for name, kept in sys.modules.items() if name != "mxnet"})
+    assert not interpreters.imports_here("mxnet")
+
+
+def test_a_framework_is_found_without_being_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mxnet.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert interpreters.imports_here("mxnet")
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        interpreters.interpreter(EnvironmentSpec.parse(f"python={tmp_path}/python"), framework="numpy")

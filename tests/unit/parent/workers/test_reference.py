@@ -1,0 +1,223 @@
+"""When an implementation is compared with the reference, how often, and what becomes of a run that has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.catalog import operator
+from opperf.domain.code import Code
+from opperf.domain.errors import EnvironmentFailure, WorkerFailure
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.workers.process import OperatorFailure
+from opperf.parent.workers.reference import Reference
+
+TORCH, JAX = Side("torch"), Side("jax")
+#: What the reference calls itself.
+NAME = "NumPy 2 and SciPy 1 in float64"
+
+
+def trial(name: str = "add", side: Side = TORCH, direction: str = "forward", dtype: str = "float32") -> Trial:
+    """Return a trial of the common size."""
+    return Trial(operator(name).case("common").with_dtype(dtype), side, direction)
+
+
+class Child:
+    """A child that writes nothing, and notes what it was asked; `trouble` is raised by verb, once."""
+
+    facts: Mapping[str, Any] = {"version": "2", "scipy": "1"}
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.trouble: dict[str, Exception] = {}
+        self.closed = 0
+
+    def ask(self, verb: str, arguments: Mapping[str, Any], timeout: float = 0) -> Mapping[str, Any]:
+        self.asked.append((verb, arguments))
+        if verb in self.trouble:
+            raise self.trouble.pop(verb)
+        return {"outputs": [{"file": "output.bin", "shape": [], "dtype": "float32"}] * 3}
+
+    def verbs(self) -> list[str]:
+        return [verb for verb, _ in self.asked]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def starts() -> list[Side]:
+    """The sides that a child was started for."""
+    return []
+
+
+@pytest.fixture
+def numpy(monkeypatch: pytest.MonkeyPatch, starts: list[Side]) -> Child:
+    """The child that the reference is."""
+    child = Child()
+
+    def start(side: Side, **_: Any) -> tuple[Child, Path]:
+        starts.append(side)
+        if "start" in child.trouble:
+            raise child.trouble["start"]
+        return child, Path()
+
+    monkeypatch.setattr("opperf.parent.workers.reference.start", start)
+    return child
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def make(notes: list[str]) -> Callable[..., Reference]:
+    """Make a reference with settings."""
+    return lambda **settings: Reference(Settings(**settings), notes.append)
+
+
+@pytest.fixture
+def reference(make: Callable[..., Reference], numpy: Child) -> Iterator[Reference]:
+    found = make(seed=7)
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    "unlike",
+    [
+        trial(side=Side("null")),
+        replace(trial(), case=replace(trial().case, operator="torch:aten::mm")),
+        trial(side=replace(TORCH, implementation=Code("mine:add"))),
+    ],
+    ids=["null", "no neutral operator", "the user's own code"],
+)
+def test_what_has_no_reference_starts_none(
+    unlike: Trial, reference: Reference, numpy: Child, starts: list[Side]
+) -> None:
+    assert reference.checked(unlike, numpy.ask) == {}
+    assert (starts, numpy.asked) == ([], [])
+
+
+def test_nothing_is_compared_when_nobody_wants_it(make: Callable[..., Reference], numpy: Child) -> None:
+    assert make(check=False).checked(trial(), numpy.ask) == {}
+    assert numpy.asked == []
+
+
+def test_the_small_case_is_evaluated_on_both_from_one_seed_and_compared(reference: Reference, numpy: Child) -> None:
+    child = Child()
+    assert reference.checked(trial(dtype="float16"), child.ask) == {"checked": f"against {NAME}"}
+    small = operator("add").case("small").with_dtype("float16").to_json()
+    ((verb, asked),) = child.asked
+    assert (verb, asked["trial"]["case"], asked["seed"]) == ("evaluate", small, 7)
+    evaluate, compare = numpy.asked
+    assert (evaluate[0], evaluate[1]["trial"]["case"], evaluate[1]["seed"]) == ("evaluate", small, 7)
+    assert evaluate[1]["trial"]["side"]["framework"] == "numpy"
+    assert (compare[0], compare[1]["trial"]["case"]) == ("compare", small)
+
+
+def test_only_the_tensors_of_the_catalog_are_compared(reference: Reference, numpy: Child) -> None:
+    reference.checked(trial("sort"), numpy.ask)
+    compared = numpy.asked[-1][1]
+    assert [len(compared[name]) for name in ("found", "expected")] == [1, 1]  # a framework may return the places too
+
+
+def test_an_implementation_is_compared_once_in_each_element_type(reference: Reference) -> None:
+    child = Child()
+    for direction in ("forward", "backward", "forward"):
+        reference.checked(trial(direction=direction), child.ask)
+    assert child.verbs() == ["evaluate"]
+    reference.checked(trial(dtype="float64"), child.ask)
+    reference.checked(trial(side=replace(TORCH, implementation="torch.add")), child.ask)
+    assert child.verbs() == ["evaluate"] * 3
+
+
+def test_one_result_of_the_reference_serves_all_sides(reference: Reference, numpy: Child, starts: list[Side]) -> None:
+    for side in (TORCH, JAX):
+        reference.checked(trial(side=side), Child().ask)
+    assert numpy.verbs() == ["evaluate", "compare", "compare"]
+    assert len(starts) == 1
+
+
+def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference, numpy: Child) -> None:
+    numpy.trouble["compare"] = OperatorFailure({"slug": "wrong_result", "message": "element 0 is 1, and 2 of it"})
+    for direction in ("forward", "backward"):
+        with pytest.raises(OperatorFailure, match="element 0 is 1"):
+            reference.checked(trial(direction=direction), numpy.ask)
+    assert reference.checked(trial(side=JAX), numpy.ask) == {"checked": f"against {NAME}"}
+
+
+@pytest.mark.parametrize(
+    ("unlike", "why"),
+    [
+        (trial("dropout"), "no: its results are random"),
+        (trial("divide", dtype="int32"), "no: whole numbers in place of real ones"),
+        (trial("sum", dtype="float8_e5m2"), "no: in eight bits a sum"),
+        (trial(side=replace(TORCH, mode="compiled")), "no: torch.compile"),
+    ],
+    ids=["random", "whole numbers", "eight bits", "compiled"],
+)
+def test_what_cannot_be_compared_says_why_and_starts_nothing(
+    unlike: Trial, why: str, reference: Reference, numpy: Child, starts: list[Side]
+) -> None:
+    assert reference.checked(unlike, numpy.ask)["checked"].startswith(why)
+    assert (starts, numpy.asked) == ([], [])
+
+
+def test_a_small_case_that_fails_leaves_its_operator_unchecked(reference: Reference, numpy: Child) -> None:
+    child = Child()
+    child.trouble["evaluate"] = OperatorFailure({"message": "no float8"})
+    assert reference.checked(trial(), child.ask) == {"checked": "no: its small case does not run: no float8"}
+    assert numpy.asked == []
+
+
+def test_an_operator_that_the_reference_lacks_is_unchecked(reference: Reference, numpy: Child) -> None:
+    numpy.trouble["evaluate"] = OperatorFailure({"message": "no such function"})
+    assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference has no result: no such function"}
+
+
+def test_results_that_cannot_be_compared_are_not_wrong(reference: Reference, numpy: Child) -> None:
+    numpy.trouble["compare"] = OperatorFailure({"slug": "operator_error", "message": "no space left"})
+    unchecked = {"checked": "no: the results cannot be compared: no space left"}
+    assert reference.checked(trial(), Child().ask) == unchecked
+
+
+def test_a_child_that_is_lost_while_it_is_checked_is_told_as_any_other(reference: Reference) -> None:
+    child = Child()
+    child.trouble["evaluate"] = WorkerFailure("ended by SIGSEGV", slug="crash")
+    with pytest.raises(WorkerFailure, match="SIGSEGV"):
+        reference.checked(trial(), child.ask)
+
+
+def test_a_reference_that_is_lost_leaves_one_operator_unchecked(
+    reference: Reference, numpy: Child, starts: list[Side]
+) -> None:
+    numpy.trouble["evaluate"] = WorkerFailure("ended by SIGSEGV", slug="crash")
+    assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference was lost: ended by SIGSEGV"}
+    assert reference.checked(trial("subtract"), Child().ask) == {"checked": f"against {NAME}"}
+    assert len(starts) == 2
+
+
+def test_a_reference_that_cannot_be_had_is_told_once_and_tried_once(
+    reference: Reference, numpy: Child, starts: list[Side], notes: list[str]
+) -> None:
+    numpy.trouble["start"] = EnvironmentFailure("`reference` cannot be built", hint="look at the network")
+    unchecked = {"checked": "no: the reference does not start: `reference` cannot be built"}
+    for name in ("add", "subtract"):
+        assert reference.checked(trial(name), Child().ask) == unchecked
+    assert len(starts) == 1
+    (told,) = notes
+    assert told.startswith("results are not checked: the reference does not start: `reference` cannot be built")
+
+
+def test_what_was_written_is_gone_with_the_reference(reference: Reference, numpy: Child) -> None:
+    reference.checked(trial(), numpy.ask)
+    folder = Path(numpy.asked[0][1]["folder"]).parent
+    assert folder.is_dir()
+    reference.close()
+    assert (folder.exists(), numpy.closed) == (False, 1)

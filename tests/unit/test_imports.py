@@ -1,0 +1,66 @@
+"""What opperf imports from outside: its libraries in the parent only, frameworks in backends and faces only."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import opperf
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PACKAGE = Path(opperf.__file__).parent
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
+LIBRARIES = {re.split(r"[^\w-]", line)[0] for line in [*PROJECT["dependencies"], *OPTIONAL]}
+FRAMEWORKS = {"torch", "jax", "mxnet", "numpy", "onnx", "onnxruntime"}
+#: Command lines of other systems are the parent's, though they stand beside what they run.
+COMMAND_LINES = re.compile(r"compat/\w+/(__main__\.py|command/)")
+
+
+def modules() -> list[str]:
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+@cache
+def outside(module: str) -> frozenset[str]:
+    """Return the packages that a module imports, wherever in it, but for type checking."""
+    return frozenset(_outside(module))
+
+
+def _outside(module: str) -> Iterator[str]:
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    checks = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+    ]
+    typing_only = {inner for node in checks for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_a_library_is_imported_by_the_parent_only(library: str) -> None:
+    importers = [module for module in modules() if library in outside(module)]
+    assert importers
+    assert [name for name in importers if not name.startswith("parent/") and not COMMAND_LINES.match(name)] == []
+
+
+@pytest.mark.parametrize("framework", sorted(FRAMEWORKS))
+def test_a_framework_is_imported_by_backends_and_faces_only(framework: str) -> None:
+    importers = [module for module in modules() if framework in outside(module)]
+    assert importers
+    assert [name for name in importers if not name.startswith(("child/backends/", "compat/"))] == []
