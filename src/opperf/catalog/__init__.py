@@ -14,46 +14,23 @@ from opperf.domain.errors import unknown
 
 __all__ = ["DIRECTIONS", "FAMILIES", "INT64", "SIZES", "Operator", "catalog", "categories", "is_known", "operator"]
 
-#: The files of this folder that declare operators; `backends/<framework>/operators/` has the same names.
+#: The files of this folder that declare operators, each of a few categories; `child/backends/<framework>/operators/`
+#: has the same names.
 FAMILIES = (
-    "elementwise_unary",
-    "elementwise_binary",
-    "elementwise_ternary",
-    "broadcast",
+    "elementwise",
     "reduction",
-    "matmul",
+    "linalg",
     "convolution",
-    "pooling",
     "normalization",
     "activation",
-    "softmax",
-    "embedding",
-    "indexing",
-    "sorting",
-    "shape",
-    "join_split",
-    "creation",
-    "random",
-    "dropout",
-    "recurrent",
-    "loss",
     "attention",
-    "linalg",
-    "optimizer",
-    "gated",
-    "fused",
-    "experts",
-    "quantized",
-    "segment",
-    "spectral",
-    "sequence",
+    "recurrent",
+    "shape",
+    "indexing",
+    "creation",
+    "training",
     "image",
-    "inplace",
-    "conversion",
-    "sparse",
-    "score",
-    "initializer",
-    "color",
+    "storage",
 )
 
 

@@ -1,19 +1,21 @@
-"""Convolutions: data is (batch, channels, space...), weight (out channels, in channels / groups, space...), no bias.
-
-`stride`, `padding` and `dilation` are one number or one for each space dimension; padding is on both ends. An output
-element is one multiply-add for each weight that meets it, padding included, as every published count has it. The
-backward pass is two convolutions of the same work.
-"""
+"""Convolutions, pooling and Fourier transforms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 
-from opperf.catalog.definition import Arguments, Formula, Operator, Outputs, elements
-from opperf.catalog.formulas import like, product, whole, wholes, windows
+from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs, elements
+from opperf.catalog.formulas import each, like, product, whole, wholes, windows
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
+
+# Convolutions: data is (batch, channels, space...), weight (out channels, in channels / groups, space...), no bias.
+#
+# `stride`, `padding` and `dilation` are one number or one for each space dimension; padding is on both ends. An output
+# element is one multiply-add for each weight that meets it, padding included, as every published count has it. The
+# backward pass is two convolutions of the same work.
 
 _Shape = tuple[int, ...]
 
@@ -108,7 +110,7 @@ def _convolution(
 _grouped = _convolved(lambda case: whole(case, "groups", 1))
 _depthwise = _convolved(lambda case: case.tensor("data").shape[1])
 
-OPERATORS = (
+_CONVOLUTION = (
     _convolution(
         "conv1d",
         "the convolution along one dimension",
@@ -208,4 +210,201 @@ OPERATORS = (
         outputs=_transposed,
         flops=_transposed_work,
     ),
+)
+
+
+# Pooling: the maximum or mean of a sliding window; data is (batch, channels, space...).
+#
+# `kernel`, `stride` and `padding` are one number or one for each space dimension; a stride of None is the kernel.
+# Window counts are rounded down. An output element costs one operation for each element of its window.
+
+SHAPES: dict[int, dict[str, _Shape]] = {
+    1: {"small": (1, 8, 128), "common": (16, 64, 1024), "large": (16, 256, 4096), "skewed": (1, 1, 1_000_000)},
+    2: {
+        "small": (1, 4, 16, 16),
+        "common": (16, 64, 32, 32),
+        "large": (16, 64, 128, 128),
+        "skewed": (64, 2048, 7, 7),
+    },
+    3: {
+        "small": (1, 2, 8, 8, 8),
+        "common": (2, 32, 8, 28, 28),
+        "large": (2, 64, 16, 56, 56),
+        "skewed": (1, 2048, 2, 7, 7),
+    },
+}
+
+
+def _kernel(case: Case) -> _Shape:
+    return wholes(case, "kernel", len(case.tensor("data").shape) - 2)
+
+
+def _pooled(case: Case) -> tuple[TensorSpec, ...]:
+    data, kernel = case.tensor("data"), _kernel(case)
+    space = windows(case, data.shape[2:], kernel, wholes(case, "stride", len(kernel), kernel))
+    return (like(data, (*data.shape[:2], *space)),)
+
+
+def _global(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, data.shape[:2] + (1,) * (len(data.shape) - 2)),)
+
+
+def _pool(name: str, summary: str, dimensions: int, kernel: int, stride: int, padding: int) -> Operator:
+    attributes: Mapping[str, _Shape] = {
+        "kernel": (kernel,) * dimensions,
+        "stride": (stride,) * dimensions,
+        "padding": (padding,) * dimensions,
+    }
+    return Operator(
+        name=name,
+        category="pooling",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), **attributes} for size, shape in SHAPES[dimensions].items()},
+        outputs=_pooled,
+        flops=lambda case: elements(_pooled(case)) * product(_kernel(case)),
+        differentiable=("data",),
+    )
+
+
+def _global_pool(name: str, summary: str, dimensions: int = 2) -> Operator:
+    return Operator(
+        name=name,
+        category="pooling",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in SHAPES[dimensions].items()},
+        outputs=_global,
+        flops=each(1),
+        differentiable=("data",),
+    )
+
+
+def _adapted(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, (*data.shape[:2], *wholes(case, "output_size", 2))),)
+
+
+def _powers(case: Case) -> int:
+    # A power of each element in each window and its addition, and a root of each sum.
+    return elements(_pooled(case)) * (2 * product(_kernel(case)) + 1)
+
+
+_POOLING = (
+    _pool("max_pool1d", "the largest value of each window of a sequence", 1, kernel=3, stride=2, padding=1),
+    _pool("avg_pool1d", "the mean of each window of a sequence, padding as zeros", 1, kernel=2, stride=2, padding=0),
+    _pool("max_pool2d", "the largest value of each window of an image", 2, kernel=3, stride=2, padding=1),
+    _pool("avg_pool2d", "the mean of each window of an image, padding as zeros", 2, kernel=2, stride=2, padding=0),
+    _global_pool("global_avg_pool2d", "the mean of each channel of an image, as one pixel"),
+    _global_pool("global_max_pool2d", "the largest value of each channel of an image, as one pixel"),
+    _pool("max_pool3d", "the largest value of each window of a volume", 3, kernel=3, stride=2, padding=1),
+    _pool("avg_pool3d", "the mean of each window of a volume, padding as zeros", 3, kernel=2, stride=2, padding=0),
+    _global_pool("global_avg_pool1d", "the mean of each channel of a sequence, as one number", 1),
+    _global_pool("global_max_pool1d", "the largest value of each channel of a sequence, as one number", 1),
+    _global_pool("global_avg_pool3d", "the mean of each channel of a volume, as one number", 3),
+    _global_pool("global_max_pool3d", "the largest value of each channel of a volume, as one number", 3),
+    Operator(
+        name="adaptive_avg_pool2d",
+        category="pooling",
+        summary="the means of as many windows as `output_size` says, which share the image evenly and may overlap",
+        inputs=("data",),
+        sizes={
+            size: {"data": TensorSpec(shape), "output_size": (edge, edge)}
+            for (size, shape), edge in zip(SHAPES[2].items(), (5, 7, 7, 3), strict=True)
+        },
+        outputs=_adapted,
+        # Windows overlap by a row or column at most where the sizes do not divide: each element is added about once.
+        flops=each(1),
+        differentiable=("data",),
+    ),
+    Operator(
+        name="lp_pool2d",
+        category="pooling",
+        summary="the root, of degree `power`, of the sum of powers of each window of an image",
+        inputs=("data",),
+        sizes={
+            size: {"data": TensorSpec(shape, range=(0.1, 1.0)), "kernel": (2, 2), "stride": (2, 2), "power": 2}
+            for size, shape in SHAPES[2].items()
+        },
+        outputs=_pooled,
+        flops=_powers,
+        differentiable=("data",),
+    ),
+)
+
+
+# Fourier transforms along the last dimension, or the last two.
+#
+# Operations by the usual count: 5 N log2 N for the transform of N complex numbers, half of that where one side is real.
+# Measured forward: to PyTorch the gradient of a complex tensor is the conjugate of what it is to JAX.
+
+#: (signals, length); skewed is one long signal.
+SIGNALS = {"small": (8, 128), "common": (256, 1024), "large": (1024, 4096), "skewed": (1, 1_048_576)}
+#: (images, height, width); skewed are many small ones.
+IMAGES = {"small": (2, 16, 16), "common": (16, 256, 256), "large": (16, 512, 512), "skewed": (4096, 16, 16)}
+
+
+def _transform(
+    name: str, summary: str, *, axes: int = 1, given: str = "complex64", made: str = "complex64"
+) -> Operator:
+    """Declare `name`; of real numbers the half of the spectrum that says everything is `last // 2 + 1` wide."""
+    width = _as_wide if given == made else _half if given == "float32" else _full
+
+    def outputs(case: Case) -> tuple[TensorSpec, ...]:
+        *rows, last = case.tensor("data").shape
+        return (TensorSpec((*rows, width(last)), made),)
+
+    def flops(case: Case) -> int:
+        data, result = case.tensor("data").shape, outputs(case)[0].shape
+        # The longer side is the one with every number in it.
+        whole = max(data, result)
+        count = product(whole[-axes:])
+        each = 5 * count * math.log2(max(count, 2))
+        return round(product(whole[:-axes]) * (each if given == made else each / 2))
+
+    shapes = SIGNALS if axes == 1 else IMAGES
+    return Operator(
+        name=name,
+        category="spectral",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(_given(shape, given, made), given)} for size, shape in shapes.items()},
+        outputs=outputs,
+        flops=flops,
+        directions=FORWARD_ONLY,
+    )
+
+
+def _as_wide(last: int) -> int:
+    return last
+
+
+def _half(last: int) -> int:
+    return last // 2 + 1
+
+
+def _full(last: int) -> int:
+    return 2 * (last - 1)
+
+
+def _given(shape: _Shape, given: str, made: str) -> _Shape:
+    """Return the shape of the input: half a spectrum where real numbers are made of it."""
+    return (*shape[:-1], _half(shape[-1])) if given != made == "float32" else shape
+
+
+_SPECTRAL = (
+    _transform("fft", "the Fourier transform of complex numbers along the last dimension"),
+    _transform("ifft", "the inverse Fourier transform of complex numbers along the last dimension"),
+    _transform("rfft", "the Fourier transform of real numbers, half the spectrum of it", given="float32"),
+    _transform("irfft", "the real numbers, an even count of them, that half a spectrum says", made="float32"),
+    _transform("fft2", "the Fourier transform of complex images along the last two dimensions", axes=2),
+    _transform("rfft2", "the Fourier transform of real images, half the spectrum of it", axes=2, given="float32"),
+)
+
+
+OPERATORS = (
+    *_CONVOLUTION,
+    *_POOLING,
+    *_SPECTRAL,
 )

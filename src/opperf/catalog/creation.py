@@ -1,17 +1,18 @@
-"""Operators that make tensors of known values: they fill memory, and what is read is nothing.
-
-Those of one value, and `eye`, cost no arithmetic; a sequence is a multiply-add for each number.
-"""
+"""Creation of arrays: constants, random numbers and initial weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.catalog.definition import FORWARD_ONLY, Formula, Operator, Outputs
+from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs
 from opperf.catalog.formulas import ELEMENTWISE, each_output, element_type, none, same, whole, wholes
 from opperf.domain.case import Argument, Case, DType
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
+
+# Operators that make tensors of known values: they fill memory, and what is read is nothing.
+#
+# Those of one value, and `eye`, cost no arithmetic; a sequence is a multiply-add for each number.
 
 #: Lengths of sequences; the skewed one is prime, which no vector width divides.
 LENGTHS = {"small": 1024, "common": 1_048_576, "large": 16_777_216, "skewed": 1_000_003}
@@ -73,7 +74,7 @@ def _like(name: str, summary: str, **more: Argument) -> Operator:
     return _creation(name, summary, sizes, same(), inputs=("data",), untouched=name == "zeros_like")
 
 
-OPERATORS = (
+_CREATION = (
     _creation(
         "zeros", "zeros (memory that the system zeroes may stay untouched)", _of_shape(), _filled, untouched=True
     ),
@@ -103,4 +104,160 @@ OPERATORS = (
         _matrix,
         aliases=("identity",),
     ),
+)
+
+
+# Operators that draw numbers: one operation makes each, and to most of them no tensor goes in.
+
+
+def _drawn(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec(wholes(case, "shape"), element_type(case)),)
+
+
+def _random(
+    name: str, summary: str, aliases: tuple[str, ...] = (), dtype: str = "float32", **attributes: Argument
+) -> Operator:
+    return Operator(
+        name=name,
+        category="random",
+        summary=summary,
+        inputs=(),
+        sizes={size: {"shape": shape, "dtype": DType(dtype), **attributes} for size, shape in ELEMENTWISE.items()},
+        outputs=_drawn,
+        flops=each_output(1, _drawn),
+        directions=FORWARD_ONLY,
+        random=True,
+        aliases=aliases,
+    )
+
+
+def _with_data(
+    name: str, summary: str, sizes: Mapping[str, Arguments], outputs: Outputs, flops: Formula, alias: str
+) -> Operator:
+    """Declare `name`, which draws by a tensor that goes in."""
+    return Operator(
+        name=name,
+        category="random",
+        summary=summary,
+        inputs=("data",),
+        sizes=sizes,
+        outputs=outputs,
+        flops=flops,
+        directions=FORWARD_ONLY,
+        random=True,
+        aliases=(alias,),
+    )
+
+
+def _chosen(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec((case.tensor("data").shape[0], whole(case, "count")), "int64"),)
+
+
+_RANDOM = (
+    _random("random_uniform", "numbers evenly from [low, high)", ("uniform", "rand"), low=0.0, high=1.0),
+    _random("random_normal", "numbers from a normal distribution", ("normal", "randn"), mean=0.0, std=1.0),
+    _random("random_integers", "whole numbers evenly from [low, high)", ("randint",), dtype="int64", low=0, high=1000),
+    _random("random_bernoulli", "ones with a probability, else zeros", ("bernoulli",), probability=0.5),
+    _random("random_poisson", "counts of rare events, `rate` on average", ("poisson",), rate=3.0),
+    _random("random_exponential", "times between rare events, `scale` on average", ("exponential",), scale=2.0),
+    _random("random_gamma", "numbers from a gamma distribution", ("gamma",), alpha=2.0, scale=1.5),
+    _random(
+        "random_negative_binomial",
+        "failures before the `successes`, each of which has a probability",
+        ("negative_binomial",),
+        successes=3,
+        probability=0.4,
+    ),
+    _with_data(
+        "random_categorical",
+        "`count` places in each row, drawn by the probabilities that stand there, and put back",
+        {
+            size: {"data": TensorSpec(shape, range=(0.1, 1.0), values="constant"), "count": 4}
+            for size, shape in {**ELEMENTWISE, "large": (8192, 1024)}.items()
+        },
+        _chosen,
+        each_output(1, _chosen),
+        "multinomial",
+    ),
+    _with_data(
+        "shuffle",
+        "the rows in another order, drawn anew",
+        {size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
+        same(),
+        none,
+        "random_permutation",
+    ),
+)
+
+
+# Weights before training: drawn numbers whose spread the shape (out, in) decides.
+#
+# Operations as for other drawn numbers, one each; an orthogonal matrix is drawn and then decomposed (QR), which is 2 m
+# n^2 - 2/3 n^3 operations for m rows and n columns, m being the larger.
+
+_Shape = tuple[int, ...]
+
+#: An orthogonal matrix takes the cube of its side.
+ORTHOGONAL: Mapping[str, _Shape] = {
+    "small": (32, 32),
+    "common": (256, 256),
+    "large": (1024, 1024),
+    "skewed": (20_000, 8),
+}
+
+
+def _weights(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec(wholes(case, "shape", 2), element_type(case)),)
+
+
+_DRAWN = each_output(1, _weights)
+
+
+def _decomposition(case: Case) -> int:
+    columns, rows = sorted(wholes(case, "shape", 2))
+    return rows * columns + 2 * rows * columns**2 - 2 * columns**3 // 3
+
+
+def _initializer(
+    name: str,
+    summary: str,
+    aliases: tuple[str, ...] = (),
+    *,
+    shapes: Mapping[str, _Shape] = ELEMENTWISE,
+    flops: Formula = _DRAWN,
+    **attributes: Argument,
+) -> Operator:
+    return Operator(
+        name=name,
+        category="initializer",
+        summary=summary,
+        inputs=(),
+        sizes={size: {"shape": shape, "dtype": DType("float32"), **attributes} for size, shape in shapes.items()},
+        outputs=_weights,
+        flops=flops,
+        directions=FORWARD_ONLY,
+        random=True,
+        aliases=aliases,
+    )
+
+
+_INITIALIZER = (
+    _initializer("xavier_uniform", "evenly within the root of 6 / (in + out)", ("glorot_uniform",)),
+    _initializer("xavier_normal", "normal, of deviation the root of 2 / (in + out)", ("glorot_normal",)),
+    _initializer("kaiming_uniform", "evenly within the root of 6 / in", ("he_uniform",)),
+    _initializer("kaiming_normal", "normal, of deviation the root of 2 / in", ("he_normal", "msra_prelu")),
+    _initializer("truncated_normal", "normal, of deviation `std`, drawn again beyond two deviations", std=0.02),
+    _initializer(
+        "orthogonal",
+        "a matrix whose columns, or rows where these are fewer, are of length one and at right angles",
+        shapes=ORTHOGONAL,
+        flops=_decomposition,
+    ),
+)
+
+
+OPERATORS = (
+    *_CREATION,
+    *_RANDOM,
+    *_INITIALIZER,
 )

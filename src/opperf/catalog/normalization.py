@@ -1,18 +1,19 @@
-"""Operators that shift and scale values by statistics of the data.
-
-Operations for each element: seven where mean and variance are taken of the data (one to sum; three for the difference
-and its square added; one to scale; a multiply-add for weight and bias), two where they are known (all of it folds into
-one multiply-add), four for a root mean square with weight (a multiply-add, two multiplications), three without.
-"""
+"""Normalization, softmax and dropout."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from opperf.catalog.definition import Formula, Operator
-from opperf.catalog.formulas import each, flag, same
+from opperf.catalog.formulas import ELEMENTWISE, each, flag, same
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import TensorSpec
+
+# Operators that shift and scale values by statistics of the data.
+#
+# Operations for each element: seven where mean and variance are taken of the data (one to sum; three for the difference
+# and its square added; one to scale; a multiply-add for weight and bias), two where they are known (all of it folds
+# into one multiply-add), four for a root mean square with weight (a multiply-add, two multiplications), three without.
 
 _Shape = tuple[int, ...]
 
@@ -79,7 +80,7 @@ def _batch_norm_flops(case: Case) -> int:
     return (7 if flag(case, "training", True) else 2) * case.tensor("data").elements
 
 
-OPERATORS = (
+_NORMALIZATION = (
     _normalization(
         "batch_norm",
         "each channel normalized over the batch; `training` uses and updates statistics, else the running ones serve",
@@ -130,4 +131,62 @@ OPERATORS = (
         flops=each(3),
         aliases=("l2_normalization",),
     ),
+)
+
+
+# Softmax and its kin along an axis.
+#
+# Operations for each element, of the stable form: maximum, difference, exponential, sum, division (for the logarithm, a
+# difference in place of the division): five; softmin changes the sign first: six.
+
+#: Large is a batch of vocabulary logits.
+SHAPES = {"small": (8, 128), "common": (1024, 1024), "large": (512, 32_768), "skewed": (100_000, 10)}
+
+
+def _softmax(name: str, summary: str, operations: int) -> Operator:
+    return Operator(
+        name=name,
+        category="softmax",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "axis": -1} for size, shape in SHAPES.items()},
+        outputs=same(),
+        flops=each(operations),
+        differentiable=("data",),
+    )
+
+
+_SOFTMAX = (
+    _softmax("softmax", "exponentials that sum to one", 5),
+    _softmax("log_softmax", "the logarithm of softmax", 5),
+    _softmax("softmin", "the softmax of the negative", 6),
+)
+
+
+# Dropout: one random function of each element, and so one operation each; none when not training.
+
+
+def _flops(case: Case) -> int:
+    return case.tensor("data").elements if flag(case, "training", True) else 0
+
+
+_DROPOUT = (
+    Operator(
+        name="dropout",
+        category="dropout",
+        summary="zeros with probability `rate`, the rest scaled up by 1 / (1 - rate); the input when not `training`",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "rate": 0.5, "training": True} for size, shape in ELEMENTWISE.items()},
+        outputs=same(),
+        flops=_flops,
+        differentiable=("data",),
+        random=True,
+    ),
+)
+
+
+OPERATORS = (
+    *_NORMALIZATION,
+    *_SOFTMAX,
+    *_DROPOUT,
 )

@@ -1,23 +1,24 @@
-"""Recurrent networks: a cell is one step of a batch, a layer all steps of a sequence (time, batch, features).
-
-Weights are (gates x hidden, features), gates one below the other: input, forget, candidate, output of an LSTM; reset,
-update, candidate of a GRU, which resets the product of hidden state and weight. An LSTM's cell state becomes forget
-times cell plus input times candidate, the hidden state output times its tanh. A GRU's hidden state becomes
-(1 - update) candidate + update hidden.
-
-Operations: two products of multiply-adds at each step, where biases are what the sums start from; one for each gate's
-function; and the arithmetic of the states (5 for an LSTM, 5 for a GRU).
-"""
+"""Recurrent layers, sequences of unequal length, and segments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.catalog.definition import Arguments, Formula, Operator, Outputs
-from opperf.catalog.formulas import like
-from opperf.domain.case import Case
+from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs, elements
+from opperf.catalog.formulas import ELEMENTWISE, each, indices, like, none, same, whole
+from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
+
+# Recurrent networks: a cell is one step of a batch, a layer all steps of a sequence (time, batch, features).
+#
+# Weights are (gates x hidden, features), gates one below the other: input, forget, candidate, output of an LSTM; reset,
+# update, candidate of a GRU, which resets the product of hidden state and weight. An LSTM's cell state becomes forget
+# times cell plus input times candidate, the hidden state output times its tanh. A GRU's hidden state becomes (1 -
+# update) candidate + update hidden.
+#
+# Operations: two products of multiply-adds at each step, where biases are what the sums start from; one for each gate's
+# function; and the arithmetic of the states (5 for an LSTM, 5 for a GRU).
 
 #: Gates of each kind, and operations of one hidden element at one step beside the products.
 KINDS = {"rnn": (1, 1), "lstm": (4, 9), "gru": (3, 8)}
@@ -130,7 +131,7 @@ def _layer(name: str, summary: str, kind: str, *, both_ways: bool = False, alias
     return _recurrent(name, summary, kind, sizes, _unrolled(kind), aliases)
 
 
-OPERATORS = (
+_RECURRENT = (
     _cell("rnn_tanh_cell", "one step of a plain recurrent network, by tanh", "rnn"),
     _cell("rnn_relu_cell", "one step of a plain recurrent network, by relu", "rnn"),
     _cell("lstm_cell", "one step of a long short-term memory: hidden and cell state", "lstm"),
@@ -145,4 +146,206 @@ OPERATORS = (
         both_ways=True,
         aliases=("bilstm",),
     ),
+)
+
+
+# Batches of sequences of unequal length: data is (length, batch, width), and each sequence has its own length.
+#
+# Moving data is no arithmetic: zero operations.
+
+_Shape = tuple[int, int, int]
+
+#: (length, batch, width): skewed are few long sequences of short rows.
+SHAPES: dict[str, _Shape] = {
+    "small": (8, 4, 16),
+    "common": (128, 32, 256),
+    "large": (512, 64, 512),
+    "skewed": (10_000, 4, 10),
+}
+
+
+def _last(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, data.shape[1:]),)
+
+
+def _sequence(
+    name: str, summary: str, outputs: Outputs, reads: tuple[str, ...] | None = None, **attributes: Argument
+) -> Operator:
+    def arguments(shape: _Shape) -> Arguments:
+        length, batch, _ = shape
+        lengths = TensorSpec((batch,), "int64", range=(1, length + 1))
+        return {"data": TensorSpec(shape), "lengths": lengths, **attributes}
+
+    return Operator(
+        name=name,
+        category="sequence",
+        summary=summary,
+        inputs=("data", "lengths"),
+        sizes={size: arguments(shape) for size, shape in SHAPES.items()},
+        outputs=outputs,
+        flops=none,
+        differentiable=("data",),
+        reads=reads,
+    )
+
+
+_SEQUENCE = (
+    _sequence("sequence_mask", "what lies beyond the length of each sequence replaced by `value`", same(), value=0.0),
+    _sequence("sequence_reverse", "each sequence in reverse order, what lies beyond its length left in place", same()),
+    _sequence("sequence_last", "the last row of each sequence", _last, reads=("lengths",)),
+)
+
+
+# Elements brought together by an index that says where each belongs: sums, means, greatest, counts.
+#
+# One operation for each element that is placed; a mean has one more for each element of the result, a histogram two for
+# the place of each. A search takes a comparison for each halving of the sequence. Counting is one operation each.
+
+_segment_Shape = tuple[int, ...]
+
+#: (rows, width, segments): a graph's messages to its nodes; skewed has short rows in many segments.
+SEGMENTS = {
+    "small": (64, 16, 8),
+    "common": (8192, 64, 1024),
+    "large": (65_536, 128, 16_384),
+    "skewed": (100_000, 10, 50_000),
+}
+#: (elements, places)
+COUNTS = {"small": (1024, 16), "common": (100_000, 256), "large": (4_000_000, 1024), "skewed": (100_000, 65_536)}
+#: (sorted elements, values to find)
+SEARCHES = {
+    "small": (64, 64),
+    "common": (65_536, 65_536),
+    "large": (1_000_000, 4_000_000),
+    "skewed": (4_000_000, 1000),
+}
+#: Every update has an index of its own of 8 bytes, and random access is slow: smaller than elsewhere.
+POINTWISE = {**ELEMENTWISE, "large": (2048, 2048)}
+
+
+def _segments(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, (whole(case, "count"), *data.shape[1:])),)
+
+
+def _mean_flops(case: Case) -> int:
+    return case.tensor("data").elements + elements(_segments(case))
+
+
+def _segmented(name: str, summary: str, flops: Formula) -> Operator:
+    def arguments(rows: int, width: int, count: int) -> Arguments:
+        return {"data": TensorSpec((rows, width)), "segments": indices((rows,), count), "count": count}
+
+    return Operator(
+        name=name,
+        category="segment",
+        summary=summary,
+        inputs=("data", "segments"),
+        sizes={size: arguments(*numbers) for size, numbers in SEGMENTS.items()},
+        outputs=_segments,
+        flops=flops,
+        differentiable=("data",),
+    )
+
+
+def _placed(name: str, summary: str, sizes: Mapping[str, Arguments]) -> Operator:
+    return Operator(
+        name=name,
+        category="segment",
+        summary=summary,
+        inputs=("data", "indices", "updates"),
+        sizes=sizes,
+        outputs=same(),
+        flops=each(1, "updates"),
+        differentiable=("data", "updates"),
+    )
+
+
+def _pointwise(shape: _segment_Shape) -> Arguments:
+    tensors = {"data": TensorSpec(shape), "indices": indices(shape, shape[0]), "updates": TensorSpec(shape)}
+    return {**tensors, "axis": 0}
+
+
+def _rows(rows: int, width: int, count: int) -> Arguments:
+    return {
+        "data": TensorSpec((count, width)),
+        "indices": indices((rows,), count),
+        "updates": TensorSpec((rows, width)),
+    }
+
+
+def _histogram(count: int, bins: int) -> dict[str, Argument]:
+    return {"data": TensorSpec((count,)), "bins": bins, "low": -1.0, "high": 1.0}
+
+
+def _found(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec(case.tensor("values").shape, "int64"),)
+
+
+def _search_flops(case: Case) -> int:
+    return case.tensor("values").elements * case.tensor("data").elements.bit_length()
+
+
+_SEGMENT = (
+    _segmented("segment_sum", "the sum of the rows of each of `count` segments; where there is none, zero", each(1)),
+    _segmented(
+        "segment_mean", "the mean of the rows of each of `count` segments; where there is none, zero", _mean_flops
+    ),
+    _segmented(
+        "segment_max", "the greatest in the rows of each of `count` segments; where there is none, -infinity", each(1)
+    ),
+    _placed(
+        "index_add",
+        "a copy of the data with each row of the updates added at its index",
+        {size: _rows(*numbers) for size, numbers in SEGMENTS.items()},
+    ),
+    _placed(
+        "scatter_reduce_amax",
+        "the greatest of the data and each update at its index along `axis`, all other places being its own",
+        {size: _pointwise(shape) for size, shape in POINTWISE.items()},
+    ),
+    Operator(
+        name="bincount",
+        category="segment",
+        summary="how often each whole number below `count` occurs",
+        inputs=("data",),
+        sizes={
+            size: {"data": indices((number,), places), "count": places} for size, (number, places) in COUNTS.items()
+        },
+        outputs=lambda case: (TensorSpec((whole(case, "count"),), "int64"),),
+        flops=each(1),
+        directions=FORWARD_ONLY,
+    ),
+    Operator(
+        name="histogram",
+        category="segment",
+        summary="how many elements lie in each of `bins` equal parts from `low` to `high`",
+        inputs=("data",),
+        sizes={size: _histogram(*numbers) for size, numbers in COUNTS.items()},
+        outputs=lambda case: (TensorSpec((whole(case, "bins"),), "int64"),),
+        flops=each(3),
+        directions=FORWARD_ONLY,
+        rough=True,
+    ),
+    Operator(
+        name="searchsorted",
+        category="segment",
+        summary="the place before which each value would stand in the data, which is sorted beforehand",
+        inputs=("data", "values"),
+        sizes={
+            size: {"data": TensorSpec((count,)), "values": TensorSpec((values,))}
+            for size, (count, values) in SEARCHES.items()
+        },
+        outputs=_found,
+        flops=_search_flops,
+        directions=FORWARD_ONLY,
+    ),
+)
+
+
+OPERATORS = (
+    *_RECURRENT,
+    *_SEQUENCE,
+    *_SEGMENT,
 )

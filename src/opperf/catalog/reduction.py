@@ -1,17 +1,21 @@
-"""Operators that fold a tensor along axes, and running sums along one.
-
-`axis` is a number, a tuple or None for all axes; `keepdims` leaves folded axes with size one. Floating-point operations
-are counted for each element of the input (work for each output is left out, being smaller by the length of the axis):
-one to add, multiply or compare; two to square and add; four for a variance (mean, difference, square and add) and for a
-stable logsumexp (maximum, difference, exponential, sum).
-"""
+"""Reductions, sorting, and scores of predictions."""
 
 from __future__ import annotations
 
-from opperf.catalog.definition import EVERY_DIRECTION, FORWARD_ONLY, Operator
-from opperf.catalog.formulas import ELEMENTWISE, each, like, reduced, same
+from collections.abc import Mapping
+
+from opperf.catalog.definition import EVERY_DIRECTION, FORWARD_ONLY, Arguments, Formula, Operator
+from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, reduced, same, whole
+from opperf.catalog.training import CLASSES
 from opperf.domain.case import Argument, Case
-from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
+
+# Operators that fold a tensor along axes, and running sums along one.
+#
+# `axis` is a number, a tuple or None for all axes; `keepdims` leaves folded axes with size one. Floating-point
+# operations are counted for each element of the input (work for each output is left out, being smaller by the length of
+# the axis): one to add, multiply or compare; two to square and add; four for a variance (mean, difference, square and
+# add) and for a stable logsumexp (maximum, difference, exponential, sum).
 
 #: Along rows, but for the tall thin table, which is folded along its long axis.
 AXES = {"small": 1, "common": 1, "large": 1, "skewed": 0}
@@ -77,7 +81,7 @@ def _running(name: str, summary: str, data: TensorSpec, *, rough: bool = False) 
     )
 
 
-OPERATORS = (
+_REDUCTION = (
     _reduction("sum", "the sum", aliasing=("backward",)),
     _reduction("mean", "the mean", aliases=("average",)),
     _reduction("max", "the largest value", aliases=("amax",)),
@@ -95,4 +99,195 @@ OPERATORS = (
     _reduction("any", "whether at least one is true", data=TRUTH, result="bool"),
     _running("cumsum", "the running sum along an axis", PLAIN),
     _running("cumprod", "the running product along an axis", NEAR_ONE, rough=True),
+)
+
+
+# Sorting and selecting along an axis.
+#
+# Sorting n elements is counted as n log2(n) comparisons, rounded up to whole levels of a merge, and selecting k of n as
+# n log2(k), those of a heap; one comparison is one operation. Sizes are smaller than elsewhere, for sorting is slow.
+
+_Shape = tuple[int, ...]
+
+SHAPES: Mapping[str, _Shape] = {
+    "small": (32, 32),
+    "common": (256, 1024),
+    "large": (1024, 1024),
+    "skewed": (4, 100_000),
+}
+#: (rows, row length), k: the best few of a vocabulary's logits.
+SELECTIONS: Mapping[str, tuple[_Shape, int]] = {
+    "small": ((8, 128), 5),
+    "common": ((32, 32_000), 50),
+    "large": ((128, 32_000), 50),
+    "skewed": ((1, 1_000_000), 10),
+}
+
+
+def _levels(count: int) -> int:
+    """Return log2 of the count, rounded up, at least one."""
+    return max(1, (count - 1).bit_length())
+
+
+def _sort_flops(case: Case) -> int:
+    data = case.tensor("data")
+    return data.elements * _levels(data.shape[axis_of(case, len(data.shape))])
+
+
+def _positions(case: Case) -> tuple[TensorSpec, ...]:
+    return (like(case.tensor("data"), dtype="int64"),)
+
+
+def _best(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    axis = axis_of(case, len(data.shape))
+    shape = (*data.shape[:axis], whole(case, "k"), *data.shape[axis + 1 :])
+    return (like(data, shape), like(data, shape, "int64"))
+
+
+def _sort(name: str, summary: str, *, smooth: bool) -> Operator:
+    return Operator(
+        name=name,
+        category="sorting",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "axis": -1, "descending": False} for size, shape in SHAPES.items()},
+        outputs=same() if smooth else _positions,
+        flops=_sort_flops,
+        directions=EVERY_DIRECTION if smooth else FORWARD_ONLY,
+        differentiable=("data",) if smooth else (),
+    )
+
+
+_SORTING = (
+    _sort("sort", "the values in order (indices that a framework returns with them are not counted)", smooth=True),
+    _sort("argsort", "the indices that put the values in order", smooth=False),
+    Operator(
+        name="topk",
+        category="sorting",
+        summary="the `k` largest (or smallest) values in order, and their indices",
+        inputs=("data",),
+        sizes={
+            size: {"data": TensorSpec(shape), "k": k, "axis": -1, "largest": True}
+            for size, (shape, k) in SELECTIONS.items()
+        },
+        outputs=_best,
+        flops=lambda case: case.tensor("data").elements * _levels(whole(case, "k")),
+        differentiable=("data",),
+        aliases=("top_k",),
+    ),
+)
+
+
+# Scores of predictions (`data`) against `labels`, as an evaluation reports them: one number, and no gradient.
+#
+# Operations: one comparison for each prediction where the best class is looked for; what is done to each pair
+# elsewhere, with one addition into the sum.
+
+#: Samples of two classes; the skewed ones are of prime number.
+SAMPLES = {"small": 32, "common": 100_000, "large": 4_000_000, "skewed": 1_000_003}
+
+
+def _number(case: Case) -> tuple[TensorSpec, ...]:
+    return (like(case.tensor("data"), ()),)
+
+
+def _picked_bytes(case: Case) -> int:
+    return case.tensor("labels").elements * ITEM_SIZES[case.tensor("data").dtype]
+
+
+def _score(
+    name: str,
+    summary: str,
+    sizes: Mapping[str, Arguments],
+    flops: Formula,
+    aliases: tuple[str, ...] = (),
+    *,
+    picks: bool = False,
+) -> Operator:
+    """Declare `name`; one that `picks` reads of the data the element of each label and no more."""
+    return Operator(
+        name=name,
+        category="score",
+        summary=summary,
+        inputs=("data", "labels"),
+        sizes=sizes,
+        outputs=_number,
+        flops=flops,
+        directions=FORWARD_ONLY,
+        reads=("labels",) if picks else None,
+        picks=_picked_bytes if picks else None,
+        aliases=aliases,
+    )
+
+
+def _classes(bounds: tuple[float, float] | None = None, **attributes: Argument) -> dict[str, Arguments]:
+    return {
+        size: {"data": TensorSpec(shape, range=bounds), "labels": indices(shape[:1], shape[1]), **attributes}
+        for size, shape in CLASSES.items()
+    }
+
+
+def _two_classes() -> dict[str, Arguments]:
+    return {size: {"data": TensorSpec((count, 2)), "labels": indices((count,), 2)} for size, count in SAMPLES.items()}
+
+
+def _pairs() -> dict[str, Arguments]:
+    return {size: {"data": TensorSpec(shape), "labels": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()}
+
+
+def _picked(operations: int) -> Formula:
+    return each(operations, "labels")
+
+
+PROBABILITIES = (0.01, 1.0)
+
+_SCORE = (
+    _score("accuracy", "the share of samples whose best class is the label", _classes(), each(1)),
+    _score(
+        "top_k_accuracy",
+        "the share of samples whose label is among the best `k` classes",
+        _classes(k=5),
+        each(1),
+        ("topk_accuracy",),
+    ),
+    _score(
+        "f1_score",
+        "the harmonic mean of precision and recall of the second of two classes",
+        _two_classes(),
+        each(1),
+        ("f1",),
+    ),
+    _score("mean_absolute_error", "the mean of the absolute differences", _pairs(), each(3), ("mae",)),
+    _score("mean_squared_error", "the mean of the squared differences", _pairs(), each(3), ("mse",)),
+    _score("root_mean_squared_error", "the root of the mean of the squared differences", _pairs(), each(3), ("rmse",)),
+    _score(
+        "negative_log_likelihood",
+        "the mean of minus the logarithm of the probability of each label",
+        _classes(PROBABILITIES),
+        _picked(2),
+        picks=True,
+    ),
+    _score(
+        "perplexity",
+        "e to the power of the negative log-likelihood of the labels",
+        _classes(PROBABILITIES),
+        _picked(2),
+        picks=True,
+    ),
+    _score(
+        "pearson_correlation",
+        "the correlation of all data with all labels",
+        _pairs(),
+        # Two sums for the means; then two differences, three products, and three sums of them.
+        each(10),
+        ("pearsonr",),
+    ),
+)
+
+
+OPERATORS = (
+    *_REDUCTION,
+    *_SORTING,
+    *_SCORE,
 )

@@ -1,14 +1,10 @@
-"""Operators that lay out the elements of a tensor anew: zero operations, for moving data is no arithmetic.
-
-Several of them are views in some frameworks (`transpose`, `reshape`, `expand_dims`, `squeeze`, `swap_axes`): then no
-byte moves, and there is no byte count.
-"""
+"""Operators that move, join, split and convert data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from opperf.catalog.definition import DIRECTIONS, Arguments, Operator, Outputs
+from opperf.catalog.definition import DIRECTIONS, FORWARD_ONLY, Arguments, Operator, Outputs
 from opperf.catalog.formulas import (
     ELEMENTWISE,
     axes_of,
@@ -21,9 +17,14 @@ from opperf.catalog.formulas import (
     whole,
     wholes,
 )
-from opperf.domain.case import Argument, Case, DType
+from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
+
+# Operators that lay out the elements of a tensor anew: zero operations, for moving data is no arithmetic.
+#
+# Several of them are views in some frameworks (`transpose`, `reshape`, `expand_dims`, `squeeze`, `swap_axes`): then no
+# byte moves, and there is no byte count.
 
 _Shape = tuple[int, ...]
 #: From the case and the shape of the data to the shape of the result.
@@ -140,7 +141,7 @@ def _table(**attributes: Argument) -> Callable[[int, int], Arguments]:
     return lambda rows, columns: {"data": TensorSpec((rows, columns)), **attributes}
 
 
-OPERATORS = (
+_SHAPE = (
     _layout(
         "transpose",
         "the dimensions in another order; `axes` None reverses them",
@@ -242,4 +243,192 @@ OPERATORS = (
         outputs=_cast,
         aliases=("astype",),
     ),
+)
+
+
+# Operators that join several tensors, or part one. Moving data is no arithmetic: zero operations.
+
+#: How many parts, and the shape of each; skewed is many small ones.
+PARTS = {"small": (4, (16, 16)), "common": (4, (512, 512)), "large": (4, (2048, 2048)), "skewed": (100, (1000, 10))}
+
+
+def _parts(case: Case) -> tuple[TensorSpec, ...]:
+    found = tuple(case.tensors())
+    if not found:
+        raise InputError(f"`data` of `{case.operator}` holds no tensor")
+    return found
+
+
+def _concatenated(case: Case) -> tuple[TensorSpec, ...]:
+    first, *rest = _parts(case)
+    axis = axis_of(case, len(first.shape))
+    length = first.shape[axis] + sum(part.shape[axis] for part in rest)
+    return (like(first, (*first.shape[:axis], length, *first.shape[axis + 1 :])),)
+
+
+def _stacked(case: Case) -> tuple[TensorSpec, ...]:
+    parts = _parts(case)
+    shape = parts[0].shape
+    axis = axis_of(case, len(shape) + 1)
+    return (like(parts[0], (*shape[:axis], len(parts), *shape[axis:])),)
+
+
+def _split(case: Case) -> tuple[TensorSpec, ...]:
+    data, sections = case.tensor("data"), whole(case, "sections")
+    axis = axis_of(case, len(data.shape))
+    length, left = divmod(data.shape[axis], sections)
+    if left:
+        raise InputError(f"`{case.operator}`: {data.shape[axis]} along axis {axis} is not {sections} equal parts")
+    return (like(data, (*data.shape[:axis], length, *data.shape[axis + 1 :])),) * sections
+
+
+def _several(count: int, shape: tuple[int, int]) -> Arguments:
+    return {"data": ListOf((TensorSpec(shape),) * count), "axis": 0}
+
+
+def _one(count: int, shape: tuple[int, int]) -> Arguments:
+    return {"data": TensorSpec((count * shape[0], shape[1])), "sections": count, "axis": 0}
+
+
+def _move(
+    name: str,
+    summary: str,
+    arguments: Callable[[int, tuple[int, int]], Arguments],
+    outputs: Callable[[Case], tuple[TensorSpec, ...]],
+    *aliases: str,
+    aliasing: tuple[str, ...] = ("backward",),
+) -> Operator:
+    return Operator(
+        name=name,
+        category="join_split",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: arguments(*parts) for size, parts in PARTS.items()},
+        outputs=outputs,
+        flops=none,
+        differentiable=("data",),
+        aliasing=aliasing,
+        aliases=aliases,
+    )
+
+
+_JOIN_SPLIT = (
+    _move("concatenate", "a list of tensors joined along an axis they have", _several, _concatenated, "cat", "concat"),
+    _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stacked),
+    _move(
+        "split",
+        "`sections` equal parts along an axis (views in some frameworks)",
+        _one,
+        _split,
+        aliasing=DIRECTIONS,
+    ),
+)
+
+
+# What Python code does with tensors around operators: brackets, layouts, and the way out to NumPy. No arithmetic.
+
+
+def _row(case: Case) -> tuple[TensorSpec, ...]:
+    data = case.tensor("data")
+    return (like(data, data.shape[1:]),)
+
+
+def _nothing(case: Case) -> tuple[TensorSpec, ...]:
+    """Return no tensors: the array that comes out is none of the framework's."""
+    return ()
+
+
+#: One element, in ever more dimensions.
+ONE = {"small": (1,), "common": (1, 1), "large": (1, 1, 1), "skewed": (1, 1, 1, 1)}
+
+
+def _sizes_of(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec((len(case.tensor("data").shape),), "int64"),)
+
+
+def _count(case: Case) -> tuple[TensorSpec, ...]:
+    return (TensorSpec((1,), "int64"),)
+
+
+def _known(name: str, summary: str, outputs: Outputs) -> Operator:
+    """Declare what a framework knows of a tensor without looking at its elements."""
+    return Operator(
+        name=name,
+        category="conversion",
+        summary=summary,
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
+        outputs=outputs,
+        flops=none,
+        directions=FORWARD_ONLY,
+        reads=(),
+    )
+
+
+_CONVERSION = (
+    _known("shape_array", "the shape of the tensor, as a tensor", _sizes_of),
+    _known("size_array", "the number of elements of the tensor, as a tensor", _count),
+    Operator(
+        name="item",
+        category="conversion",
+        summary="the one element of a tensor as a number of Python's",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in ONE.items()},
+        outputs=_nothing,
+        flops=none,
+        directions=FORWARD_ONLY,
+        aliases=("asscalar",),
+    ),
+    Operator(
+        name="to_device",
+        category="conversion",
+        summary="the tensor on the `device`; one that is there already is the same tensor",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "device": "cpu"} for size, shape in ELEMENTWISE.items()},
+        outputs=same(),
+        flops=none,
+        directions=FORWARD_ONLY,
+        aliasing=FORWARD_ONLY,
+        aliases=("as_in_context", "as_in_ctx"),
+    ),
+    Operator(
+        name="get_item",
+        category="conversion",
+        summary="the part at `index` of the first dimension, as `data[index]` says (a view in some frameworks)",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape), "index": 3} for size, shape in ELEMENTWISE.items()},
+        outputs=_row,
+        flops=none,
+        differentiable=("data",),
+        aliasing=DIRECTIONS,
+    ),
+    Operator(
+        name="contiguous",
+        category="conversion",
+        summary="the elements of a transposed tensor laid out row by row",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape, strides=(1, shape[0]))} for size, shape in ELEMENTWISE.items()},
+        outputs=same(),
+        flops=none,
+        directions=FORWARD_ONLY,
+    ),
+    Operator(
+        name="to_numpy",
+        category="conversion",
+        summary="the tensor as an array of NumPy on the host (a view in some frameworks)",
+        inputs=("data",),
+        sizes={size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
+        outputs=_nothing,
+        flops=none,
+        directions=FORWARD_ONLY,
+        aliasing=FORWARD_ONLY,
+        aliases=("asnumpy",),
+    ),
+)
+
+
+OPERATORS = (
+    *_SHAPE,
+    *_JOIN_SPLIT,
+    *_CONVERSION,
 )

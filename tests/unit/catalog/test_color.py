@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from opperf.catalog.color import GRAY, turned
+from opperf.catalog.image import GRAY, turned
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.1, 0.5, 0.9])

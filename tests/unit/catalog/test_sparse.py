@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opperf.catalog import catalog, operator
-from opperf.catalog.sparse import csr_bytes, stored
+from opperf.catalog.storage import csr_bytes, stored
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
-from opperf.catalog.color import GRAY, turned
+from opperf.catalog.image import GRAY, turned
 from opperf.child.backends.call import Binding, Derive, composed
 
 

@@ -1,4 +1,4 @@
-"""Images in JAX."""
+"""Images and their colors in JAX."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from jax import lax
 from jax.scipy.ndimage import map_coordinates
 
 from opperf.child.backends.call import Binding, Call, call, composed
+from opperf.child.backends.colors import CHANGES, change
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 from opperf.child.backends.pixels import depth_to_space, space_to_depth
+
+# Images in JAX.
 
 
 def image_to_tensor(data: Any) -> Any:
@@ -82,7 +85,7 @@ def _resized(method: str) -> Call:
     )
 
 
-BINDINGS: dict[str, Binding] = {
+_IMAGE: dict[str, Binding] = {
     "image_to_tensor": composed(image_to_tensor, "data", note="a transpose, a cast and a division"),
     "image_normalize": composed(
         image_normalize,
@@ -108,4 +111,20 @@ BINDINGS: dict[str, Binding] = {
         "data, kernel, stride, padding, dilation",
         note="jax.lax.conv_general_dilated_patches and a reshape",
     ),
+}
+
+
+# Colors in JAX: a few functions for each.
+
+
+def _like(data: Any, numbers: Any) -> Any:
+    return jnp.asarray(numbers, data.dtype)
+
+
+_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_IMAGE,
+    **_COLOR,
 }

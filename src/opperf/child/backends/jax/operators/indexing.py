@@ -1,4 +1,4 @@
-"""Picking and placing elements in JAX."""
+"""Indexing and embeddings in JAX."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from opperf.child.backends.call import Binding, call, composed
+
+# Picking and placing elements in JAX.
 
 
 def gather_nd(data: Any, indices: Any) -> Any:
@@ -44,7 +46,7 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     return jnp.stack(jnp.unravel_index(indices, shape))
 
 
-BINDINGS: dict[str, Binding] = {
+_INDEXING: dict[str, Binding] = {
     "take": call("jax.numpy.take", "data, indices", "axis=axis"),
     "index_select": call("jax.numpy.take", "data, indices", "axis=axis"),
     "gather": call("jax.numpy.take_along_axis", "data, indices", "axis=axis"),
@@ -56,4 +58,31 @@ BINDINGS: dict[str, Binding] = {
     "where": call("jax.numpy.where", "condition, lhs, rhs", also=("jax.lax.select",)),
     "masked_fill": call("jax.numpy.where", "mask, value, data"),
     "slice": composed(slice_of, "data, begin, end, step", note="indexing with slices"),
+}
+
+
+# Embeddings in JAX.
+
+
+def embedding_bag_sum(indices: Any, weight: Any) -> Any:
+    """Return the sum of the rows of each bag."""
+    return jnp.take(weight, indices, axis=0).sum(-2)
+
+
+def embedding_bag_mean(indices: Any, weight: Any) -> Any:
+    """Return the mean of the rows of each bag."""
+    return jnp.take(weight, indices, axis=0).mean(-2)
+
+
+_EMBEDDING: dict[str, Binding] = {
+    "embedding": call("jax.numpy.take", "a=weight, indices=indices", "axis=0"),
+    "one_hot": call("jax.nn.one_hot", "indices, depth", "dtype=dtype"),
+    "embedding_bag_sum": composed(embedding_bag_sum, "indices, weight", note="jax.numpy.take and sum"),
+    "embedding_bag_mean": composed(embedding_bag_mean, "indices, weight", note="jax.numpy.take and mean"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_INDEXING,
+    **_EMBEDDING,
 }

@@ -1,4 +1,4 @@
-"""Parts of matrices in JAX."""
+"""Products of matrices, and linear algebra in JAX."""
 
 from __future__ import annotations
 
@@ -7,6 +7,28 @@ from typing import Any
 import jax.numpy as jnp
 
 from opperf.child.backends.call import Binding, call, composed
+
+# Products of matrices and vectors in JAX.
+
+
+def linear(data: Any, weight: Any, bias: Any) -> Any:
+    """Return data weight^T + bias."""
+    product = jnp.matmul(data, weight.T)
+    return product if bias is None else product + bias
+
+
+_MATMUL: dict[str, Binding] = {
+    "matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.numpy.dot", "jax.lax.dot")),
+    "matmul_transposed": call("jax.numpy.einsum", "'...ik,...jk->...ij', lhs, rhs"),
+    "batch_matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.lax.batch_matmul",)),
+    "linear": composed(linear, "data, weight, bias", note="jax.numpy.matmul with the weight's transpose, and a sum"),
+    "matrix_vector": call("jax.numpy.matmul", "lhs, rhs"),
+    "outer": call("jax.numpy.outer", "lhs, rhs"),
+    "dot": call("jax.numpy.dot", "lhs, rhs"),
+}
+
+
+# Parts of matrices in JAX.
 
 NEAR = "of the identity plus the data over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
@@ -27,7 +49,7 @@ def syrk(data: Any) -> Any:
     return jnp.matmul(data, data.T)
 
 
-BINDINGS: dict[str, Binding] = {
+_LINALG: dict[str, Binding] = {
     "trace": call("jax.numpy.trace", "data"),
     "diagonal": call("jax.numpy.diagonal", "data", "offset=offset"),
     "triu": call("jax.numpy.triu", "data", "k=offset"),
@@ -51,4 +73,10 @@ BINDINGS: dict[str, Binding] = {
     "kron": call("jax.numpy.kron", "lhs, rhs"),
     "tensordot": call("jax.numpy.tensordot", "lhs, rhs", "axes=axes"),
     "syrk": composed(syrk, "data", note="jax.numpy.matmul with the transpose"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_MATMUL,
+    **_LINALG,
 }

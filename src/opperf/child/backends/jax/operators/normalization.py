@@ -1,13 +1,17 @@
-"""Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are."""
+"""Normalization, softmax and dropout in JAX."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, composed
+from opperf.child.backends.call import Binding, Call, call, composed, parameters
+from opperf.child.backends.jax.random_key import KEY, NOTE
+
+# Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are.
 
 EPSILON = 1e-5
 
@@ -80,7 +84,7 @@ def _or_usual(epsilon: float | None) -> float:
 
 STANDARDIZED = "jax.nn.standardize, a product and a sum"
 
-BINDINGS: dict[str, Binding] = {
+_NORMALIZATION: dict[str, Binding] = {
     "batch_norm": composed(
         batch_norm,
         "data, weight, bias, running_mean, running_var, training, epsilon",
@@ -91,4 +95,47 @@ BINDINGS: dict[str, Binding] = {
     "group_norm": composed(group_norm, "data, weight, bias, groups, epsilon", note=STANDARDIZED),
     "instance_norm": composed(instance_norm, "data, weight, bias, epsilon", note=STANDARDIZED),
     "l2_normalize": composed(l2_normalize, "data, axis, epsilon", note="jax.numpy.square, sum, sqrt and a division"),
+}
+
+
+# Softmax and its kin in JAX.
+
+
+def softmin(data: Any, axis: Any) -> Any:
+    """Return the softmax of the negative."""
+    return nn.softmax(-data, axis=-1 if axis is None else axis)
+
+
+_SOFTMAX: dict[str, Binding] = {
+    "softmax": call("jax.nn.softmax", "data", "axis=axis"),
+    "log_softmax": call("jax.nn.log_softmax", "data", "axis=axis"),
+    "softmin": composed(softmin, "data, axis", note="jax.nn.softmax of the negative"),
+}
+
+
+# Dropout in JAX, from a key that is an argument, as the layers of JAX libraries do it.
+
+
+def dropout(key: Any, data: Any, rate: float, training: bool | None) -> Any:
+    """Return the data with zeros put in and the rest scaled up."""
+    if training is False:
+        return data
+    kept = jax.random.bernoulli(key, 1.0 - rate, data.shape)
+    return jnp.where(kept, data / (1.0 - rate), 0)
+
+
+_DROPOUT: dict[str, Binding] = {
+    "dropout": Call(
+        "composition:dropout",
+        (KEY, *parameters("data, rate, training")),
+        function=dropout,
+        note=f"jax.random.bernoulli and jax.numpy.where; {NOTE}",
+    ),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_NORMALIZATION,
+    **_SOFTMAX,
+    **_DROPOUT,
 }

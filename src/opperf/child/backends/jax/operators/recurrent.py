@@ -1,17 +1,19 @@
-"""Recurrent networks in JAX, which users compose: a cell of products, a layer of `jax.lax.scan` over the cell.
-
-A layer multiplies the whole sequence with the weight of the input before it scans, as layers written in JAX do.
-"""
+"""Recurrent layers, sequences of unequal length, and segments in JAX."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, composed
+from opperf.child.backends.call import Binding, call, composed
+
+# Recurrent networks in JAX, which users compose: a cell of products, a layer of `jax.lax.scan` over the cell.
+#
+# A layer multiplies the whole sequence with the weight of the input before it scans, as layers written in JAX do.
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -114,7 +116,7 @@ def _composed(function: Callable[..., Any], tensors: str, note: str) -> Binding:
     return composed(function, f"data, {tensors}", note=note)
 
 
-BINDINGS: dict[str, Binding] = {
+_RECURRENT: dict[str, Binding] = {
     function.__name__: _composed(function, tensors, note)
     for function, tensors, note in (
         (rnn_tanh_cell, f"hidden, {WEIGHTS}", CELL),
@@ -126,4 +128,84 @@ BINDINGS: dict[str, Binding] = {
         (gru, f"hidden, {WEIGHTS}", LAYER),
         (bidirectional_lstm, f"hidden, cell, {WEIGHTS}, {WAY_BACK}", f"twice {LAYER}"),
     )
+}
+
+
+# Sequences of unequal length in JAX: places made of the lengths, then one function.
+
+
+def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
+    """Return the data with what lies beyond the lengths filled."""
+    within = jnp.arange(data.shape[0])[:, None] < lengths
+    return jnp.where(within[..., None], data, value)
+
+
+def sequence_reverse(data: Any, lengths: Any) -> Any:
+    """Return each sequence in reverse order."""
+    places = jnp.arange(data.shape[0])[:, None]
+    places = jnp.where(places < lengths, lengths - 1 - places, places)
+    return data[places, jnp.arange(data.shape[1])]
+
+
+def sequence_last(data: Any, lengths: Any) -> Any:
+    """Return the last row of each sequence."""
+    return data[lengths - 1, jnp.arange(data.shape[1])]
+
+
+_SEQUENCE: dict[str, Binding] = {
+    "sequence_mask": composed(
+        sequence_mask, "data, lengths, value", note="jax.numpy.arange, a comparison and jax.numpy.where"
+    ),
+    "sequence_reverse": composed(
+        sequence_reverse, "data, lengths", note="jax.numpy.arange, jax.numpy.where, and indexing with two arrays"
+    ),
+    "sequence_last": composed(sequence_last, "data, lengths", note="jax.numpy.arange, and indexing with two arrays"),
+}
+
+
+# JAX's sums, means, greatest and counts by index.
+
+
+def segment_mean(data: Any, segments: Any, count: int) -> Any:
+    """Return the sums over the counts."""
+    counts = jnp.maximum(jnp.bincount(segments, length=count), 1)
+    return jax.ops.segment_sum(data, segments, num_segments=count) / counts[:, None].astype(data.dtype)
+
+
+def index_add(data: Any, indices: Any, updates: Any) -> Any:
+    """Return the data with each row of the updates added at its index."""
+    return data.at[indices].add(updates)
+
+
+def scatter_reduce_amax(data: Any, indices: Any, updates: Any, axis: int) -> Any:
+    """Return the greatest of the data and each update at its index along the axis."""
+    places = list(jnp.indices(indices.shape, sparse=True))
+    places[axis] = indices
+    return data.at[tuple(places)].max(updates)
+
+
+def _range(made: Mapping[str, Any]) -> tuple[float, float]:
+    return float(made["low"]), float(made["high"])
+
+
+_SEGMENT: dict[str, Binding] = {
+    "segment_sum": call("jax.ops.segment_sum", "data, segments", "num_segments=count"),
+    "segment_mean": composed(
+        segment_mean, "data, segments, count", note="jax.ops.segment_sum, jax.numpy.bincount, maximum and a division"
+    ),
+    "segment_max": call("jax.ops.segment_max", "data, segments", "num_segments=count"),
+    "index_add": composed(index_add, "data, indices, updates", note="`data.at[indices].add(updates)`"),
+    "scatter_reduce_amax": composed(
+        scatter_reduce_amax, "data, indices, updates, axis", note="`data.at[...].max(updates)`"
+    ),
+    "bincount": call("jax.numpy.bincount", "data", "length=count"),
+    "histogram": call("jax.numpy.histogram", "data", "bins=bins, range=range", derive={"range": _range}),
+    "searchsorted": call("jax.numpy.searchsorted", "data, values", adapt={"data": jnp.sort}),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_RECURRENT,
+    **_SEQUENCE,
+    **_SEGMENT,
 }

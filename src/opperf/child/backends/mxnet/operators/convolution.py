@@ -1,11 +1,14 @@
-"""MXNet's convolutions. What they ask for beside the neutral settings, the shape of the weight tells."""
+"""Convolutions, pooling and Fourier transforms in MXNet."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from opperf.child.backends.call import Binding, Call, call
+from opperf.child.backends.call import Binding, Call, Missing, call
+from opperf.child.backends.mxnet.spelling import Settled, settled
+
+# MXNet's convolutions. What they ask for beside the neutral settings, the shape of the weight tells.
 
 SETTINGS = (
     "kernel=kernel, num_filter=filters, stride=stride, pad=padding, dilate=dilation, num_group=groups, no_bias=True"
@@ -59,7 +62,7 @@ def _transposed(*also: str) -> Call:
     return call("nd.Deconvolution", "data, weight", f"{SETTINGS}, adj=extra", derive=derive, also=also)
 
 
-BINDINGS: dict[str, Binding] = {
+_CONVOLUTION: dict[str, Binding] = {
     "conv2d": _convolution(),  # the first: what `nd.Convolution` is taken for when it is named
     "conv1d": _convolution(),
     "conv3d": _convolution(),
@@ -69,4 +72,66 @@ BINDINGS: dict[str, Binding] = {
     "conv_transpose2d": _transposed("nd.Deconvolution"),  # what it is taken for when it is named
     "conv_transpose1d": _transposed(),
     "conv_transpose3d": _transposed(),
+}
+
+
+# MXNet's pooling: one operator for all of it.
+
+
+def _windows(kind: str) -> Callable[..., Settled]:
+    def settle(data: Any, kernel: Any, stride: Any = None, pad: Any = 0, **more: Any) -> Settled:
+        count = data.ndim - 2
+        kernel, stride, pad = (
+            (value,) * count if isinstance(value, int) else value
+            for value in (kernel, kernel if stride is None else stride, pad or 0)
+        )
+        return "nd.Pooling", (data,), {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": kind, **more}
+
+    return settle
+
+
+def _pool(kind: str, *also: str) -> Call:
+    return settled("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind), also=also)
+
+
+def _global(kind: str) -> Call:
+    return call("nd.Pooling", "data", f"global_pool=True, pool_type={kind!r}")
+
+
+_POOLING: dict[str, Binding] = {
+    "max_pool1d": _pool("max"),
+    "avg_pool1d": _pool("avg"),
+    "max_pool2d": _pool("max", "nd.Pooling"),  # what it does unless told otherwise
+    "avg_pool2d": _pool("avg"),
+    "global_avg_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='avg'"),
+    "global_max_pool2d": call("nd.Pooling", "data", "global_pool=True, pool_type='max'"),
+    "max_pool3d": _pool("max"),
+    "avg_pool3d": _pool("avg"),
+    "global_avg_pool1d": _global("avg"),
+    "global_max_pool1d": _global("max"),
+    "global_avg_pool3d": _global("avg"),
+    "global_max_pool3d": _global("max"),
+    "adaptive_avg_pool2d": call("nd.contrib.AdaptiveAvgPooling2D", "data", "output_size=output_size"),
+    "lp_pool2d": settled("nd.Pooling", "data, kernel", "stride=stride, p_value=power", settle=_windows("lp")),
+}
+
+
+# Fourier transforms in MXNet: for CUDA devices only, and none of complex numbers.
+
+COMPLEX = Missing("MXNet has no complex numbers; `nd.contrib.fft` takes real ones, on CUDA devices only")
+
+_SPECTRAL: dict[str, Binding] = {
+    "fft": COMPLEX,
+    "ifft": COMPLEX,
+    "rfft": COMPLEX,
+    "irfft": COMPLEX,
+    "fft2": COMPLEX,
+    "rfft2": COMPLEX,
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_CONVOLUTION,
+    **_POOLING,
+    **_SPECTRAL,
 }

@@ -1,7 +1,8 @@
-"""MXNet's operators that pick or place elements."""
+"""Indexing and embeddings in MXNet."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import mxnet as mx
@@ -9,6 +10,8 @@ import numpy
 
 from opperf.child.backends.call import Binding, call
 from opperf.child.backends.mxnet.spelling import Composition, Settled, composed, settled
+
+# MXNet's operators that pick or place elements.
 
 
 def gather(F: Any, data: Any, indices: Any, *places: Any, axis: int) -> Any:
@@ -52,7 +55,7 @@ def _spread(value: Any) -> Any:
     return (value,) if value is None or isinstance(value, int) else value
 
 
-BINDINGS: dict[str, Binding] = {
+_INDEXING: dict[str, Binding] = {
     # nd.take does not flatten.
     "take": call("np.take", "a=data, indices=indices", "axis=axis"),
     "index_select": call("nd.take", "a=data, indices=indices", "axis=axis"),
@@ -78,4 +81,56 @@ BINDINGS: dict[str, Binding] = {
     "where": call("np.where", "condition=condition, x=lhs, y=rhs"),
     "masked_fill": settled("np.where", "mask, value, data", settle=_masked_fill),
     "slice": call("nd.slice", "data", "begin, end, step", adapt={"begin": _spread, "end": _spread, "step": _spread}),
+}
+
+
+# MXNet's embedding, and rows of one.
+
+
+def _rows(case: Mapping[str, Any]) -> int:
+    return int(case["weight"].shape[0])
+
+
+def _width(case: Mapping[str, Any]) -> int:
+    return int(case["weight"].shape[1])
+
+
+def embedding_bag_sum(F: Any, indices: Any, weight: Any, *, rows: int, width: int) -> Any:
+    """Look the rows up, then add them."""
+    return F.sum(F.Embedding(indices, weight, input_dim=rows, output_dim=width), axis=-2)
+
+
+def embedding_bag_mean(F: Any, indices: Any, weight: Any, *, rows: int, width: int) -> Any:
+    """Look the rows up, then take their mean."""
+    return F.mean(F.Embedding(indices, weight, input_dim=rows, output_dim=width), axis=-2)
+
+
+def _sum(indices: Any, weight: Any) -> Settled:
+    rows, width = weight.shape
+    return Composition(embedding_bag_sum), (indices, weight), {"rows": rows, "width": width}
+
+
+def _mean(indices: Any, weight: Any) -> Settled:
+    rows, width = weight.shape
+    return Composition(embedding_bag_mean), (indices, weight), {"rows": rows, "width": width}
+
+
+_EMBEDDING: dict[str, Binding] = {
+    "embedding": call(
+        "nd.Embedding",
+        "data=indices, weight=weight",
+        "input_dim=rows, output_dim=width",
+        derive={"rows": _rows, "width": _width},
+    ),
+    "one_hot": call("nd.one_hot", "indices, depth", "dtype"),
+    "embedding_bag_sum": composed(embedding_bag_sum, "indices, weight", note="nd.Embedding and nd.sum", settle=_sum),
+    "embedding_bag_mean": composed(
+        embedding_bag_mean, "indices, weight", note="nd.Embedding and nd.mean", settle=_mean
+    ),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_INDEXING,
+    **_EMBEDDING,
 }

@@ -1,13 +1,52 @@
-"""MXNet's parts of matrices."""
+"""Products of matrices, and linear algebra in MXNet."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import composed
+from opperf.child.backends.mxnet.spelling import Settled, composed, settled
+
+# MXNet's products of matrices and vectors.
+
+
+def _matmul(lhs: Any, rhs: Any) -> Settled:
+    """Matrices meet in `nd.dot`; batches, which it would pair in another way, and two vectors in `np.matmul`."""
+    plain = lhs.ndim <= 2 and rhs.ndim <= 2 and lhs.ndim + rhs.ndim > 2
+    return "nd.dot" if plain else "np.matmul", (lhs, rhs), {}
+
+
+def _batch_matmul(lhs: Any, rhs: Any) -> Settled:
+    plain = lhs.ndim == rhs.ndim == 3 and lhs.shape[0] == rhs.shape[0]
+    return "nd.batch_dot" if plain else "np.matmul", (lhs, rhs), {}
+
+
+def _outputs(case: Mapping[str, Any]) -> int:
+    return int(case["weight"].shape[0])
+
+
+_MATMUL: dict[str, Binding] = {
+    "matmul": settled("nd.dot", "lhs, rhs", settle=_matmul, also=("nd.dot", "np.matmul")),
+    "matmul_transposed": call("nd.linalg.gemm2", "A=lhs, B=rhs", "transpose_b=True"),
+    "batch_matmul": settled("nd.batch_dot", "lhs, rhs", settle=_batch_matmul, also=("nd.batch_dot", "npx.batch_dot")),
+    "linear": call(
+        "nd.FullyConnected",
+        "data, weight, bias",
+        "num_hidden=num_hidden, flatten=False",
+        derive={"num_hidden": _outputs},
+    ),
+    # Who names nd.dot means the product of matrices.
+    "matrix_vector": settled("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),
+    "outer": call("np.outer", "a=lhs, b=rhs"),
+    # nd.dot returns shape (1,) here.
+    "dot": call("np.dot", "a=lhs, b=rhs"),
+}
+
+
+# MXNet's parts of matrices.
 
 #: Seen in 1.9.1: the gradient of any cotangent is zero.
 EIGH_GRADIENT = "the gradient of MXNet's `eigvalsh` is zero everywhere"
@@ -35,7 +74,7 @@ def triu(F: Any, data: Any, offset: int = 0) -> Any:
     return F.np.swapaxes(turned, -1, -2)
 
 
-BINDINGS: dict[str, Binding] = {
+_LINALG: dict[str, Binding] = {
     # nd.linalg has no trace, and `nd` no tensor without dimensions.
     "trace": call("np.trace", "a=data"),
     "diagonal": call("nd.diag", "data", "k=offset"),
@@ -60,4 +99,10 @@ BINDINGS: dict[str, Binding] = {
     "kron": Missing("MXNet 1.9 has no Kronecker product; `nd.khatri_rao` is one for each column"),
     "tensordot": call("np.tensordot", "a=lhs, b=rhs", "axes=axes"),
     "syrk": call("nd.linalg.syrk", "data"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_MATMUL,
+    **_LINALG,
 }

@@ -1,4 +1,4 @@
-"""MXNet's normalizations."""
+"""Normalization, softmax and dropout in MXNet."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import mxnet as mx
 from opperf.child.backends.call import Binding, call
 from opperf.child.backends.mxnet.spelling import Composition, Settled, composed, settled
 from opperf.domain.backend import Unsupported
+
+# MXNet's normalizations.
 
 
 def _batch_norm(*arrays: Any, training: bool = True, eps: float = 1e-5) -> Settled:
@@ -52,7 +54,7 @@ def _l2_normalize(data: Any, axis: int = -1, eps: float = 1e-5) -> Settled:
     return "nd.L2Normalization", (data,), {"eps": eps, "mode": modes[data.ndim, axis]}
 
 
-BINDINGS: dict[str, Binding] = {
+_NORMALIZATION: dict[str, Binding] = {
     "batch_norm": settled(
         "nd.BatchNorm",
         "data=data, gamma=weight, beta=bias, moving_mean=running_mean, moving_var=running_var",
@@ -75,4 +77,31 @@ BINDINGS: dict[str, Binding] = {
     "l2_normalize": settled(
         "nd.L2Normalization", "data", "axis=axis, eps=epsilon", settle=_l2_normalize, also=("nd.L2Normalization",)
     ),
+}
+
+
+# MXNet's softmax and its kin.
+
+_SOFTMAX: dict[str, Binding] = {
+    name: call(f"nd.{name}", "data", "axis") for name in ("softmax", "log_softmax", "softmin")
+}
+
+
+# MXNet's dropout.
+
+
+def _dropout(data: Any, p: float = 0.5, training: bool = True) -> Settled:
+    # Gradients are recorded as in training, where only a rate of zero makes it the identity.
+    return "nd.Dropout", (data,), {"p": p if training else 0.0}
+
+
+_DROPOUT: dict[str, Binding] = {
+    "dropout": settled("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",)),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_NORMALIZATION,
+    **_SOFTMAX,
+    **_DROPOUT,
 }

@@ -1,10 +1,8 @@
-"""MXNet's reductions.
-
-With `axis` None and dimensions dropped, those of `nd` return shape (1,): it has no tensor without dimensions.
-"""
+"""Reductions, sorting, and scores of predictions in MXNet."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import mxnet as mx
@@ -12,6 +10,10 @@ import mxnet as mx
 from opperf.child.backends.call import Binding, Missing, call
 from opperf.child.backends.mxnet.spelling import Composition, Settled, composed
 from opperf.domain.backend import Unsupported
+
+# MXNet's reductions.
+#
+# With `axis` None and dimensions dropped, those of `nd` return shape (1,): it has no tensor without dimensions.
 
 POSITIONS = "`nd` returns positions as float32"
 
@@ -49,7 +51,7 @@ def _all_or(axis: Any, rank: int) -> tuple[int, ...]:
     return (axis,) if isinstance(axis, int) else tuple(axis)
 
 
-BINDINGS: dict[str, Binding] = {
+_REDUCTION: dict[str, Binding] = {
     **{
         name: call(f"nd.{name}", "data", "axis, keepdims")
         for name in ("sum", "mean", "max", "min", "prod", "nansum", "nanprod", "norm")
@@ -66,4 +68,75 @@ BINDINGS: dict[str, Binding] = {
     "any": call("np.any", "a=data", "axis, keepdims"),
     "cumsum": call("nd.cumsum", "data", "axis"),
     "cumprod": Missing("MXNet has no running product"),
+}
+
+
+# MXNet's sorting and selecting.
+
+
+def _ascending(case: Mapping[str, Any]) -> bool:
+    return not case.get("descending", False)
+
+
+def _smallest(case: Mapping[str, Any]) -> bool:
+    return not case.get("largest", True)
+
+
+_SORTING: dict[str, Binding] = {
+    "sort": call("nd.sort", "data", "axis=axis, is_ascend=ascending", derive={"ascending": _ascending}),
+    "argsort": call(
+        "nd.argsort", "data", "axis=axis, is_ascend=ascending, dtype='int64'", derive={"ascending": _ascending}
+    ),
+    "topk": call(
+        "nd.topk",
+        "data",
+        "axis=axis, k=k, ret_typ='both', is_ascend=smallest, dtype='int64'",
+        derive={"smallest": _smallest},
+    ),
+}
+
+
+# Scores in MXNet: its metrics, which take arrays to the host and compute there in NumPy.
+#
+# A metric is made once, before anything is timed. A call forgets what it holds, updates it with one batch and reads it.
+
+
+def metric(F: Any, data: Any, labels: Any, score: Any) -> Any:
+    """Return the value of a metric for one batch."""
+    if F is mx.sym:
+        raise Unsupported("MXNet's metrics compute in NumPy, which does not compile", slug="no_compiled_form")
+    score.reset()
+    score.update([labels], [data])
+    with mx.util.np_shape(True):  # a number has no dimensions
+        return mx.np.array(score.get()[1], dtype=data.dtype)
+
+
+def _made(name: str, **settings: Any) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda made: getattr(mx.metric, name)(**settings)
+
+
+def _top_k(made: Mapping[str, Any]) -> Any:
+    return mx.metric.TopKAccuracy(top_k=made["k"])
+
+
+_SCORE: dict[str, Binding] = {
+    name: composed(metric, "data, labels, score", derive={"score": make}, note=f"mx.metric.{own}, in NumPy")
+    for name, own, make in (
+        ("accuracy", "Accuracy", _made("Accuracy")),
+        ("top_k_accuracy", "TopKAccuracy", _top_k),
+        ("f1_score", "F1", _made("F1")),
+        ("mean_absolute_error", "MAE", _made("MAE")),
+        ("mean_squared_error", "MSE", _made("MSE")),
+        ("root_mean_squared_error", "RMSE", _made("RMSE")),
+        ("negative_log_likelihood", "NegativeLogLikelihood", _made("NegativeLogLikelihood")),
+        ("perplexity", "Perplexity", _made("Perplexity", ignore_label=None)),
+        ("pearson_correlation", "PearsonCorrelation", _made("PearsonCorrelation")),
+    )
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_REDUCTION,
+    **_SORTING,
+    **_SCORE,
 }

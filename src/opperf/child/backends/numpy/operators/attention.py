@@ -1,4 +1,4 @@
-"""Attention, written in NumPy as two products and a softmax."""
+"""Attention, and layers of experts in NumPy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.call import Binding, composed
-from opperf.child.backends.numpy.operators.softmax import softmax
+from opperf.child.backends.numpy.operators.normalization import softmax
+
+# Attention, written in NumPy as two products and a softmax.
 
 NOTE = "numpy.matmul twice and a softmax of four functions; numpy.tri and numpy.where when causal"
 
@@ -43,7 +45,7 @@ def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
     return data * cosine + np.concatenate((-second, first), axis=-1) * sine
 
 
-BINDINGS: dict[str, Binding] = {
+_ATTENTION: dict[str, Binding] = {
     "scaled_dot_product_attention": composed(scaled_dot_product_attention, "query, key, value, causal", note=NOTE),
     "causal_attention": composed(scaled_dot_product_attention, "query, key, value, True", note=NOTE),
     "grouped_query_attention": composed(grouped_query_attention, "query, key, value, causal", note=NOTE),
@@ -57,4 +59,52 @@ BINDINGS: dict[str, Binding] = {
         "data, cosine, sine",
         note="two products, a sum, and numpy.concatenate of the exchanged halves",
     ),
+}
+
+
+# Layers of experts, written in NumPy.
+
+
+def grouped_matmul(data: Any, weight: Any) -> Any:
+    """Return each group of rows times its matrix."""
+    return np.matmul(data.reshape(weight.shape[0], -1, weight.shape[1]), weight).reshape(data.shape[0], -1)
+
+
+def moe_gather(data: Any, experts: Any) -> Any:
+    """Return the rows of tokens, sorted by expert."""
+    return np.take(data, np.argsort(experts, axis=None, kind="stable") // experts.shape[1], axis=0)
+
+
+def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
+    """Return the weighted rows, summed at the places of their tokens."""
+    result = np.zeros((count, data.shape[1]), data.dtype)
+    np.add.at(result, tokens, data * weights[:, np.newaxis])
+    return result
+
+
+def top_k_routing(logits: Any, k: int) -> Any:
+    """Return the greatest weights, which add to one, and whose they are; NumPy sorts all of them."""
+    scores = softmax(logits, -1)
+    experts = np.argsort(-scores, axis=-1)[..., :k]
+    weights = np.take_along_axis(scores, experts, axis=-1)
+    return weights / np.sum(weights, axis=-1, keepdims=True), experts
+
+
+_EXPERTS: dict[str, Binding] = {
+    "grouped_matmul": composed(grouped_matmul, "data, weight", note="numpy.matmul between views"),
+    "moe_gather": composed(moe_gather, "data, experts", note="numpy.argsort, numpy.floor_divide and numpy.take"),
+    "moe_scatter": composed(
+        moe_scatter, "data, tokens, weights, count", note="numpy.zeros, numpy.multiply and numpy.add.at"
+    ),
+    "top_k_routing": composed(
+        top_k_routing,
+        "logits, k",
+        note="a softmax of four functions, numpy.argsort, numpy.take_along_axis, numpy.sum and numpy.divide",
+    ),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_ATTENTION,
+    **_EXPERTS,
 }

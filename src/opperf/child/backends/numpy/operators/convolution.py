@@ -1,12 +1,14 @@
-"""Convolutions in NumPy: there are none."""
+"""Convolutions, pooling and Fourier transforms in NumPy."""
 
 from __future__ import annotations
 
-from opperf.child.backends.call import Binding, Missing
+from opperf.child.backends.call import Binding, Missing, call
+
+# Convolutions in NumPy: there are none.
 
 IMAGES = Missing("NumPy has no convolution over images")
 
-BINDINGS: dict[str, Binding] = {
+_CONVOLUTION: dict[str, Binding] = {
     "conv1d": Missing("`numpy.convolve` takes two plain sequences, with neither channels nor batches"),
     "conv2d": IMAGES,
     "conv3d": Missing("NumPy has no convolution over volumes"),
@@ -16,4 +18,41 @@ BINDINGS: dict[str, Binding] = {
     "dilated_conv2d": IMAGES,
     "conv_transpose1d": Missing("NumPy has no convolution with channels or batches, and so no transposed one"),
     "conv_transpose3d": Missing("NumPy has no convolution over volumes, and so no transposed one"),
+}
+
+
+# Pooling in NumPy: there is none over windows; over whole images it is a reduction.
+
+WINDOWS = Missing("NumPy has no pooling over windows")
+SPACE = "axis=(2, 3), keepdims=True"
+
+_POOLING: dict[str, Binding] = {
+    "max_pool1d": WINDOWS,
+    "avg_pool1d": WINDOWS,
+    "max_pool2d": WINDOWS,
+    "avg_pool2d": WINDOWS,
+    "global_avg_pool2d": call("numpy.mean", "a=data", SPACE),
+    "global_max_pool2d": call("numpy.max", "a=data", SPACE),
+    "max_pool3d": WINDOWS,
+    "avg_pool3d": WINDOWS,
+    "global_avg_pool1d": call("numpy.mean", "a=data", "axis=2, keepdims=True"),
+    "global_max_pool1d": call("numpy.max", "a=data", "axis=2, keepdims=True"),
+    "global_avg_pool3d": call("numpy.mean", "a=data", "axis=(2, 3, 4), keepdims=True"),
+    "global_max_pool3d": call("numpy.max", "a=data", "axis=(2, 3, 4), keepdims=True"),
+    "adaptive_avg_pool2d": WINDOWS,
+    "lp_pool2d": WINDOWS,
+}
+
+
+# NumPy's Fourier transforms.
+
+_SPECTRAL: dict[str, Binding] = {
+    name: call(f"numpy.fft.{name}", "a=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_CONVOLUTION,
+    **_POOLING,
+    **_SPECTRAL,
 }

@@ -1,10 +1,20 @@
-"""NumPy's arrays of known values."""
+"""Creation of arrays: constants, random numbers and initial weights in NumPy."""
 
 from __future__ import annotations
 
-from opperf.child.backends.call import Binding, call
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-BINDINGS: dict[str, Binding] = {
+import numpy as np
+
+from opperf.child.backends.call import Adapt, Binding, Missing, call, composed
+from opperf.child.backends.numpy.functions import generator
+from opperf.domain.backend import Unsupported
+
+# NumPy's arrays of known values.
+
+_CREATION: dict[str, Binding] = {
     "zeros": call("numpy.zeros", "shape, dtype"),
     "ones": call("numpy.ones", "shape, dtype"),
     "full": call("numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
@@ -14,4 +24,199 @@ BINDINGS: dict[str, Binding] = {
     "arange": call("numpy.arange", "start, stop, step", "dtype=dtype"),
     "linspace": call("numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype"),
     "eye": call("numpy.eye", "N=rows, M=columns", "dtype=dtype"),
+}
+
+
+# Numbers drawn in NumPy by methods of `numpy.random.Generator`.
+#
+# One generator, seeded, is made for each call that is bound, never within the time. `uniform` and `normal` draw float64
+# only, `random` and `standard_normal` float32 too, so these are what is called, and moved where the case asks for it.
+
+#: Draws an array of a shape; made of the dtype of a case before anything is timed.
+Draw = Callable[[Any], Any]
+
+
+def random_uniform(draw: Draw, shape: Any, low: float, high: float) -> Any:
+    """Return numbers from [low, high)."""
+    return _moved(draw(shape), high - low, low)
+
+
+def random_normal(draw: Draw, shape: Any, mean: float, std: float) -> Any:
+    """Return numbers from a normal distribution."""
+    return _moved(draw(shape), std, mean)
+
+
+def random_bernoulli(draw_into: tuple[Draw, Any], shape: Any, probability: float) -> Any:
+    """Return ones with a probability, else zeros, of the dtype beside what draws the chances."""
+    draw, dtype = draw_into
+    return np.less(draw(shape), probability).astype(dtype)
+
+
+def _moved(drawn: Any, scale: float, shift: float) -> Any:
+    """Scale and shift in place; what changes nothing is left out."""
+    if scale != 1.0:
+        drawn *= scale
+    if shift != 0.0:
+        drawn += shift
+    return drawn
+
+
+def drawing(method: str) -> Adapt:
+    """Return what makes of a dtype a method of a new generator that draws it."""
+
+    def draw(dtype: Any) -> Draw:
+        if dtype not in (np.float32, np.float64):
+            raise Unsupported(
+                f"NumPy draws float32 and float64, not {np.dtype(dtype).name}",
+                slug="no_such_dtype",
+                hint="measure it in float32, and `cast` apart",
+            )
+        return partial(getattr(generator(), method), dtype=dtype)
+
+    return draw
+
+
+def drawing_chances(dtype: Any) -> tuple[Draw, Any]:
+    """Return what draws the chances, always as float32, and the dtype of the result."""
+    return partial(generator().random, dtype=np.float32), dtype
+
+
+def random_poisson(drawn: tuple[Any, Any], shape: Any, rate: float) -> Any:
+    """Return counts of rare events."""
+    numbers, dtype = drawn
+    return numbers.poisson(rate, shape).astype(dtype)
+
+
+def random_exponential(draw: Draw, shape: Any, scale: float) -> Any:
+    """Return times between rare events."""
+    return _moved(draw(shape), scale, 0.0)
+
+
+def random_gamma(drawn: tuple[Any, Any], shape: Any, alpha: float, scale: float) -> Any:
+    """Return numbers from a gamma distribution."""
+    numbers, dtype = drawn
+    return numbers.gamma(alpha, scale, shape).astype(dtype)
+
+
+def random_negative_binomial(drawn: tuple[Any, Any], shape: Any, successes: int, probability: float) -> Any:
+    """Return counts of failures."""
+    numbers, dtype = drawn
+    return numbers.negative_binomial(successes, probability, shape).astype(dtype)
+
+
+def _with_generator(dtype: Any) -> tuple[Any, Any]:
+    return generator(), dtype
+
+
+COUNTS: dict[str, Adapt] = {"dtype": _with_generator}
+
+_RANDOM: dict[str, Binding] = {
+    "random_uniform": composed(
+        random_uniform,
+        "draw=dtype, shape=shape, low=low, high=high",
+        adapt={"dtype": drawing("random")},
+        note="numpy.random.Generator.random, scaled and shifted in place where it is not [0, 1)",
+    ),
+    "random_normal": composed(
+        random_normal,
+        "draw=dtype, shape=shape, mean=mean, std=std",
+        adapt={"dtype": drawing("standard_normal")},
+        note="numpy.random.Generator.standard_normal, scaled and shifted in place where it is not (0, 1)",
+    ),
+    "random_integers": call("numpy.random.Generator.integers", "low, high", "size=shape, dtype=dtype"),
+    "random_bernoulli": composed(
+        random_bernoulli,
+        "draw_into=dtype, shape=shape, probability=probability",
+        adapt={"dtype": drawing_chances},
+        note="numpy.random.Generator.random in float32, numpy.less and astype",
+    ),
+    "random_poisson": composed(
+        random_poisson, "dtype, shape, rate", adapt=COUNTS, note="numpy.random.Generator.poisson and astype"
+    ),
+    "random_exponential": composed(
+        random_exponential,
+        "draw=dtype, shape=shape, scale=scale",
+        adapt={"dtype": drawing("standard_exponential")},
+        note="numpy.random.Generator.standard_exponential, scaled in place",
+    ),
+    "random_gamma": composed(
+        random_gamma, "dtype, shape, alpha, scale", adapt=COUNTS, note="numpy.random.Generator.gamma and astype"
+    ),
+    "random_negative_binomial": composed(
+        random_negative_binomial,
+        "dtype, shape, successes, probability",
+        adapt=COUNTS,
+        note="numpy.random.Generator.negative_binomial and astype",
+    ),
+    "random_categorical": Missing("NumPy draws places of one row at a time, by `numpy.random.Generator.choice`"),
+    "shuffle": call("numpy.random.Generator.permutation", "x=data"),
+}
+
+
+# Weights in NumPy: numbers of a generator, scaled in place; see `random`.
+
+
+def xavier_uniform(draw: Draw, shape: Any) -> Any:
+    """Spread by both sides."""
+    return _within(draw(shape), (6 / sum(shape)) ** 0.5)
+
+
+def xavier_normal(draw: Draw, shape: Any) -> Any:
+    """Spread by both sides."""
+    drawn = draw(shape)
+    drawn *= (2 / sum(shape)) ** 0.5
+    return drawn
+
+
+def kaiming_uniform(draw: Draw, shape: Any) -> Any:
+    """Spread by what goes in."""
+    return _within(draw(shape), (6 / shape[1]) ** 0.5)
+
+
+def kaiming_normal(draw: Draw, shape: Any) -> Any:
+    """Spread by what goes in."""
+    drawn = draw(shape)
+    drawn *= (2 / shape[1]) ** 0.5
+    return drawn
+
+
+def orthogonal(draw: Draw, shape: Any) -> Any:
+    """Decompose normal numbers, and give each column the sign that makes it evenly distributed."""
+    rows, columns = shape
+    drawn = draw(shape if rows >= columns else (columns, rows))
+    directions, upper = np.linalg.qr(drawn)
+    directions *= np.sign(np.diagonal(upper))
+    return directions if rows >= columns else directions.T
+
+
+def _within(drawn: Any, bound: float) -> Any:
+    drawn *= 2 * bound
+    drawn -= bound
+    return drawn
+
+
+_INITIALIZER: dict[str, Binding] = {
+    "truncated_normal": Missing("NumPy draws no truncated normal; `scipy.stats.truncnorm` does"),
+    **{
+        function.__name__: composed(
+            function,
+            "draw=dtype, shape=shape",
+            adapt={"dtype": drawing(method)},
+            note=f"numpy.random.Generator.{method}{more}",
+        )
+        for function, method, more in (
+            (xavier_uniform, "random", ", scaled and shifted in place"),
+            (xavier_normal, "standard_normal", ", scaled in place"),
+            (kaiming_uniform, "random", ", scaled and shifted in place"),
+            (kaiming_normal, "standard_normal", ", scaled in place"),
+            (orthogonal, "standard_normal", ", numpy.linalg.qr and the signs of its diagonal"),
+        )
+    },
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_CREATION,
+    **_RANDOM,
+    **_INITIALIZER,
 }

@@ -1,4 +1,4 @@
-"""Images in NumPy: what indexing and arithmetic do in a few functions."""
+"""Images and their colors in NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.call import Binding, Missing, call, composed
+from opperf.child.backends.colors import CHANGES, change
 from opperf.child.backends.pixels import depth_to_space, space_to_depth
+
+# Images in NumPy: what indexing and arithmetic do in a few functions.
 
 RESAMPLED = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
 
@@ -72,7 +75,7 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda made: np.array(made[name], made["data"].dtype).reshape(-1, 1, 1)
 
 
-BINDINGS: dict[str, Binding] = {
+_IMAGE: dict[str, Binding] = {
     "image_to_tensor": composed(
         image_to_tensor, "data", note="numpy.transpose, numpy.ascontiguousarray, a cast and numpy.divide"
     ),
@@ -100,4 +103,20 @@ BINDINGS: dict[str, Binding] = {
         "data, kernel, stride, padding, dilation",
         note="numpy.pad, numpy.lib.stride_tricks.sliding_window_view, a transpose and a reshape",
     ),
+}
+
+
+# Colors in NumPy: a few functions for each.
+
+
+def _like(data: Any, numbers: Any) -> Any:
+    return np.array(numbers, data.dtype)
+
+
+_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_IMAGE,
+    **_COLOR,
 }

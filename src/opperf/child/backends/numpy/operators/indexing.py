@@ -1,4 +1,4 @@
-"""Elements picked or placed in NumPy by index, range or mask."""
+"""Indexing and embeddings in NumPy."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.call import Binding, call, composed
+
+# Elements picked or placed in NumPy by index, range or mask.
 
 
 def scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Any:
@@ -43,7 +45,7 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     return np.stack(np.unravel_index(indices, shape))
 
 
-BINDINGS: dict[str, Binding] = {
+_INDEXING: dict[str, Binding] = {
     "take": TAKE,
     "index_select": TAKE,
     "gather": call("numpy.take_along_axis", "arr=data, indices=indices", "axis=axis"),
@@ -64,4 +66,38 @@ BINDINGS: dict[str, Binding] = {
         adapt={"begin": each_dimension, "end": each_dimension, "step": each_dimension},
         note="indexing with slices, a view",
     ),
+}
+
+
+# Rows looked up by index in NumPy, and indices spread into rows.
+
+
+def one_hot(indices: Any, depth: int, dtype: Any) -> Any:
+    """Return zeros with a one placed for each index; `numpy.eye(depth)[indices]` would make a depth x depth array."""
+    spread = np.zeros((*indices.shape, depth), dtype)
+    np.put_along_axis(spread, indices[..., np.newaxis], 1, axis=-1)
+    return spread
+
+
+def embedding_bag_sum(indices: Any, weight: Any) -> Any:
+    """Return the sum of the rows of each bag."""
+    return np.sum(np.take(weight, indices, axis=0), axis=-2)
+
+
+def embedding_bag_mean(indices: Any, weight: Any) -> Any:
+    """Return the mean of the rows of each bag."""
+    return np.mean(np.take(weight, indices, axis=0), axis=-2)
+
+
+_EMBEDDING: dict[str, Binding] = {
+    "embedding": call("numpy.take", "a=weight, indices=indices", "axis=0"),
+    "one_hot": composed(one_hot, "indices, depth, dtype", note="numpy.zeros and numpy.put_along_axis"),
+    "embedding_bag_sum": composed(embedding_bag_sum, "indices, weight", note="numpy.take and numpy.sum"),
+    "embedding_bag_mean": composed(embedding_bag_mean, "indices, weight", note="numpy.take and numpy.mean"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_INDEXING,
+    **_EMBEDDING,
 }

@@ -1,4 +1,4 @@
-"""Parts of matrices in NumPy; the diagonal is a view."""
+"""Products of matrices, and linear algebra in NumPy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,40 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.call import Binding, Missing, call, composed
+
+# NumPy's products of matrices and vectors; those of floating types are BLAS calls.
+
+
+def linear(data: Any, weight: Any, bias: Any) -> Any:
+    """Return `data @ weight.T + bias`."""
+    product = np.matmul(data, weight.T)
+    return product if bias is None else np.add(product, bias)
+
+
+def transposed(matrix: Any) -> Any:
+    """Return a view with the last two dimensions exchanged; BLAS reads it as it lies."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+PRODUCT = call("numpy.matmul", "x1=lhs, x2=rhs")
+
+_MATMUL: dict[str, Binding] = {
+    "matmul": PRODUCT,
+    "matmul_transposed": call(
+        "numpy.matmul",
+        "x1=lhs, x2=rhs",
+        adapt={"rhs": transposed},
+        note="the right side is a transposed view, made beforehand",
+    ),
+    "batch_matmul": PRODUCT,
+    "linear": composed(linear, "data, weight, bias", note="numpy.matmul with a transposed view, and numpy.add"),
+    "matrix_vector": PRODUCT,
+    "outer": call("numpy.outer", "a=lhs, b=rhs"),
+    "dot": call("numpy.dot", "a=lhs, b=rhs"),
+}
+
+
+# Parts of matrices in NumPy; the diagonal is a view.
 
 NEAR = "of the identity plus the data over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
@@ -27,7 +61,7 @@ def syrk(data: Any) -> Any:
     return np.matmul(data, data.T)
 
 
-BINDINGS: dict[str, Binding] = {
+_LINALG: dict[str, Binding] = {
     "trace": call("numpy.trace", "a=data"),
     "diagonal": call("numpy.diagonal", "a=data", "offset=offset"),
     "triu": call("numpy.triu", "m=data", "k=offset"),
@@ -45,4 +79,10 @@ BINDINGS: dict[str, Binding] = {
     "kron": call("numpy.kron", "a=lhs, b=rhs"),
     "tensordot": call("numpy.tensordot", "lhs, rhs", "axes=axes"),
     "syrk": composed(syrk, "data", note="numpy.matmul with the transposed view, which it recognises"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_MATMUL,
+    **_LINALG,
 }

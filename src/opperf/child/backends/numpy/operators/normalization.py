@@ -1,4 +1,4 @@
-"""Normalizations, which NumPy users write with `numpy.mean`, `numpy.var` and arithmetic."""
+"""Normalization, softmax and dropout in NumPy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.call import Binding, composed
+from opperf.child.backends.numpy.functions import generator
+
+# Normalizations, which NumPy users write with `numpy.mean`, `numpy.var` and arithmetic.
 
 #: How far the running statistics move towards those of a batch.
 MOMENTUM = 0.1
@@ -69,7 +72,7 @@ def _channels(values: Any, data: Any) -> Any:
     return values.reshape((-1,) + (1,) * (data.ndim - 2))
 
 
-BINDINGS: dict[str, Binding] = {
+_NORMALIZATION: dict[str, Binding] = {
     "batch_norm": composed(
         batch_norm, "data, weight, bias, running_mean, running_var, training, epsilon", note=f"{NOTE}; momentum 0.1"
     ),
@@ -80,4 +83,72 @@ BINDINGS: dict[str, Binding] = {
     "l2_normalize": composed(
         l2_normalize, "data, axis, epsilon", note="numpy.linalg.norm, numpy.maximum and numpy.divide"
     ),
+}
+
+
+# Softmax and its kin, in the stable form that NumPy users write. Other families build on it.
+
+
+def softmax(data: Any, axis: int) -> Any:
+    """Return exponentials that sum to one; the second array is reused for the third."""
+    exponentials = np.exp(data - np.max(data, axis=axis, keepdims=True))
+    exponentials /= np.sum(exponentials, axis=axis, keepdims=True)
+    return exponentials
+
+
+def log_softmax(data: Any, axis: int) -> Any:
+    """Return the logarithm of softmax."""
+    shifted = data - np.max(data, axis=axis, keepdims=True)
+    shifted -= np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    return shifted
+
+
+def softmin(data: Any, axis: int) -> Any:
+    """Return the softmax of the negative."""
+    return softmax(np.negative(data), axis)
+
+
+_SOFTMAX: dict[str, Binding] = {
+    "softmax": composed(softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum and arithmetic"),
+    "log_softmax": composed(
+        log_softmax, "data, axis", note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"
+    ),
+    "softmin": composed(softmin, "data, axis", note="numpy.negative, numpy.max, numpy.exp, numpy.sum and arithmetic"),
+}
+
+
+# Dropout, which NumPy users write as a random mask and two products.
+
+
+def dropout(data: Any, chance: tuple[float, np.random.Generator], training: bool | None) -> Any:
+    """Return zeros with the probability `rate`, the rest scaled up; the input itself when not training."""
+    rate, draws = chance
+    if training is False or rate == 0:
+        return data
+    if rate >= 1:
+        return np.zeros_like(data)
+    kept = data * (draws.random(data.shape, dtype=np.float32) >= rate)
+    kept *= 1.0 / (1.0 - rate)
+    return kept
+
+
+def with_generator(rate: float) -> tuple[float, np.random.Generator]:
+    """Return the rate beside a generator, which is made once for a bound call."""
+    return rate, generator()
+
+
+_DROPOUT: dict[str, Binding] = {
+    "dropout": composed(
+        dropout,
+        "data, chance=rate, training=training",
+        adapt={"rate": with_generator},
+        note="numpy.random.Generator.random in float32, numpy.greater_equal and numpy.multiply twice",
+    ),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_NORMALIZATION,
+    **_SOFTMAX,
+    **_DROPOUT,
 }

@@ -1,12 +1,15 @@
-"""One step of recurrent networks in NumPy, composed; a sequence would be a loop in Python."""
+"""Recurrent layers, sequences of unequal length, and segments in NumPy."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, composed
+from opperf.child.backends.call import Binding, Missing, call, composed
+
+# One step of recurrent networks in NumPy, composed; a sequence would be a loop in Python.
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -47,7 +50,7 @@ WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
 CELL = "two numpy.matmul and the functions of the gates"
 LOOP = Missing("NumPy has no recurrent layers; a loop over steps would measure Python")
 
-BINDINGS: dict[str, Binding] = {
+_RECURRENT: dict[str, Binding] = {
     **{
         function.__name__: composed(function, f"data, {states}, {WEIGHTS}", note=CELL)
         for function, states in (
@@ -61,4 +64,102 @@ BINDINGS: dict[str, Binding] = {
     "lstm": LOOP,
     "gru": LOOP,
     "bidirectional_lstm": LOOP,
+}
+
+
+# Sequences of unequal length in NumPy: places made of the lengths, then one function.
+
+
+def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
+    """Return the data with what lies beyond the lengths filled."""
+    within = np.arange(data.shape[0])[:, None] < lengths
+    return np.where(within[..., None], data, value)
+
+
+def sequence_reverse(data: Any, lengths: Any) -> Any:
+    """Return each sequence in reverse order."""
+    places = np.arange(data.shape[0])[:, None]
+    places = np.where(places < lengths, lengths - 1 - places, places)
+    return data[places, np.arange(data.shape[1])]
+
+
+def sequence_last(data: Any, lengths: Any) -> Any:
+    """Return the last row of each sequence."""
+    return data[lengths - 1, np.arange(data.shape[1])]
+
+
+_SEQUENCE: dict[str, Binding] = {
+    "sequence_mask": composed(sequence_mask, "data, lengths, value", note="numpy.arange, a comparison and numpy.where"),
+    "sequence_reverse": composed(
+        sequence_reverse, "data, lengths", note="numpy.arange, numpy.where, and indexing with two arrays"
+    ),
+    "sequence_last": composed(sequence_last, "data, lengths", note="numpy.arange, and indexing with two arrays"),
+}
+
+
+# Sums, means, greatest and counts by index in NumPy.
+
+
+def segment_sum(data: Any, segments: Any, count: int) -> Any:
+    """Return the sums, on zeros."""
+    result = np.zeros((count, *data.shape[1:]), data.dtype)
+    np.add.at(result, segments, data)
+    return result
+
+
+def segment_mean(data: Any, segments: Any, count: int) -> Any:
+    """Return the sums over the counts."""
+    counts = np.maximum(np.bincount(segments, minlength=count), 1)
+    return segment_sum(data, segments, count) / counts[:, np.newaxis].astype(data.dtype)
+
+
+def segment_max(data: Any, segments: Any, count: int) -> Any:
+    """Return the greatest, on minus infinity."""
+    result = np.full((count, *data.shape[1:]), -np.inf, data.dtype)
+    np.maximum.at(result, segments, data)
+    return result
+
+
+def index_add(data: Any, indices: Any, updates: Any) -> Any:
+    """Return a copy with each row of the updates added at its index."""
+    result = np.copy(data)
+    np.add.at(result, indices, updates)
+    return result
+
+
+def scatter_reduce_amax(data: Any, indices: Any, updates: Any, axis: int) -> Any:
+    """Return the greatest of the data and each update at its index along the axis."""
+    places = list(np.indices(indices.shape, sparse=True))
+    places[axis] = indices
+    result = np.copy(data)
+    np.maximum.at(result, tuple(places), updates)
+    return result
+
+
+def _range(made: Mapping[str, Any]) -> tuple[float, float]:
+    return float(made["low"]), float(made["high"])
+
+
+SEGMENTED = "data, segments, count"
+
+_SEGMENT: dict[str, Binding] = {
+    "segment_sum": composed(segment_sum, SEGMENTED, note="numpy.zeros and numpy.add.at"),
+    "segment_mean": composed(
+        segment_mean, SEGMENTED, note="numpy.zeros, numpy.add.at, numpy.bincount, numpy.maximum and numpy.divide"
+    ),
+    "segment_max": composed(segment_max, SEGMENTED, note="numpy.full and numpy.maximum.at"),
+    "index_add": composed(index_add, "data, indices, updates", note="numpy.copy and numpy.add.at"),
+    "scatter_reduce_amax": composed(
+        scatter_reduce_amax, "data, indices, updates, axis", note="numpy.copy, numpy.indices and numpy.maximum.at"
+    ),
+    "bincount": call("numpy.bincount", "x=data", "minlength=count"),
+    "histogram": call("numpy.histogram", "a=data", "bins=bins, range=range", derive={"range": _range}),
+    "searchsorted": call("numpy.searchsorted", "a=data, v=values", adapt={"data": np.sort}),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_RECURRENT,
+    **_SEQUENCE,
+    **_SEGMENT,
 }

@@ -1,4 +1,4 @@
-"""NumPy's folds along axes, and running sums."""
+"""Reductions, sorting, and scores of predictions in NumPy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.call import Binding, call, composed
+from opperf.domain.backend import Unsupported
+
+# NumPy's folds along axes, and running sums.
 
 FOLDED = "axis=axis, keepdims=keepdims"
 
@@ -21,7 +24,7 @@ def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
     return folded if keepdims else np.squeeze(folded, axis=axis)
 
 
-BINDINGS: dict[str, Binding] = {
+_REDUCTION: dict[str, Binding] = {
     **{
         name: call(f"numpy.{name}", "a=data", FOLDED)
         for name in ("sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "all", "any", "nansum", "nanprod")
@@ -33,4 +36,118 @@ BINDINGS: dict[str, Binding] = {
     ),
     "cumsum": call("numpy.cumsum", "a=data", "axis=axis"),
     "cumprod": call("numpy.cumprod", "a=data", "axis=axis"),
+}
+
+
+# Sorting and selecting in NumPy, which knows the ascending order only.
+
+
+def ascending(descending: bool) -> bool:
+    """Refuse the other order: a second pass over the result would stand in the time as if it were sorting."""
+    if descending:
+        raise Unsupported(
+            "NumPy sorts in ascending order only", slug="no_such_attribute", hint="leave out `descending`, and flip"
+        )
+    return descending
+
+
+def topk(data: Any, k: int, axis: int, largest: bool | None) -> Any:
+    """Return the `k` largest (or smallest) values in order, and their indices."""
+    size = data.shape[axis]
+    if largest is False:
+        chosen = _part(np.argpartition(data, k - 1, axis=axis), axis, slice(0, k))
+    else:
+        chosen = _part(np.argpartition(data, size - k, axis=axis), axis, slice(size - k, size))
+    values = np.take_along_axis(data, chosen, axis)
+    order = np.argsort(values, axis=axis)
+    if largest is not False:
+        order = np.flip(order, axis)
+    return np.take_along_axis(values, order, axis), np.take_along_axis(chosen, order, axis)
+
+
+def _part(data: Any, axis: int, part: slice) -> Any:
+    return data[(slice(None),) * (axis % data.ndim) + (part,)]
+
+
+_SORTING: dict[str, Binding] = {
+    "sort": call("numpy.sort", "a=data", "axis=axis", adapt={"descending": ascending}),
+    "argsort": call("numpy.argsort", "a=data", "axis=axis", adapt={"descending": ascending}),
+    "topk": composed(
+        topk, "data, k, axis, largest", note="numpy.argpartition, numpy.argsort, numpy.flip and numpy.take_along_axis"
+    ),
+}
+
+
+# Scores in NumPy, which has none: a few functions for each.
+
+
+def accuracy(data: Any, labels: Any) -> Any:
+    """Compare the best class with the label."""
+    return np.mean(np.argmax(data, 1) == labels)
+
+
+def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
+    """Look for the label among the best classes, which stand last."""
+    best = np.argpartition(data, -k, 1)[:, -k:]
+    return np.mean(np.any(best == labels[:, None], 1))
+
+
+def f1_score(data: Any, labels: Any) -> Any:
+    """Count what is found, what should be, and both."""
+    found, wanted = np.argmax(data, 1) == 1, labels == 1
+    return 2 * np.sum(found & wanted) / (np.sum(found) + np.sum(wanted))
+
+
+def mean_absolute_error(data: Any, labels: Any) -> Any:
+    """Average absolute differences."""
+    return np.mean(np.abs(data - labels))
+
+
+def mean_squared_error(data: Any, labels: Any) -> Any:
+    """Average squares of differences."""
+    return np.mean(np.square(data - labels))
+
+
+def root_mean_squared_error(data: Any, labels: Any) -> Any:
+    """Take the root of the average."""
+    return np.sqrt(mean_squared_error(data, labels))
+
+
+def negative_log_likelihood(data: Any, labels: Any) -> Any:
+    """Pick the probability of each label."""
+    return -np.mean(np.log(np.take_along_axis(data, labels[:, None], 1)))
+
+
+def perplexity(data: Any, labels: Any) -> Any:
+    """Raise e to the power of the likelihood."""
+    return np.exp(negative_log_likelihood(data, labels))
+
+
+def pearson_correlation(data: Any, labels: Any) -> Any:
+    """Take one element of the matrix of correlations."""
+    return np.corrcoef(data.ravel(), labels.ravel())[0, 1]
+
+
+PICKED = "numpy.take_along_axis, numpy.log and numpy.mean"
+
+_SCORE: dict[str, Binding] = {
+    function.__name__: composed(function, arguments, note=f"{note}, composed")
+    for function, arguments, note in (
+        (accuracy, "data, labels", "numpy.argmax, a comparison and numpy.mean"),
+        (top_k_accuracy, "data, labels, k", "numpy.argpartition, a comparison, numpy.any and numpy.mean"),
+        (f1_score, "data, labels", "numpy.argmax, comparisons and sums"),
+        (mean_absolute_error, "data, labels", "numpy.abs of a difference and numpy.mean"),
+        (mean_squared_error, "data, labels", "numpy.square of a difference and numpy.mean"),
+        (root_mean_squared_error, "data, labels", "numpy.square of a difference, numpy.mean and numpy.sqrt"),
+        (negative_log_likelihood, "data, labels", PICKED),
+        (perplexity, "data, labels", f"{PICKED}, and numpy.exp"),
+        (pearson_correlation, "data, labels", "numpy.corrcoef"),
+    )
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_REDUCTION,
+    **_SORTING,
+    **_SCORE,
 }

@@ -1,10 +1,17 @@
-"""PyTorch's tensors of known values."""
+"""Creation of arrays: constants, random numbers and initial weights in PyTorch."""
 
 from __future__ import annotations
 
-from opperf.child.backends.call import Binding, call
+from collections.abc import Callable, Sequence
+from typing import Any
 
-BINDINGS: dict[str, Binding] = {
+import torch
+
+from opperf.child.backends.call import Binding, Call, call, composed
+
+# PyTorch's tensors of known values.
+
+_CREATION: dict[str, Binding] = {
     "zeros": call("torch.zeros", "shape", "dtype=dtype"),
     "ones": call("torch.ones", "shape", "dtype=dtype"),
     "full": call("torch.full", "size=shape, fill_value=value", "dtype=dtype"),
@@ -14,4 +21,94 @@ BINDINGS: dict[str, Binding] = {
     "arange": call("torch.arange", "start=start, end=stop, step=step", "dtype=dtype"),
     "linspace": call("torch.linspace", "start=start, end=stop, steps=count", "dtype=dtype"),
     "eye": call("torch.eye", "n=rows, m=columns", "dtype=dtype"),
+}
+
+
+# PyTorch's random numbers. Its own functions with bounds or a probability as numbers fill a tensor that exists.
+
+
+def uniform(shape: Sequence[int], low: float, high: float, **keywords: Any) -> Any:
+    """Return a new tensor filled in place; `torch.rand` knows no bounds."""
+    return torch.empty(shape, **keywords).uniform_(low, high)
+
+
+def bernoulli(shape: Sequence[int], probability: float, **keywords: Any) -> Any:
+    """Return a new tensor filled in place; `torch.bernoulli` wants a tensor of probabilities."""
+    return torch.empty(shape, **keywords).bernoulli_(probability)
+
+
+def poisson(shape: Sequence[int], rate: float, **keywords: Any) -> Any:
+    """Return counts; the rates are a tensor."""
+    return torch.poisson(torch.full(shape, rate, **keywords))
+
+
+def exponential(shape: Sequence[int], scale: float, **keywords: Any) -> Any:
+    """Return a new tensor filled in place; PyTorch takes one over the scale."""
+    return torch.empty(shape, **keywords).exponential_(1 / scale)
+
+
+def gamma(shape: Sequence[int], alpha: float, scale: float, **keywords: Any) -> Any:
+    """Return scaled numbers, as `torch.distributions` draws them."""
+    return torch._standard_gamma(torch.full(shape, alpha, **keywords)).mul_(scale)
+
+
+def negative_binomial(shape: Sequence[int], successes: int, probability: float, **keywords: Any) -> Any:
+    """Return counts whose rates are drawn themselves."""
+    return torch.poisson(gamma(shape, successes, (1 - probability) / probability, **keywords))
+
+
+def shuffle(data: Any) -> Any:
+    """Return the rows in an order that is drawn."""
+    return data[torch.randperm(len(data), device=data.device)]
+
+
+_RANDOM: dict[str, Binding] = {
+    "random_uniform": composed(uniform, "shape, low, high", "dtype=dtype", note="torch.empty and uniform_"),
+    "random_normal": call("torch.normal", "mean=mean, std=std, size=shape", "dtype=dtype"),
+    "random_integers": call("torch.randint", "low=low, high=high, size=shape", "dtype=dtype"),
+    "random_bernoulli": composed(bernoulli, "shape, probability", "dtype=dtype", note="torch.empty and bernoulli_"),
+    "random_poisson": composed(poisson, "shape, rate", "dtype=dtype", note="torch.full and torch.poisson"),
+    "random_exponential": composed(exponential, "shape, scale", "dtype=dtype", note="torch.empty and exponential_"),
+    "random_gamma": composed(
+        gamma, "shape, alpha, scale", "dtype=dtype", note="torch.full, torch._standard_gamma and a product"
+    ),
+    "random_negative_binomial": composed(
+        negative_binomial,
+        "shape, successes, probability",
+        "dtype=dtype",
+        note="torch.full, torch._standard_gamma, a product and torch.poisson",
+    ),
+    "random_categorical": call("torch.multinomial", "input=data, num_samples=count", "replacement=True"),
+    "shuffle": composed(shuffle, "data", note="torch.randperm and indexing"),
+}
+
+
+# Weights in PyTorch: a new tensor, filled in place by a function of `torch.nn.init`.
+
+
+def _filled(name: str, own: str, more: str = "", **settings: Any) -> Call:
+    fill: Callable[..., Any] = getattr(torch.nn.init, own)
+
+    def initializer(shape: Any, *, std: float | None = None, **keywords: Any) -> Any:
+        given = settings if std is None else {"std": std, "a": -2 * std, "b": 2 * std}
+        return fill(torch.empty(shape, **keywords), **given)
+
+    initializer.__name__ = name
+    return composed(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")
+
+
+_INITIALIZER: dict[str, Binding] = {
+    "xavier_uniform": _filled("xavier_uniform", "xavier_uniform_"),
+    "xavier_normal": _filled("xavier_normal", "xavier_normal_"),
+    "kaiming_uniform": _filled("kaiming_uniform", "kaiming_uniform_", nonlinearity="relu"),
+    "kaiming_normal": _filled("kaiming_normal", "kaiming_normal_", nonlinearity="relu"),
+    "truncated_normal": _filled("truncated_normal", "trunc_normal_", ", std=std"),
+    "orthogonal": _filled("orthogonal", "orthogonal_"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_CREATION,
+    **_RANDOM,
+    **_INITIALIZER,
 }

@@ -1,4 +1,4 @@
-"""Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose."""
+"""Images and their colors in PyTorch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 import torch
 
 from opperf.child.backends.call import Binding, Call, call, composed, parameters
+from opperf.child.backends.colors import CHANGES, change
+
+# Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose.
 
 
 def image_to_tensor(data: Any) -> Any:
@@ -53,7 +56,7 @@ def space_to_depth(data: Any, factor: int) -> Any:
     return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
-BINDINGS: dict[str, Binding] = {
+_IMAGE: dict[str, Binding] = {
     "image_to_tensor": composed(
         image_to_tensor, "data", note="torch.permute, torch.Tensor.contiguous, a cast and a division"
     ),
@@ -89,4 +92,20 @@ BINDINGS: dict[str, Binding] = {
         "input=data, kernel_size=kernel",
         "stride=stride, padding=padding, dilation=dilation",
     ),
+}
+
+
+# Colors in PyTorch: a few functions for each.
+
+
+def _like(data: Any, numbers: Any) -> Any:
+    return torch.tensor(numbers, dtype=data.dtype, device=data.device)
+
+
+_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_IMAGE,
+    **_COLOR,
 }

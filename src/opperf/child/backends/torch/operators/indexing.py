@@ -1,4 +1,4 @@
-"""PyTorch's picking and placing of elements."""
+"""Indexing and embeddings in PyTorch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import torch
 
 from opperf.child.backends.call import Binding, Call, call, composed, parameters
+
+# PyTorch's picking and placing of elements.
 
 
 def take(data: Any, indices: Any, axis: int | None) -> Any:
@@ -50,7 +52,7 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     return torch.stack(torch.unravel_index(indices, shape))
 
 
-BINDINGS: dict[str, Binding] = {
+_INDEXING: dict[str, Binding] = {
     "take": composed(take, "data, indices, axis", note="torch.index_select and reshape, or torch.take without an axis"),
     "index_select": call("torch.index_select", "input=data, dim=axis, index=indices"),
     "gather": call("torch.gather", "input=data, dim=axis, index=indices"),
@@ -78,4 +80,30 @@ BINDINGS: dict[str, Binding] = {
         function=torch.Tensor.__getitem__,
         derive={"slices": slices},
     ),
+}
+
+
+# PyTorch's lookup of rows, and one-hot rows.
+
+
+def one_hot(indices: Any, depth: int, dtype: Any) -> Any:
+    """Return one-hot rows of a dtype; PyTorch makes them of whole numbers only."""
+    return torch.nn.functional.one_hot(indices, depth).to(dtype)
+
+
+_EMBEDDING: dict[str, Binding] = {
+    "embedding": call("torch.nn.functional.embedding", "input=indices, weight=weight"),
+    "one_hot": composed(one_hot, "indices, depth, dtype", note="torch.nn.functional.one_hot, then cast to the dtype"),
+    **{
+        f"embedding_bag_{mode}": call(
+            "torch.nn.functional.embedding_bag", "input=indices, weight=weight", f"mode='{mode}'"
+        )
+        for mode in ("sum", "mean")
+    },
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_INDEXING,
+    **_EMBEDDING,
 }

@@ -1,4 +1,4 @@
-"""PyTorch's normalizations."""
+"""Normalization, softmax and dropout in PyTorch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from opperf.child.backends.call import Binding, call
+
+# PyTorch's normalizations.
 
 
 def weight_shape(arguments: Mapping[str, Any]) -> Any:
@@ -18,7 +20,7 @@ def training(arguments: Mapping[str, Any]) -> Any:
     return arguments.get("training", True)
 
 
-BINDINGS: dict[str, Binding] = {
+_NORMALIZATION: dict[str, Binding] = {
     "batch_norm": call(
         "torch.nn.functional.batch_norm",
         "input=data, running_mean=running_mean, running_var=running_var",
@@ -42,4 +44,26 @@ BINDINGS: dict[str, Binding] = {
     ),
     "instance_norm": call("torch.nn.functional.instance_norm", "input=data", "weight=weight, bias=bias, eps=epsilon"),
     "l2_normalize": call("torch.nn.functional.normalize", "input=data", "dim=axis, eps=epsilon"),
+}
+
+
+# PyTorch's softmax and its kin.
+
+_SOFTMAX: dict[str, Binding] = {
+    name: call(f"torch.nn.functional.{name}", "input=data", "dim=axis", also=(f"torch.{name}", f"torch.Tensor.{name}"))
+    for name in ("softmax", "log_softmax", "softmin")
+}
+
+
+# PyTorch's dropout.
+
+_DROPOUT: dict[str, Binding] = {
+    "dropout": call("torch.nn.functional.dropout", "input=data", "p=rate, training=training"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_NORMALIZATION,
+    **_SOFTMAX,
+    **_DROPOUT,
 }

@@ -1,11 +1,16 @@
-"""PyTorch's recurrent networks: the functions that its modules call, with their weights in a list."""
+"""Recurrent layers, sequences of unequal length, and segments in PyTorch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from opperf.child.backends.call import Binding, Call, call
+import torch
+
+from opperf.child.backends.call import Binding, Call, call, composed
+from opperf.child.backends.torch.functions import elsewhere
+
+# PyTorch's recurrent networks: the functions that its modules call, with their weights in a list.
 
 NAMES = ("weight_input", "weight_hidden", "bias_input", "bias_hidden")
 WEIGHTS = "w_ih=weight_input, w_hh=weight_hidden, b_ih=bias_input, b_hh=bias_hidden"
@@ -29,7 +34,7 @@ def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:
     return call(path, f"data, {state}, weights, {settings}", derive=derive)
 
 
-BINDINGS: dict[str, Binding] = {
+_RECURRENT: dict[str, Binding] = {
     **{
         name: call(f"torch.{name}", f"input=data, hx=hidden, {WEIGHTS}")
         for name in ("rnn_tanh_cell", "rnn_relu_cell", "gru_cell")
@@ -39,4 +44,84 @@ BINDINGS: dict[str, Binding] = {
     "lstm": _layer("torch.lstm", "states"),
     "gru": _layer("torch.gru", "hidden"),
     "bidirectional_lstm": _layer("torch.lstm", "states", both_ways=True),
+}
+
+
+# Sequences of unequal length in PyTorch: places made of the lengths, then one function.
+
+
+def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
+    """Return the data with what lies beyond the lengths filled."""
+    beyond = torch.arange(data.shape[0], device=data.device)[:, None] >= lengths
+    return data.masked_fill(beyond[..., None], value)
+
+
+def sequence_reverse(data: Any, lengths: Any) -> Any:
+    """Return each sequence in reverse order."""
+    places = torch.arange(data.shape[0], device=data.device)[:, None]
+    places = torch.where(places < lengths, lengths - 1 - places, places)
+    return data[places, torch.arange(data.shape[1], device=data.device)]
+
+
+def sequence_last(data: Any, lengths: Any) -> Any:
+    """Return the last row of each sequence."""
+    return data[lengths - 1, torch.arange(data.shape[1], device=data.device)]
+
+
+_SEQUENCE: dict[str, Binding] = {
+    "sequence_mask": composed(
+        sequence_mask, "data, lengths, value", note="torch.arange, a comparison and torch.masked_fill"
+    ),
+    "sequence_reverse": composed(
+        sequence_reverse, "data, lengths", note="torch.arange, torch.where, and indexing with two tensors"
+    ),
+    "sequence_last": composed(sequence_last, "data, lengths", note="torch.arange, and indexing with two tensors"),
+}
+
+
+# PyTorch's sums, means, greatest and counts by index.
+
+
+def segment_sum(data: Any, segments: Any, count: int) -> Any:
+    """Return the sums, on zeros; `torch.segment_reduce` wants rows that are sorted."""
+    return data.new_zeros(count, data.shape[1]).index_add(0, segments, data)
+
+
+def segment_mean(data: Any, segments: Any, count: int) -> Any:
+    """Return the sums over the counts."""
+    counts = torch.bincount(segments, minlength=count).clamp(min=1)
+    return segment_sum(data, segments, count) / counts[:, None]
+
+
+def segment_max(data: Any, segments: Any, count: int) -> Any:
+    """Return the greatest, on minus infinity."""
+    places = segments[:, None].expand_as(data)
+    lowest = data.new_full((count, data.shape[1]), float("-inf"))
+    return lowest.scatter_reduce(0, places, data, reduce="amax")
+
+
+SEGMENTED = "data, segments, count"
+
+_SEGMENT: dict[str, Binding] = {
+    "segment_sum": composed(segment_sum, SEGMENTED, note="zeros and torch.Tensor.index_add"),
+    "segment_mean": composed(
+        segment_mean, SEGMENTED, note="zeros, torch.Tensor.index_add, torch.bincount, a clamp and a division"
+    ),
+    "segment_max": composed(segment_max, SEGMENTED, note="minus infinity everywhere, and torch.Tensor.scatter_reduce"),
+    "index_add": call("torch.index_add", "input=data, dim=0, index=indices, source=updates"),
+    "scatter_reduce_amax": call(
+        "torch.scatter_reduce", "input=data, dim=axis, index=indices, src=updates", "reduce='amax'"
+    ),
+    "bincount": call("torch.bincount", "input=data", "minlength=count", also=elsewhere("bincount")),
+    "histogram": call("torch.histc", "input=data", "bins=bins, min=low, max=high", note="the counts are floats"),
+    "searchsorted": call(
+        "torch.searchsorted", "sorted_sequence=data, input=values", adapt={"data": lambda data: data.sort().values}
+    ),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_RECURRENT,
+    **_SEQUENCE,
+    **_SEGMENT,
 }

@@ -1,0 +1,135 @@
+"""Elementwise operators of one, two and three arrays, with broadcasting, and in place in JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from opperf.child.backends.blends import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.call import Binding, Missing, call, composed
+
+# JAX's functions of one array, element by element: NumPy's names, and those of `jax.lax` that do the same.
+
+
+def rcbrt(data: Any) -> Any:
+    """Return one over the cube root."""
+    return jnp.reciprocal(jnp.cbrt(data))
+
+
+def frac(data: Any) -> Any:
+    """Return the part behind the point."""
+    return data - jnp.trunc(data)
+
+
+#: The names in `jax.lax`, where it has the function. Its `round` rounds halves away from zero.
+LAX = {
+    "abs": "abs", "negative": "neg", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log1p": "log1p",
+    "sqrt": "sqrt", "cbrt": "cbrt", "square": "square", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin",
+    "arccos": "acos", "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "sign": "sign", "floor": "floor", "ceil": "ceil", "isfinite": "is_finite",
+    "logical_not": "bitwise_not", "bitwise_not": "bitwise_not",
+}  # fmt: skip
+
+_ELEMENTWISE_UNARY: dict[str, Binding] = {
+    **{name: call(f"jax.numpy.{name}", "data", also=(f"jax.lax.{own}",)) for name, own in LAX.items()},
+    **{
+        name: call(f"jax.numpy.{name}", "data")
+        for name in (
+            "log2",
+            "log10",
+            "reciprocal",
+            "round",
+            "trunc",
+            "isnan",
+            "isinf",
+            "degrees",
+            "radians",
+            "nan_to_num",
+            "signbit",
+        )
+    },
+    "rsqrt": call("jax.lax.rsqrt", "x=data"),
+    "rcbrt": composed(rcbrt, "data", note="jax.numpy.cbrt and jax.numpy.reciprocal"),
+    "erf": call("jax.scipy.special.erf", "x=data", also=("jax.lax.erf",)),
+    "clip": call("jax.numpy.clip", "arr=data, min=minimum, max=maximum"),
+    "erfinv": call("jax.scipy.special.erfinv", "y=data", also=("jax.lax.erf_inv",)),
+    "gammaln": call("jax.scipy.special.gammaln", "x=data", also=("jax.lax.lgamma",)),
+    "digamma": call("jax.scipy.special.digamma", "x=data", also=("jax.lax.digamma",)),
+    "frac": composed(frac, "data", note="jax.numpy.trunc and a difference"),
+}
+
+
+# JAX's functions of two arrays, element by element: NumPy's names, and those of `jax.lax` that do the same.
+
+#: The names in `jax.lax`, where it has the function. Its `rem` has the sign of the dividend.
+LAX_BINARY = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "power": "pow", "maximum": "max",
+    "minimum": "min", "arctan2": "atan2", "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge",
+    "less": "lt", "less_equal": "le", "logical_and": "bitwise_and", "logical_or": "bitwise_or",
+    "logical_xor": "bitwise_xor",
+}  # fmt: skip
+
+_ELEMENTWISE_BINARY: dict[str, Binding] = {
+    **{name: call(f"jax.numpy.{name}", "lhs, rhs", also=(f"jax.lax.{own}",)) for name, own in LAX_BINARY.items()},
+    **{
+        name: call(f"jax.numpy.{name}", "lhs, rhs")
+        for name in (
+            "floor_divide",
+            "remainder",
+            "hypot",
+            "logaddexp",
+            "fmod",
+            "copysign",
+            "heaviside",
+            "isclose",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "left_shift",
+            "right_shift",
+        )
+    },
+}
+
+
+# Functions of three arrays, element by element, which users of JAX write with arithmetic.
+
+_ELEMENTWISE_TERNARY: dict[str, Binding] = {"lerp": LERP, "addcmul": ADDCMUL, "addcdiv": ADDCDIV}
+
+
+# JAX's functions of two arrays broadcast like NumPy's, so they are those of `elementwise_binary`.
+
+_BROADCAST: dict[str, Binding] = {
+    **{
+        f"broadcast_{name}": call(f"jax.numpy.{name}", "lhs, rhs")
+        for name in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "greater")
+    },
+    "broadcast_to": call("jax.numpy.broadcast_to", "data, shape"),
+}
+
+
+# Nothing is done in place in JAX: its arrays never change.
+
+UNCHANGED = Missing("arrays of JAX never change; XLA reuses the memory of donated ones, inside a program of the user's")
+
+_INPLACE: dict[str, Binding] = {
+    "add_inplace": UNCHANGED,
+    "subtract_inplace": UNCHANGED,
+    "multiply_inplace": UNCHANGED,
+    "divide_inplace": UNCHANGED,
+    "remainder_inplace": UNCHANGED,
+    "copy_to": UNCHANGED,
+    "relu_inplace": UNCHANGED,
+    "clip_inplace": UNCHANGED,
+    "set_item": UNCHANGED,
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_ELEMENTWISE_UNARY,
+    **_ELEMENTWISE_BINARY,
+    **_ELEMENTWISE_TERNARY,
+    **_BROADCAST,
+    **_INPLACE,
+}

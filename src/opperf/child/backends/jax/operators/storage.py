@@ -1,0 +1,123 @@
+"""Sparse and quantized arrays in JAX."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax.numpy as jnp
+from jax.experimental.sparse import BCOO, BCSR, sparsify
+
+from opperf.child.backends.call import Binding, Missing, call, composed
+
+# Sparse matrices in JAX (`jax.experimental.sparse`): compressed rows (BCSR), and coordinates (BCOO).
+#
+# A program must know the size of its results, so a result has room for every element that might be stored.
+
+PAIRS = Missing(
+    "JAX gives a product of two sparse arrays room for each pair of stored elements, the square of their number"
+)
+
+
+def to_csr(data: Any, room: int) -> Any:
+    """Return a matrix stored as compressed rows, with room for so many elements."""
+    return BCSR.fromdense(data, nse=room)
+
+
+def csr_to_dense(data: Any) -> Any:
+    """Return a matrix with its zeros written out."""
+    return data.todense()
+
+
+def csr_matmul_transposed(lhs: Any, rhs: Any) -> Any:
+    """Return the product of the transpose and a dense matrix."""
+    return lhs.T @ rhs
+
+
+def csr_square(data: Any) -> Any:
+    """Return the square of what is stored, where it is stored."""
+    return BCSR((jnp.square(data.data), data.indices, data.indptr), shape=data.shape)
+
+
+def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what makes an array of coordinates from whole rows and their places."""
+
+    def make(made: Mapping[str, Any]) -> Any:
+        shape = (made["count"], *made[values].shape[1:])
+        return BCOO((made[values], made[rows][:, None]), shape=shape, indices_sorted=True, unique_indices=True)
+
+    return make
+
+
+def _room(made: Mapping[str, Any]) -> int:
+    return int(jnp.count_nonzero(made["data"]))
+
+
+COORDINATES = {"lhs": BCOO.fromdense, "rhs": BCOO.fromdense}
+ROWS = {"stored": rows_of("values", "rows")}
+SUM = "the stored elements of both one after the other, none of them added up"
+
+_SPARSE: dict[str, Binding] = {
+    "to_csr": composed(to_csr, "data, room", derive={"room": _room}, note="jax.experimental.sparse.BCSR.fromdense"),
+    "csr_to_dense": composed(
+        csr_to_dense, "data", adapt={"data": BCSR.fromdense}, note="jax.experimental.sparse.BCSR.todense"
+    ),
+    "csr_matmul": composed(
+        operator.matmul, "lhs, rhs", adapt={"lhs": BCSR.fromdense}, note="`lhs @ rhs` of jax.experimental.sparse.BCSR"
+    ),
+    "csr_matmul_transposed": composed(
+        csr_matmul_transposed,
+        "lhs, rhs",
+        adapt={"lhs": BCOO.fromdense},
+        note="`lhs.T @ rhs` of jax.experimental.sparse.BCOO; BCSR has no transpose",
+    ),
+    "csr_add": composed(
+        sparsify(jnp.add), "lhs, rhs", adapt=COORDINATES, note=f"jax.experimental.sparse.sparsify(jax.numpy.add): {SUM}"
+    ),
+    "csr_multiply": PAIRS,
+    "csr_square": composed(
+        csr_square, "data", adapt={"data": BCSR.fromdense}, note="jax.numpy.square of what BCSR stores"
+    ),
+    "row_sparse_to_dense": composed(
+        csr_to_dense, "stored", derive=ROWS, note="jax.experimental.sparse.BCOO.todense, of whole rows"
+    ),
+    "row_sparse_add": composed(
+        sparsify(jnp.add),
+        "stored, more",
+        derive={**ROWS, "more": rows_of("other_values", "other_rows")},
+        note=f"jax.experimental.sparse.sparsify(jax.numpy.add): {SUM}",
+    ),
+    "row_sparse_retain": Missing("how many rows are kept depends on values, and a program of JAX must know it before"),
+    "row_sparse_matmul": PAIRS,
+}
+
+
+# Eight bits in JAX: arithmetic to and fro, and a product that says what it is summed in.
+
+
+def quantize_int8(data: Any, scale: float, zero_point: int) -> Any:
+    """Return the nearest numbers of eight bits."""
+    return jnp.clip(jnp.round(data / scale) + zero_point, -128, 127).astype(jnp.int8)
+
+
+def dequantize_int8(data: Any, scale: float, zero_point: int) -> Any:
+    """Return what eight bits stand for."""
+    return (data.astype(jnp.float32) - zero_point) * scale
+
+
+ARGUMENTS = "data, scale, zero_point"
+
+_QUANTIZED: dict[str, Binding] = {
+    "quantize_int8": composed(
+        quantize_int8, ARGUMENTS, note="a division, jax.numpy.round, a sum, jax.numpy.clip and a cast; ties go to even"
+    ),
+    "dequantize_int8": composed(dequantize_int8, ARGUMENTS, note="a cast, a difference and a product"),
+    "int8_matmul": call("jax.numpy.matmul", "lhs, rhs", "preferred_element_type='int32'"),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_SPARSE,
+    **_QUANTIZED,
+}

@@ -1,9 +1,0 @@
-"""PyTorch's Fourier transforms."""
-
-from __future__ import annotations
-
-from opperf.child.backends.call import Binding, call
-
-BINDINGS: dict[str, Binding] = {
-    name: call(f"torch.fft.{name}", "input=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
-}

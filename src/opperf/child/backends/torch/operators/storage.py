@@ -1,0 +1,106 @@
+"""Sparse and quantized arrays in PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from opperf.child.backends.call import Adapt, Binding, Missing, call, composed
+
+# Sparse matrices in PyTorch: compressed rows, and coordinates of whole rows for row-sparse ones.
+
+
+def csr(data: Any) -> Any:
+    """Return a matrix stored as compressed rows."""
+    return data.to_sparse_csr()
+
+
+def csr_transposed(data: Any) -> Any:
+    """Return the transpose of a matrix stored as compressed rows: a view of it, as compressed columns."""
+    return data.to_sparse_csr().t()
+
+
+def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what makes a tensor of coordinates from whole rows and their places."""
+
+    def make(made: Mapping[str, Any]) -> Any:
+        shape = (made["count"], *made[values].shape[1:])
+        return torch.sparse_coo_tensor(made[rows].unsqueeze(0), made[values], shape, is_coalesced=True)
+
+    return make
+
+
+def row_sparse_retain(data: Any, kept: Any) -> Any:
+    """Return those of the rows that are kept, in their places."""
+    places = data.indices()
+    chosen = torch.isin(places[0], kept)
+    return torch.sparse_coo_tensor(places[:, chosen], data.values()[chosen], data.shape, is_coalesced=True)
+
+
+def csr_square(data: Any) -> Any:
+    """Multiply what is stored by itself."""
+    return data * data
+
+
+LEFT: Mapping[str, Adapt] = {"lhs": csr}
+BOTH: Mapping[str, Adapt] = {"lhs": csr, "rhs": csr}
+DATA: Mapping[str, Adapt] = {"data": csr}
+ROWS = {"stored": rows_of("values", "rows")}
+
+_SPARSE: dict[str, Binding] = {
+    "to_csr": call("torch.Tensor.to_sparse_csr", "self=data"),
+    "csr_to_dense": call("torch.Tensor.to_dense", "self=data", adapt=DATA),
+    "csr_matmul": call("torch.sparse.mm", "lhs, rhs", adapt=LEFT),
+    "csr_matmul_transposed": call(
+        "torch.sparse.mm", "lhs, rhs", adapt={"lhs": csr_transposed}, note="the transpose is a view, made before"
+    ),
+    "csr_add": call("torch.add", "input=lhs, other=rhs", adapt=BOTH),
+    "csr_multiply": call("torch.mul", "input=lhs, other=rhs", adapt=BOTH),
+    "csr_square": composed(csr_square, "data", adapt=DATA, note="`data * data`"),
+    "row_sparse_to_dense": call("torch.Tensor.to_dense", "self=stored", derive=ROWS),
+    "row_sparse_add": call(
+        "torch.add",
+        "input=stored, other=more",
+        derive={**ROWS, "more": rows_of("other_values", "other_rows")},
+        note="of coordinates that hold whole rows",
+    ),
+    "row_sparse_retain": composed(
+        row_sparse_retain,
+        "stored, kept",
+        derive=ROWS,
+        note="torch.isin, indexing with a mask, and torch.sparse_coo_tensor",
+    ),
+    "row_sparse_matmul": Missing("PyTorch multiplies coordinates of numbers, not of whole rows"),
+}
+
+
+# Eight bits in PyTorch: arithmetic to and fro, and the product that `torch.compile` and quantized models call.
+
+
+def quantize_int8(data: Any, scale: float, zero_point: int) -> Any:
+    """Return the nearest numbers of eight bits."""
+    return torch.clamp(torch.round(data / scale) + zero_point, -128, 127).to(torch.int8)
+
+
+def dequantize_int8(data: Any, scale: float, zero_point: int) -> Any:
+    """Return what eight bits stand for."""
+    return (data.to(torch.float32) - zero_point) * scale
+
+
+ARGUMENTS = "data, scale, zero_point"
+
+_QUANTIZED: dict[str, Binding] = {
+    "quantize_int8": composed(
+        quantize_int8, ARGUMENTS, note="a division, torch.round, a sum, torch.clamp and a cast; ties go to even numbers"
+    ),
+    "dequantize_int8": composed(dequantize_int8, ARGUMENTS, note="a cast, a difference and a product"),
+    "int8_matmul": call("torch._int_mm", "self=lhs, mat2=rhs", also=("aten::_int_mm",)),
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_SPARSE,
+    **_QUANTIZED,
+}

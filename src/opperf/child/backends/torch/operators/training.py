@@ -1,0 +1,208 @@
+"""Losses and optimizer updates in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from opperf.child.backends.call import Binding, call, composed
+
+# PyTorch's losses.
+
+REDUCED = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
+
+
+def hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
+    """Return what is missing from a margin of one."""
+    return _reduced(torch.relu(1 - data * labels), reduction)
+
+
+def squared_hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
+    """Return the square of what is missing from a margin of one."""
+    return _reduced(torch.square(torch.relu(1 - data * labels)), reduction)
+
+
+def ctc_loss(data: Any, labels: Any) -> Any:
+    """Return the loss of whole sequences; PyTorch's takes log-probabilities and the lengths of both."""
+    time, batch, _ = data.shape
+    lengths = (time,) * batch, (labels.shape[1],) * batch
+    return functional.ctc_loss(functional.log_softmax(data, 2), labels, *lengths, reduction="none")
+
+
+def _reduced(losses: Any, reduction: str | None) -> Any:
+    return losses if reduction == "none" else REDUCED[reduction](losses)
+
+
+#: `kl_div` warns that its mean over all elements, which the catalog wants, will be over samples in a later PyTorch.
+SAME = (
+    "mse_loss", "l1_loss", "cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "kl_div",
+    "binary_cross_entropy", "poisson_nll_loss",
+)  # fmt: skip
+#: The arguments of losses that take others than data and labels, and what they are told beside the reduction.
+OTHERS = {
+    "smooth_l1_loss": ("input=data, target=labels", "beta=beta"),
+    "huber_loss": ("input=data, target=labels", "delta=delta"),
+    "gaussian_nll_loss": ("input=data, target=labels, var=variance", ""),
+    "margin_ranking_loss": ("input1=lhs, input2=rhs, target=labels", "margin=margin"),
+    "cosine_embedding_loss": ("input1=lhs, input2=rhs, target=labels", "margin=margin"),
+    # The catalog's distance has no `eps` in its differences.
+    "triplet_margin_loss": ("anchor=anchor, positive=positive, negative=negative", "margin=margin, eps=0.0"),
+}
+
+_LOSS: dict[str, Binding] = {
+    **{name: call(f"torch.nn.functional.{name}", "input=data, target=labels", "reduction=reduction") for name in SAME},
+    **{
+        name: call(f"torch.nn.functional.{name}", tensors, f"reduction=reduction, {more}")
+        for name, (tensors, more) in OTHERS.items()
+    },
+    "logistic_loss": call("torch.nn.functional.soft_margin_loss", "input=data, target=labels", "reduction=reduction"),
+    "hinge_loss": composed(
+        hinge_loss, "data, labels", "reduction=reduction", note="a product, torch.relu and torch.mean"
+    ),
+    "squared_hinge_loss": composed(
+        squared_hinge_loss,
+        "data, labels",
+        "reduction=reduction",
+        note="a product, torch.relu, torch.square and torch.mean",
+    ),
+    "ctc_loss": composed(
+        ctc_loss, "data, labels", note="torch.nn.functional.log_softmax and ctc_loss, of sequences in their full length"
+    ),
+}
+
+
+# PyTorch's optimizer steps, which change the weight in place.
+#
+# All but the simplest are the same calls, in the same order, as `torch.optim` makes them for one tensor.
+
+
+def sgd_momentum_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
+    """Take a step along the velocity."""
+    velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
+    return weight.add_(velocity)
+
+
+def nag_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
+    """Take the next step along the velocity, too."""
+    velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
+    return weight.add_(velocity, alpha=momentum).sub_(gradient, alpha=learning_rate)
+
+
+def signsgd_update(weight: Any, gradient: Any, learning_rate: float) -> Any:
+    """Take a step of one length in each direction."""
+    return weight.sub_(torch.sign(gradient), alpha=learning_rate)
+
+
+def adam_update(
+    weight: Any,
+    gradient: Any,
+    mean: Any,
+    variance: Any,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+) -> Any:
+    """Divide the moving mean by the root of that of squares."""
+    _remember(gradient, mean, variance, beta1, beta2)
+    return weight.addcdiv_(mean, variance.sqrt().add_(epsilon), value=-learning_rate)
+
+
+def adamw_update(
+    weight: Any,
+    gradient: Any,
+    mean: Any,
+    variance: Any,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    weight_decay: float,
+) -> Any:
+    """Shrink the weight before the step."""
+    weight.mul_(1 - learning_rate * weight_decay)
+    return adam_update(weight, gradient, mean, variance, learning_rate, beta1, beta2, epsilon)
+
+
+def rmsprop_update(weight: Any, gradient: Any, squares: Any, learning_rate: float, rho: float, epsilon: float) -> Any:
+    """Divide by the root of the moving mean of squares."""
+    squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+    return weight.addcdiv_(gradient, squares.add(epsilon).sqrt_(), value=-learning_rate)
+
+
+def adagrad_update(weight: Any, gradient: Any, squares: Any, learning_rate: float, epsilon: float) -> Any:
+    """Divide by the root of the sum of squares."""
+    squares.addcmul_(gradient, gradient)
+    return weight.addcdiv_(gradient, squares.sqrt().add_(epsilon), value=-learning_rate)
+
+
+def adadelta_update(
+    weight: Any, gradient: Any, squares: Any, steps: Any, learning_rate: float, rho: float, epsilon: float
+) -> Any:
+    """Scale the step by the steps before it."""
+    squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+    root = squares.add(epsilon).sqrt_()
+    step = steps.add(epsilon).sqrt_().div_(root).mul_(gradient)
+    steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+    return weight.sub_(step, alpha=learning_rate)
+
+
+def ftrl_update(
+    weight: Any, gradient: Any, sums: Any, squares: Any, learning_rate: float, l1: float, beta: float
+) -> Any:
+    """Follow the regularized leader."""
+    before = squares.sqrt()
+    root = squares.addcmul_(gradient, gradient).sqrt()
+    sums.add_(gradient).addcmul_(root - before, weight, value=-1 / learning_rate)
+    shrunk = torch.nn.functional.softshrink(sums, l1)
+    return torch.div(shrunk.mul_(-learning_rate), root.add_(beta), out=weight)
+
+
+def lamb_update(
+    weight: Any,
+    gradient: Any,
+    mean: Any,
+    variance: Any,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    weight_decay: float,
+) -> Any:
+    """Scale the step to the length of the weight."""
+    _remember(gradient, mean, variance, beta1, beta2)
+    step = mean.div(variance.sqrt().add_(epsilon)).add_(weight, alpha=weight_decay)
+    return weight.sub_(step.mul_(weight.norm() / step.norm()), alpha=learning_rate)
+
+
+def _remember(gradient: Any, mean: Any, variance: Any, beta1: float, beta2: float) -> None:
+    mean.lerp_(gradient, 1 - beta1)
+    variance.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+
+
+_OPTIMIZER: dict[str, Binding] = {
+    "sgd_update": call("torch.Tensor.sub_", "self=weight, other=gradient", "alpha=learning_rate"),
+    **{
+        function.__name__: composed(function, note=f"{of}, in place")
+        for function, of in (
+            (sgd_momentum_update, "mul_, sub_ and add_"),
+            (nag_update, "mul_, sub_, add_ and sub_"),
+            (signsgd_update, "torch.sign and sub_"),
+            (adam_update, "lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
+            (adamw_update, "mul_, lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
+            (rmsprop_update, "mul_, addcmul_, add, sqrt_ and addcdiv_"),
+            (adagrad_update, "addcmul_, sqrt, add_ and addcdiv_"),
+            (adadelta_update, "mul_, addcmul_, add, sqrt_, div_, mul_ and sub_"),
+            (ftrl_update, "sqrt, addcmul_, softshrink, mul_, add_ and torch.div"),
+            (lamb_update, "lerp_, mul_, addcmul_, div, add_, norm and sub_"),
+        )
+    },
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    **_LOSS,
+    **_OPTIMIZER,
+}
