@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -16,8 +17,6 @@ from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
 
 OPERATORS = tuple(catalog().values())
-EVERY_CASE = [pytest.param(declared, size, id=f"{declared.name}-{size}") for declared in OPERATORS for size in SIZES]
-EVERY_OPERATOR = [pytest.param(declared, id=declared.name) for declared in OPERATORS]
 
 
 def case_of(name: str, **arguments: Argument) -> Case:
@@ -84,8 +83,7 @@ def test_every_default_case_has_an_id_of_its_own() -> None:
 # --- each operator ---
 
 
-@pytest.mark.parametrize("declared", EVERY_OPERATOR)
-def test_roles_are_inputs_of_the_operator(declared: Operator) -> None:
+def roles_are_inputs_of_the_operator(declared: Operator) -> None:
     assert {*declared.differentiable, *declared.mutates} <= set(declared.inputs)
     assert bool(declared.differentiable) == (declared.directions == DIRECTIONS)
     assert declared.directions in (DIRECTIONS, FORWARD_ONLY)
@@ -93,15 +91,22 @@ def test_roles_are_inputs_of_the_operator(declared: Operator) -> None:
     assert declared.summary[-1] != "."
 
 
-@pytest.mark.parametrize("declared", EVERY_OPERATOR)
-def test_every_size_class_has_the_same_arguments(declared: Operator) -> None:
+def every_size_has_the_same_arguments(declared: Operator) -> None:
     assert tuple(declared.sizes) == SIZES
     names = [tuple(arguments) for arguments in declared.sizes.values()]
     assert names == [(*declared.inputs, *declared.attributes)] * len(SIZES)
 
 
-@pytest.mark.parametrize(("declared", "size"), EVERY_CASE)
-def test_a_case_survives_json_with_its_id(declared: Operator, size: str) -> None:
+def sizes_are_ordered_by_bytes(declared: Operator) -> None:
+    def nbytes(size: str) -> int:
+        case = declared.case(size)
+        return case.input_bytes + sum(tensor.nbytes for tensor in declared.outputs(case))
+
+    small, common, large = nbytes("small"), nbytes("common"), nbytes("large")
+    assert small < common < large or (declared.name == "item" and small == large)
+
+
+def a_case_survives_json_with_its_id(declared: Operator, size: str) -> None:
     case = declared.case(size)
     again = Case.from_json(json.loads(json.dumps(case.to_json())))
     assert again == case
@@ -109,14 +114,61 @@ def test_a_case_survives_json_with_its_id(declared: Operator, size: str) -> None
     assert case.id.startswith("c1-")
 
 
-@pytest.mark.parametrize(("declared", "size"), EVERY_CASE)
-def test_counts_are_whole_numbers(declared: Operator, size: str) -> None:
+def counts_are_whole_numbers(declared: Operator, size: str) -> None:
     case = declared.case(size)
     assert isinstance(declared.flops(case), int)
     assert declared.flops(case) >= 0
     for direction in declared.directions:
         count = declared.byte_count(case, direction)
         assert count is None if direction in declared.aliasing else count is None or count > 0
+
+
+def gradients_flow_from_floats_to_floats(declared: Operator, size: str) -> None:
+    case = declared.case(size)
+    if declared.differentiable:
+        assert declared.outputs(case)[0].is_float
+    for name in declared.differentiable:
+        assert all(tensor.is_float for tensor in Case("", {name: case[name]}).tensors())
+
+
+def index_tensors_say_their_range(declared: Operator, size: str) -> None:
+    for tensor in declared.case(size).tensors():
+        assert tensor.dtype in ("float32", "int64", "bool", "int8", "uint8", "complex64")
+        # Ten classes are the range that integers have by default, so it is not repeated.
+        assert tensor.dtype != "int64" or tensor.range is not None or size == "skewed"
+
+
+def a_case_fits_into_512_mebibytes(declared: Operator, size: str) -> None:
+    case = declared.case(size)
+    outputs = sum(tensor.nbytes for tensor in declared.outputs(case))
+    gradients = sum(
+        tensor.nbytes for name in declared.differentiable for tensor in Case("", {name: case[name]}).tensors()
+    )
+    # Held together by a backward pass: inputs, outputs, their cotangents, gradients.
+    assert case.input_bytes + 2 * outputs + gradients <= 512 * 2**20
+
+
+OF_AN_OPERATOR = (roles_are_inputs_of_the_operator, every_size_has_the_same_arguments, sizes_are_ordered_by_bytes)
+OF_A_CASE = (
+    a_case_survives_json_with_its_id,
+    counts_are_whole_numbers,
+    gradients_flow_from_floats_to_floats,
+    index_tensors_say_their_range,
+    a_case_fits_into_512_mebibytes,
+)
+
+
+@pytest.mark.parametrize("declared", [pytest.param(declared, id=declared.name) for declared in OPERATORS])
+def test_an_operator_keeps_the_rules_of_the_catalog(declared: Operator) -> None:
+    rules = [(rule.__name__, partial(rule, declared)) for rule in OF_AN_OPERATOR]
+    rules += [(f"{size}: {rule.__name__}", partial(rule, declared, size)) for size in SIZES for rule in OF_A_CASE]
+    failures = []
+    for name, rule in rules:
+        try:
+            rule()
+        except AssertionError as error:
+            failures.append(f"{name}: {error}")
+    assert not failures, "\n".join(failures)
 
 
 def test_a_sum_has_no_byte_count_backward_because_its_gradient_may_be_the_cotangent_itself() -> None:
@@ -130,44 +182,6 @@ def test_an_embedding_reads_only_the_rows_that_its_indices_pick() -> None:
     case = embedding.case("small")  # 64 rows of 16 floats, 8x8 indices of 8 bytes
     assert embedding.byte_count(case, "forward") == 64 * 8 + 2 * 64 * 16 * 4
     assert embedding.byte_count(case, "backward") == 64 * 8 + 64 * 16 * 4 + 64 * 16 * 4
-
-
-@pytest.mark.parametrize(("declared", "size"), EVERY_CASE)
-def test_gradients_flow_from_floats_to_floats(declared: Operator, size: str) -> None:
-    case = declared.case(size)
-    if declared.differentiable:
-        assert declared.outputs(case)[0].is_float
-    for name in declared.differentiable:
-        assert all(tensor.is_float for tensor in Case("", {name: case[name]}).tensors())
-
-
-@pytest.mark.parametrize(("declared", "size"), EVERY_CASE)
-def test_index_tensors_say_their_range(declared: Operator, size: str) -> None:
-    for tensor in declared.case(size).tensors():
-        assert tensor.dtype in ("float32", "int64", "bool", "int8", "uint8", "complex64")
-        # Ten classes are the range that integers have by default, so it is not repeated.
-        assert tensor.dtype != "int64" or tensor.range is not None or size == "skewed"
-
-
-@pytest.mark.parametrize("declared", EVERY_OPERATOR)
-def test_size_classes_are_ordered_by_bytes(declared: Operator) -> None:
-    def nbytes(size: str) -> int:
-        case = declared.case(size)
-        return case.input_bytes + sum(tensor.nbytes for tensor in declared.outputs(case))
-
-    small, common, large = nbytes("small"), nbytes("common"), nbytes("large")
-    assert small < common < large or (declared.name == "item" and small == large)
-
-
-@pytest.mark.parametrize(("declared", "size"), EVERY_CASE)
-def test_a_case_fits_into_512_mebibytes(declared: Operator, size: str) -> None:
-    case = declared.case(size)
-    outputs = sum(tensor.nbytes for tensor in declared.outputs(case))
-    gradients = sum(
-        tensor.nbytes for name in declared.differentiable for tensor in Case("", {name: case[name]}).tensors()
-    )
-    # Held together by a backward pass: inputs, outputs, their cotangents, gradients.
-    assert case.input_bytes + 2 * outputs + gradients <= 512 * 2**20
 
 
 # --- elementwise, broadcast ---
