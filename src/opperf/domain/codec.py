@@ -1,4 +1,4 @@
-"""From JSON to a noun by its type hints: whatever a file says, each field has a value of the type that it declares.
+"""From JSON to a noun by its type hints, and back: each field has a value of the type that it declares, or an error.
 
 A dataclass says what may stand in its fields, and `decode` holds a document to it. What is wrong is told with its path
 in the file (`x.json: records[3].side.threads: found "a", expected a whole number >= 1`). Keys that nobody knows are of
@@ -20,6 +20,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
 
 T = TypeVar("T")
+Self = TypeVar("Self", bound="Fields")
 #: Whole numbers are of 64 bits, as in every format and framework that they go on to.
 MOST_WHOLE = (1 << 64) - 1
 
@@ -57,6 +58,29 @@ Read: TypeAlias = Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True)
+class Form:
+    """How a value is written that is more than its fields, and how that is read; stands in `Annotated`."""
+
+    expected: str
+    write: Callable[[Any], object]
+    read: Read
+
+
+class Fields:
+    """A dataclass whose JSON is its fields, by name."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        cls = type(self)
+        return {name: write(getattr(self, name)) for name, write in _writers(cls)}  # type: ignore[arg-type]  # as below
+
+    @classmethod
+    def from_json(cls: type[Self], data: object, where: str = "") -> Self:
+        """Read the JSON form; raises `InputError` that names the place."""
+        return decode(cls, data, where or cls.__name__.lower())
+
+
+@dataclass(frozen=True)
 class Kind:
     """How values of one type hint are read, and what is expected where there is something else."""
 
@@ -66,7 +90,33 @@ class Kind:
     holds: Callable[[list[Any]], bool] = lambda values: not values
 
 
-def decode(cls: type[T], data: Any, where: str, **made: Any) -> T:
+def encode(value: object) -> Any:
+    """Return the JSON form of a value: of objects as they say, of rows and lists a list, of names an object.
+
+    >>> encode({"shape": (2, 3), "note": None})
+    {'shape': [2, 3], 'note': None}
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {name: encode(one) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [encode(one) for one in value]
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+@cache
+def _writers(cls: type) -> tuple[tuple[str, Callable[[Any], object]], ...]:
+    """Return how each field of a dataclass is written."""
+    hints = get_type_hints(cls, include_extras=True)
+    forms = {name: next(iter(get_args(hint)[1:]), None) for name, hint in hints.items()}
+    writes = {name: form.write for name, form in forms.items() if isinstance(form, Form)}
+    return tuple((one.name, writes.get(one.name, encode)) for one in fields(cls))
+
+
+def decode(cls: type[T], data: object, where: str, **made: Any) -> T:
     """Return a dataclass made of an object of JSON; raises `InputError` that names the place.
 
     `made` are fields whose values the caller has read, of keys that stand in other places.
@@ -91,7 +141,7 @@ def decode(cls: type[T], data: Any, where: str, **made: Any) -> T:
         raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
 
 
-def read_as(hint: Any, data: Any, where: str) -> Any:
+def read_as(hint: Any, data: object, where: str) -> Any:
     """Return a value that is of a type hint; raises `InputError` that names the place.
 
     >>> read_as(tuple[Count, ...], [1, 2], "shape")
@@ -100,7 +150,7 @@ def read_as(hint: Any, data: Any, where: str) -> Any:
     return kind_of(hint).read(data, where)
 
 
-def wrong(found: Any, where: str, expected: str) -> InputError:
+def wrong(found: object, where: str, expected: str) -> InputError:
     """Return the error for a value that is not what was expected."""
     return InputError(f"{where}: found {shown(found)}, expected {expected}", slug="bad_value")
 
@@ -133,6 +183,8 @@ def kind_of(hint: Any) -> Kind:
         return _PLAIN[hint]
     if origin is Annotated:
         rule = inner[1]
+        if isinstance(rule, Form):
+            return Kind(rule.expected, rule.read)
         return _one_of(rule.known) if isinstance(rule, OneOf) else _bounded(kind_of(inner[0]), rule)
     if origin in (Union, UnionType):
         return _either([one for one in inner if _is_readable(one)])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from opperf.domain.codec import decode
+from opperf.domain.codec import Fields
 from opperf.domain.stats.order import median
 
 #: `operator` is the framework's own inner operator, `primitive` one of a numerical library (oneDNN, MKL), `kernel` what
@@ -15,7 +14,7 @@ KINDS = ("operator", "primitive", "kernel")
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Fields):
     """Something that ran. `by` says which implementation of `name`, where that is told (`jit:avx512_core`).
 
     `calls` and `seconds` are of one call of the trial. `seconds` is its own time, without what it called, under a
@@ -28,31 +27,13 @@ class Event:
     seconds: float | None
     by: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "event") -> Event:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
-
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Fields):
     """The events of a call, and what else tells one build from another (`BLAS scipy-openblas 0.3.30`)."""
 
     events: tuple[Event, ...]
     notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {"events": [event.to_json() for event in self.events], "notes": list(self.notes)}
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "explanation") -> Explanation:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 def together(events: Iterable[Event]) -> list[Event]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from opperf.domain.codec import Amount, Natural, decode
+from opperf.domain.codec import Amount, Fields, Natural
 from opperf.domain.plan import Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.stats.significance import wilson
 
 
 @dataclass(frozen=True)
-class Floor:
+class Floor(Fields):
     """How far one trial moves when it is compared with itself. Ratios are logs, times seconds.
 
     `spread` is the standard deviation of a pair's log-ratio. `moved` is the larger end of the 95 % interval of their
@@ -34,15 +34,6 @@ class Floor:
     def key(self) -> tuple[object, ...]:
         """What it is the floor of."""
         return floor_key(self.trial)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {**vars(self), "trial": self.trial.to_json()}
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "floor") -> Floor:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 def floor_key(trial: Trial) -> tuple[object, ...]:

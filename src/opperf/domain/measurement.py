@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, get_type_hints
 
-from opperf.domain.codec import Count, decode, read_as, wrong
+from opperf.domain.codec import Count, Fields, decode, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.reason import Warning
 
@@ -82,7 +82,7 @@ class Samples:
         return cls(tuple(Sample(**dict(zip(columns, row))) for row in rows), overhead)
 
 
-def sample_columns(data: Any, where: str) -> dict[str, tuple[Any, ...]]:
+def sample_columns(data: object, where: str) -> dict[str, tuple[Any, ...]]:
     """Return the columns of samples, all of one length; raises `InputError` that names the place."""
     if not isinstance(data, dict):
         raise wrong(data, where, "an object")
@@ -97,21 +97,12 @@ def sample_columns(data: Any, where: str) -> dict[str, tuple[Any, ...]]:
 
 
 @dataclass(frozen=True)
-class Memory:
+class Memory(Fields):
     """What one call took, in bytes; `source` says how that is known."""
 
     peak: int
     allocated: int | None
     source: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {"peak": self.peak, "allocated": self.allocated, "source": self.source}
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "memory") -> Memory:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -127,7 +118,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Fields):
     """One trial in one process.
 
     `facts` says how it was measured (implementation, backward method, synchronisation, cache state, block length).
@@ -142,20 +133,8 @@ class Measurement:
     warnings: Sequence[Warning] = ()
     spent: Mapping[str, float] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "time": self.time.to_json(),
-            "latency": None if self.latency is None else self.latency.to_json(),
-            "memory": None if self.memory is None else self.memory.to_json(),
-            "compile_seconds": self.compile_seconds,
-            "facts": dict(self.facts),
-            "warnings": [warning.to_json() for warning in self.warnings],
-            "spent": dict(self.spent),
-        }
-
     @classmethod
-    def from_json(cls, data: Any, where: str = "measurement") -> Measurement:
+    def from_json(cls, data: object, where: str = "measurement") -> Measurement:
         """Read the JSON form; raises `InputError` that names the place."""
         measurement = decode(cls, data, where)
         for name, samples in (("time", measurement.time), ("latency", measurement.latency)):

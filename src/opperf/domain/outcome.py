@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from opperf.domain.codec import Natural, decode
+from opperf.domain.codec import Fields, Natural, decode
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Trial
@@ -13,7 +12,7 @@ from opperf.domain.reason import Reason, Status
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Fields):
     """A measurement, or the reason for none. `version` is that of the framework that was measured."""
 
     trial: Trial
@@ -23,19 +22,8 @@ class Outcome:
     reason: Reason | None = None
     version: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "trial": self.trial.to_json(),
-            "process": self.process,
-            "status": self.status,
-            "measurement": None if self.measurement is None else self.measurement.to_json(),
-            "reason": None if self.reason is None else self.reason.to_json(),
-            "version": self.version,
-        }
-
     @classmethod
-    def from_json(cls, data: Any, where: str = "outcome") -> Outcome:
+    def from_json(cls, data: object, where: str = "outcome") -> Outcome:
         """Read the JSON form; raises `InputError` that names the place."""
         outcome = decode(cls, data, where)
         if outcome.measurement is None and outcome.reason is None:

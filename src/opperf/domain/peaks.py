@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from opperf.domain.codec import Count, OneOf, Positive, decode
+from opperf.domain.codec import Count, Fields, OneOf, Positive
 
 MOVE, PRODUCT = "move", "product"
 
 
 @dataclass(frozen=True)
-class Rate:
+class Rate(Fields):
     """How fast an operator moved bytes, or multiplied square matrices: bytes or operations a second.
 
     `size` is the bytes that were moved, or the rows of the matrices.
@@ -36,15 +36,6 @@ class Rate:
     def key(self) -> tuple[object, ...]:
         """What a newer measurement replaces."""
         return (self.operator, self.dtype, self.size, self.framework, self.device, self.threads)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "rate") -> Rate:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.codec import Count, Natural, OneOf, Positive, decode
+from opperf.domain.codec import Count, Fields, Natural, OneOf, Positive, decode
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 
@@ -111,13 +111,13 @@ class Side:
         return asdict(self) | {"implementation": self.spelling, "settings": dict(self.settings)}
 
     @classmethod
-    def from_json(cls, data: Any, where: str = "side") -> Side:
+    def from_json(cls, data: object, where: str = "side") -> Side:
         """Read the JSON form; raises `InputError` that names the place."""
         return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(Fields):
     """One case on one side in one direction.
 
     `origin` says where the case comes from (`catalog:common`), `count` how often it occurs there.
@@ -134,24 +134,9 @@ class Trial:
         """What makes two trials the same: case id, side and direction."""
         return (self.case.id, self.side.key, self.direction)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "case": self.case.to_json(),
-            "side": self.side.to_json(),
-            "direction": self.direction,
-            "origin": self.origin,
-            "count": self.count,
-        }
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "trial") -> Trial:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
-
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Fields):
     """How every trial of a run is measured. Durations are seconds.
 
     `warmup` and `runs` count calls before the first and samples of a trial; None leaves both to the rules in
@@ -198,15 +183,6 @@ class Settings:
                 raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(known)}")
         if self.clock == NATIVE and self.cache == "cold":
             raise InputError("`--clock native` empties no cache", hint="leave `--cache cold` out")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self) | {"cpus": None if self.cpus is None else list(self.cpus)}
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "settings") -> Settings:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
-from opperf.domain.codec import OneOf, decode
+from opperf.domain.codec import Fields, OneOf
 
 #: What became of a trial: it was measured, or there is a reason why not.
 STATUSES = ("ok", "failed", "skipped")
@@ -13,7 +13,7 @@ Status: TypeAlias = Annotated[str, OneOf(STATUSES)]
 
 
 @dataclass(frozen=True)
-class Reason:
+class Reason(Fields):
     """Why there is no measurement.
 
     `slug` is short and stable, for programs; `exception` and `traceback` come from the framework, `signal` and
@@ -28,29 +28,11 @@ class Reason:
     traceback: str | None = None
     stderr: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form, every key present."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "reason") -> Reason:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
-
 
 @dataclass(frozen=True)
-class Warning:  # noqa: A001
+class Warning(Fields):  # noqa: A001
     """A doubt about a number, with a remedy."""
 
     slug: str
     message: str
     hint: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "warning") -> Warning:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)

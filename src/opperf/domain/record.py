@@ -6,10 +6,10 @@ A record is `ok` with metrics, or `failed` or `skipped` with a reason. Its JSON 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, Union
 
-from opperf.domain.codec import Amount, Natural, decode, inside, read_as, wrong
+from opperf.domain.codec import Amount, Fields, Natural, decode, inside, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
 from opperf.domain.measurement import sample_columns
@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Statistics:
+class Statistics(Fields):
     """The summary of a metric that was sampled.
 
     `interval` is the 95 % interval of the median over processes; with fewer than three it is None and
@@ -52,31 +52,13 @@ class Statistics:
     clock: str = "wall"
     disturbed: Natural = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self) | {"interval": None if self.interval is None else list(self.interval)}
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "statistics") -> Statistics:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
-
 
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Fields):
     """A metric that is one number. `source` says where it comes from."""
 
     value: float
     source: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "quantity") -> Quantity:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 Value: TypeAlias = Union[Statistics, Quantity]
@@ -153,7 +135,7 @@ class _Share:
     cumulative: Amount
 
     @classmethod
-    def from_json(cls, data: Any, where: str) -> _Share:
+    def from_json(cls, data: object, where: str) -> _Share:
         return decode(cls, data, where)
 
 
@@ -165,7 +147,7 @@ class _Bound:
     bound: str
 
     @classmethod
-    def from_json(cls, data: Any, where: str) -> _Bound:
+    def from_json(cls, data: object, where: str) -> _Bound:
         return decode(cls, data, where)
 
 
@@ -184,7 +166,7 @@ def _metrics(data: Mapping[str, Any], where: str) -> dict[str, Value]:
     return {name: _value(value, inside(f"{where}.metrics", name)) for name, value in metrics.items() if name in METRICS}
 
 
-def _value(data: Any, where: str) -> Value:
+def _value(data: object, where: str) -> Value:
     if not isinstance(data, dict):
         raise wrong(data, where, "an object")
     return Statistics.from_json(data, where) if "median" in data else Quantity.from_json(data, where)
@@ -222,7 +204,7 @@ class Run:
         }
 
     @classmethod
-    def from_json(cls, data: Any, where: str = "file") -> Run:
+    def from_json(cls, data: object, where: str = "file") -> Run:
         """Read a document; raises `InputError` for what opperf did not write or cannot read."""
         if not isinstance(data, dict) or not {"schema_version", "run", "records"} <= set(data):
             hint = "it has `schema_version`, `run` and `records`"

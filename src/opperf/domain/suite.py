@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Amount, Count, decode, read_as
+from opperf.domain.codec import Amount, Count, Fields, decode, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 
@@ -35,7 +35,7 @@ class SuiteCase:
         return {"case": self.case.to_json(), "count": self.count, "origin": self.origin, **directions}
 
     @classmethod
-    def from_json(cls, data: Any, where: str = "case") -> SuiteCase:
+    def from_json(cls, data: object, where: str = "case") -> SuiteCase:
         """Read the JSON form; raises `InputError` that names the place."""
         if not isinstance(data, dict) or "case" not in data:
             raise InputError(f"{where}: expected an object with a `case`", hint=ENTRY)
@@ -43,7 +43,7 @@ class SuiteCase:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOut(Fields):
     """Calls of a program that no case holds, and why. `recorded` is what all of them took there, if that is known."""
 
     name: str
@@ -51,18 +51,9 @@ class LeftOut:
     reason: str
     recorded: Optional[Amount] = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "left_out") -> LeftOut:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
-
 
 @dataclass(frozen=True)
-class Program:
+class Program(Fields):
     """What the cases of a suite were called by: `time` seconds for one call of it, the median of `calls`, unwatched.
 
     Disturbed calls are left out, and CPU time stands in for wall time, by the rules of every measurement.
@@ -74,15 +65,6 @@ class Program:
     version: str
     threads: Count
     clock: str = "wall"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_json(cls, data: Any, where: str = "program") -> Program:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional, Union
 
 import pytest
 
-from opperf.domain.codec import Above, AtLeast, Count, OneOf, decode, read_as
+from opperf.domain.codec import Above, AtLeast, Count, Fields, Form, OneOf, decode, encode, read_as
 from opperf.domain.errors import InputError
 
 
@@ -103,3 +103,30 @@ def test_the_hint_of_a_noun_goes_with_its_place() -> None:
 def test_a_class_that_reads_no_data_is_never_made_of_it() -> None:
     with pytest.raises(TypeError, match="is not read from data"):
         read_as(Code, {"name": "os:system"}, "f")
+
+
+@dataclass(frozen=True)
+class Note(Fields):
+    """A noun whose JSON is its fields; a size is written with its unit."""
+
+    text: str
+    size: Annotated[int, Form("a size", lambda size: f"{size} B", lambda data, where: int(str(data).split()[0]))]
+    parts: tuple[tuple[str, int], ...] = ()
+    others: Mapping[str, Optional[bool]] = field(default_factory=dict)
+
+
+def test_what_is_its_fields_is_written_and_read_by_its_type_hints() -> None:
+    note = Note("a", 4, (("b", 1),), {"c": True, "d": None})
+    told = {"text": "a", "size": "4 B", "parts": [["b", 1]], "others": {"c": True, "d": None}}
+    assert note.to_json() == told
+    assert Note.from_json(told) == note
+
+
+def test_a_place_is_called_after_its_type_where_nobody_says_another() -> None:
+    with pytest.raises(InputError, match=r"^note: no `size`, expected a size"):
+        Note.from_json({"text": "a"})
+
+
+def test_what_has_no_json_form_is_not_written() -> None:
+    with pytest.raises(TypeError, match="Code has no JSON form"):
+        encode({"implementation": [Code("mine.py:f")]})
