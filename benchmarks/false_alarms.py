@@ -41,6 +41,7 @@ from workloads import BLOCK_CALLS, WORKLOADS
 
 from opperf.domain.comparison import PairValue
 from opperf.domain.measurement import Samples
+from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import PairedTest, wilson
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
@@ -128,13 +129,12 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
             for workload, effect in generator.sample(jobs, len(jobs)):
                 factor = EFFECTS[effect]
                 trial = Trial(workload.grown(factor), side, "forward")
-                handle = worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 60)["handle"]
+                handle = worker.ask(Prepare(trial), 60).handle
                 calls = round(BLOCK_CALLS * factor) if workload.by_calls else None
-                asked = {"handle": handle, "samples": SEQUENTIAL_SAMPLES, "calls": calls}
-                taken = Samples.from_json(worker.ask("turn", asked, 60))
+                taken = worker.ask(Turn(handle, SEQUENTIAL_SAMPLES, calls), 60).samples
                 scale = factor if workload.by_calls else 1.0
                 found[workload.name, effect] = [second * scale for second in taken.seconds(clean_only=False)]
-                worker.ask("release", {"handle": handle}, 60)
+                worker.ask(Release(handle), 60)
         finally:
             worker.close()
         return found

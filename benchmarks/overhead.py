@@ -20,6 +20,7 @@ from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.domain.backend import Work
 from opperf.domain.case import Case
+from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
@@ -38,21 +39,20 @@ def trial_cost() -> dict[str, float]:
     """Return where the time of a 1x1 add in torch goes, in milliseconds: median of 100 trials in one warm worker."""
     tiny = TensorSpec((1, 1))
     with started(torch_side()) as worker:
-        trial = Trial(Case("add", {"lhs": tiny, "rhs": tiny}), worker.side, "forward").to_json()
+        trial = Trial(Case("add", {"lhs": tiny, "rhs": tiny}), worker.side, "forward")
         seen = [_one(worker, trial) for _ in range(TRIALS + 3)]
     kept = seen[3:]  # the first trials import what the profiler needs
     return {name: 1e3 * median([each[name] for each in kept]) for name in kept[0]}
 
 
-def _one(worker: Worker, trial: dict[str, Any]) -> dict[str, float]:
+def _one(worker: Worker, trial: Trial) -> dict[str, float]:
     """Return where the time of one trial went, in seconds; `fixed` is all but inputs and samples."""
     start = time.perf_counter()
-    prepared = worker.ask("prepare", {"trial": trial, "seed": 0}, 60)
-    handle = {"handle": prepared["handle"]}
-    spent: dict[str, float] = worker.ask("measure", {**handle, "settings": Settings().to_json()}, 60)["spent"]
-    worker.ask("release", handle, 60)
+    prepared = worker.ask(Prepare(trial), 60)
+    spent = worker.ask(Measure(prepared.handle, Settings()), 60).spent
+    worker.ask(Release(prepared.handle), 60)
     whole = time.perf_counter() - start
-    inputs = prepared["spent"]["inputs"]
+    inputs = prepared.spent["inputs"]
     return {**spent, "inputs": inputs, "whole": whole, "fixed": whole - inputs - spent["samples"] - spent["latency"]}
 
 

@@ -26,6 +26,7 @@ from report import publish
 from warm_worker import started, torch_side
 
 from opperf.catalog.param.document import read_config
+from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.order import median
@@ -93,15 +94,14 @@ def split(worker: Worker, trials: Sequence[Trial]) -> list[dict[str, float]]:
 
 def _one(worker: Worker, trial: Trial) -> dict[str, float]:
     times = [time.perf_counter()]
-    prepared = worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 60)
+    prepared = worker.ask(Prepare(trial), 60)
     times.append(time.perf_counter())
-    handle = {"handle": prepared["handle"]}
-    spent: dict[str, float] = worker.ask("measure", {**handle, "settings": Settings().to_json()}, 60)["spent"]
+    spent = worker.ask(Measure(prepared.handle, Settings()), 60).spent
     times.append(time.perf_counter())
-    worker.ask("release", handle, 60)
+    worker.ask(Release(prepared.handle), 60)
     times.append(time.perf_counter())
     preparing, measuring, message = (after - before for before, after in pairwise(times))
-    inputs = prepared["spent"]["inputs"]
+    inputs = prepared.spent["inputs"]
     return {
         "messages": 3 * message,
         "inputs": inputs,

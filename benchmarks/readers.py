@@ -26,7 +26,8 @@ from opperf.domain.expectation import Expectation, document
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
 from opperf.domain.measurement import Measurement, Memory, Sample, Samples
-from opperf.domain.message import Reply, Request, read_reply, read_request
+from opperf.domain.message.requests import Prepare
+from opperf.domain.message.wire import answer_line, read_answer, read_request, request_line
 from opperf.domain.outcome import Outcome
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import Settings, Side, Trial
@@ -129,8 +130,8 @@ def readers(folder: Path) -> list[Reader]:
         Reader("script", whole["plugin"], script, ".py"),
         Reader("entry points", b"[opperf.plugins]\none = canary_plugin\ntwo = json.decoder\n", installed, ".txt"),
         Reader("module of a plugin", b"json.decoder", lambda path: module_file(read_text(path)), ".txt"),
-        Reader("request", Request(1, "prepare", {"trial": TRIAL.to_json(), "seed": 0}).encode(), asked, ".line"),
-        Reader("answer", Reply(1, MEASUREMENT.to_json()).encode(), answered, ".line"),
+        Reader("request", request_line(1, Prepare(TRIAL)), asked, ".line"),
+        Reader("answer", answer_line(1, MEASUREMENT), answered, ".line"),
         *shapes(),
     ]
 
@@ -317,22 +318,22 @@ def kernels(path: Path) -> object:
 def asked(path: Path) -> object:
     """Read a request; a line that is none is the protocol's error, which ends a child."""
     from opperf.domain.errors import InputError
-    from opperf.domain.message import MessageError, told
+    from opperf.domain.message.wire import MessageError
 
     try:
-        return told(read_request(path.read_bytes()).arguments)
-    except (MessageError, KeyError) as error:  # the parent wrote it: what a request lacks, it never lacks
+        return read_request(path.read_bytes())
+    except MessageError as error:
         raise InputError(str(error)) from error
 
 
 def answered(path: Path) -> object:
     """Read what a child answers."""
     from opperf.domain.errors import InputError
-    from opperf.domain.message import MessageError
+    from opperf.domain.message.wire import MessageError
 
     with suppress(FileNotFoundError):
         try:
-            return Measurement.from_json(dict(read_reply(path.read_bytes()).result or {}))
+            return Measurement.from_json(read_answer(path.read_bytes()).result)
         except MessageError as error:
             raise InputError(str(error)) from error
     return None

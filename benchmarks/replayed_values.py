@@ -73,7 +73,7 @@ def main() -> None:
             if given or has_nan(call_once(backend, backend.forward(bound))):
                 without_number.add(name)
         except Exception as error:  # the other cases run all the same
-            failed.append([path, failure(error)["message"]])
+            failed.append([path, failure(error).reason.message])
     wrong = sorted(name for name in without_number if MEMORY not in name and name not in step.without_number)
     print(json.dumps({"cases": len(cases), "without_number": wrong, "failed": failed}))
 

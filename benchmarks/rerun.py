@@ -94,7 +94,7 @@ class Again:
                 with self.scope():
                     self.outcomes[key] = self._outcome(kept, through_a_file(case))
             except Exception as error:  # the other cases run all the same
-                self.outcomes[key] = Outcome(wrong=failure(error)["message"])
+                self.outcomes[key] = Outcome(wrong=failure(error).reason.message)
         return self.outcomes[key]
 
     def _outcome(self, kept: Kept, case: Case) -> Outcome:

@@ -20,6 +20,7 @@ from warm_worker import started, torch_side
 
 from opperf.catalog import SIZES, catalog
 from opperf.domain.measurement import Measurement, Samples
+from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.workers.process import OperatorFailure, Worker
@@ -50,17 +51,16 @@ def stages(worker: Worker, trial: Trial) -> Mapping[str, float]:
     """Return where the wall time of one trial goes, in seconds by stage."""
     start = time.perf_counter()
     try:
-        prepared = worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, TIMEOUT)
+        prepared = worker.ask(Prepare(trial), TIMEOUT)
     except OperatorFailure:
         return {"trials without a number": time.perf_counter() - start}
     ready = time.perf_counter()
-    handle = {"handle": prepared["handle"]}
-    measured = Measurement.from_json(worker.ask("measure", {**handle, "settings": SETTINGS.to_json()}, TIMEOUT))
-    worker.ask("release", handle, TIMEOUT)
+    measured = worker.ask(Measure(prepared.handle, SETTINGS), TIMEOUT)
+    worker.ask(Release(prepared.handle), TIMEOUT)
     spent = measured.spent
     sampling = spent["samples"] + spent["latency"]
     kept, discarded = (_seconds(measured, clean=clean) for clean in (True, False))
-    inputs, calls = prepared["spent"]["inputs"], prepared["spent"]["calls"]
+    inputs, calls = prepared.spent["inputs"], prepared.spent["calls"]
     found = {
         "inputs": inputs,
         "prepare": ready - start - inputs - calls,

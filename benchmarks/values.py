@@ -14,7 +14,7 @@ from warm_worker import started, torch_side
 
 from opperf.catalog import operator
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.measurement import Samples
+from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
@@ -52,8 +52,8 @@ def ratios(worker: Worker, name: str) -> dict[str, float]:
     try:
         for values in ("uniform", *found):
             chosen = case if values == CONTROL else case.with_values(values)
-            trial = Trial(chosen, worker.side, "forward").to_json()
-            handles[values] = worker.ask("prepare", {"trial": trial, "seed": 0}, 120)["handle"]
+            trial = Trial(chosen, worker.side, "forward")
+            handles[values] = worker.ask(Prepare(trial), 120).handle
         for number in range(ROUNDS):
             order = random.Random(number).sample(list(handles), len(handles))
             times = {values: turn(worker, handles[values]) for values in order}
@@ -61,13 +61,13 @@ def ratios(worker: Worker, name: str) -> dict[str, float]:
                 logs.append(math.log(times[values] / times["uniform"]))
     finally:
         for handle in handles.values():
-            worker.ask("release", {"handle": handle}, 120)
+            worker.ask(Release(handle), 120)
     return {values: math.exp(median(logs)) for values, logs in found.items()}
 
 
 def turn(worker: Worker, handle: int) -> float:
     """Return the least time of one call in a turn, in seconds."""
-    taken = Samples.from_json(worker.ask("turn", {"handle": handle, "samples": SAMPLES}, 120))
+    taken = worker.ask(Turn(handle, SAMPLES), 120).samples
     return min(taken.seconds() or taken.seconds(clean_only=False))
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from opperf.catalog import operator
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.measurement import Measurement
+from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.workers.interpreters import interpreter, settled
 from opperf.parent.workers.package import package_folder
@@ -34,9 +35,8 @@ def started(side: Side) -> Iterator[Worker]:
 def measured(worker: Worker, name: str, size: str, settings: Settings) -> Measurement:
     """Measure an operator of the catalog forward."""
     trial = Trial(operator(name).case(size), worker.side, "forward")
-    prepared = worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 120)
-    handle = {"handle": prepared["handle"]}
+    prepared = worker.ask(Prepare(trial), 120)
     try:
-        return Measurement.from_json(worker.ask("measure", {**handle, "settings": settings.to_json()}, 120))
+        return worker.ask(Measure(prepared.handle, settings), 120)
     finally:
-        worker.ask("release", handle, 120)
+        worker.ask(Release(prepared.handle), 120)

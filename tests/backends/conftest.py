@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import WorkerFailure
+from opperf.domain.message.requests import Discover, Prepare, R, Release, Request
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.workers.interpreters import interpreter, settled
@@ -31,30 +31,30 @@ class Children:
         self._python = interpreter(EnvironmentSpec.parse(environment), framework=framework)
         self._worker: Worker | None = None
 
-    def ask(self, verb: str, **arguments: Any) -> Mapping[str, Any]:
+    def ask(self, request: Request[R]) -> R:
         """Return what a child answers."""
         if self._worker is None or not self._worker.alive:
             self._worker = Worker(self._python, package_folder(), self.side)
             self._worker.greet()
-        return self._worker.ask(verb, arguments, TIMEOUT)
+        return self._worker.ask(request, TIMEOUT)
 
     def outcome(self, case: Case, path: str, direction: str) -> str:
         """Say what becomes of one call."""
         side = Side(self.side.framework, environment=self.side.environment, mode=self.side.mode, implementation=path)
         try:
-            prepared = self.ask("prepare", trial=Trial(case, side, direction).to_json(), seed=0)
+            prepared = self.ask(Prepare(Trial(case, side, direction)))
         except OperatorFailure as failed:
-            status = "skipped" if failed.failure.get("skipped") else "failed"
-            return f"{status}: {failed.failure['slug']}: {failed.failure['message']}"
+            status = "skipped" if failed.skipped else "failed"
+            return f"{status}: {failed.reason.slug}: {failed.reason.message}"
         except WorkerFailure as lost:
             return f"failed: {lost.slug}: {lost.message}"
-        self.ask("release", handle=prepared["handle"])
+        self.ask(Release(prepared.handle))
         return "ok"
 
     def outcomes(self, path: str) -> dict[tuple[str, str], str]:
         """Say what becomes of an operator at the small size: forward, and where that runs backward."""
-        (example,) = self.ask("discover", path=path, size="small")["cases"]
-        case = Case.from_json(example)
+        (example,) = self.ask(Discover(path, "small")).examples
+        case = example.case
         smooth = any(tensor.is_float and tensor.requires_grad is not False for tensor in case.tensors())
         found = {(path, "forward"): self.outcome(case, path, "forward")}
         if found[path, "forward"] == "ok" and smooth:

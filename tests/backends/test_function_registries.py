@@ -18,6 +18,7 @@ import pytest
 
 from opperf.child.backends.jax import rules as jax_rules
 from opperf.child.backends.numpy import rules as numpy_rules
+from opperf.domain.message.requests import Describe, Discover
 
 #: One function of so many is run.
 PARTS = {"jax": 1 if os.environ.get("OPPERF_WHOLE_REGISTRY") else 5, "numpy": 1}
@@ -52,7 +53,7 @@ def tried_once(children_of: Callable[[str], Any], known_failures: Callable[..., 
     @cache
     def run(framework: str) -> Tried:
         children = children_of(framework)
-        paths = children.ask("discover", size="small")["paths"]
+        paths = children.ask(Discover(size="small")).paths
         outcomes: dict[tuple[str, str], str] = {}
         for path in paths:
             outcomes |= children.outcomes(path) if chosen(framework, path) else {}
@@ -110,8 +111,8 @@ def test_backward_without_a_gradient_is_skipped_with_the_reason(tried: Tried) ->
     indirect=["tried"],
 )
 def test_a_function_has_a_case_by_each_of_its_names(tried: Tried, short: str, long: str) -> None:
-    cases = [tried.children.ask("discover", path=path, size="common")["cases"] for path in (short, long)]
-    assert [case["inputs"] for (case,) in cases] == [cases[0][0]["inputs"]] * 2
+    cases = [tried.children.ask(Discover(path)).examples for path in (short, long)]
+    assert [one.case.inputs for (one,) in cases] == [cases[0][0].case.inputs] * 2
 
 
 @pytest.mark.parametrize("tried", ["jax"], indirect=True)
@@ -122,4 +123,4 @@ def test_a_flag_beside_the_arrays_of_a_result_keeps_no_gradient_away(tried: Trie
 def test_what_is_left_out_is_there_and_is_not_listed(tried: Tried) -> None:
     assert not set(LEFT_OUT[tried.framework]) & set(tried.paths)
     for path in LEFT_OUT[tried.framework]:
-        assert tried.children.ask("describe", name=path)["path"] is not None, path
+        assert tried.children.ask(Describe(path)).path is not None, path

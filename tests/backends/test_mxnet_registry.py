@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from opperf.domain.case import Case
+from opperf.domain.message.requests import Describe, Discover
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.sources.mxnet_inputs import mxnet_suite
 
@@ -39,14 +40,14 @@ def known(known_failures: Callable[[str], Known]) -> Known:
 def outcomes(children: Any) -> Outcomes:
     """Return what becomes of every operator that no neutral binding names, at the small size."""
     found: dict[tuple[str, str], str] = {}
-    for path in children.ask("discover", size="small")["paths"]:
+    for path in children.ask(Discover(size="small")).paths:
         found |= children.outcomes(path)
     return found
 
 
 @pytest.mark.parametrize("name", ["_Native", "_NDArray", "_cvimread", "_npi_cvimread", "_backward_npi_copysign_scalar"])
 def test_what_would_harm_the_process_or_read_a_file_is_not_found(children: Any, name: str) -> None:
-    assert children.ask("describe", name=f"nd._internal.{name}")["path"] is None
+    assert children.ask(Describe(f"nd._internal.{name}")).path is None
 
 
 def test_a_copy_gets_an_array_to_write_into_when_it_is_given_none(children: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from opperf.domain.case import Case
+from opperf.domain.message.requests import Describe, Discover
 from opperf.domain.tensor import SPD, TensorSpec
 
 #: What became of each path and direction: `ok`, `skipped: ...` or `failed: ...`.
@@ -36,7 +37,7 @@ def known(known_failures: Callable[[str], Known]) -> Known:
 @pytest.fixture(scope="module")
 def paths(children: Any) -> Sequence[str]:
     """Return every operator that no neutral binding names."""
-    found: Sequence[str] = children.ask("discover", size="small")["paths"]
+    found: Sequence[str] = children.ask(Discover(size="small")).paths
     return found
 
 
@@ -51,8 +52,8 @@ def outcomes(children: Any, paths: Sequence[str]) -> Outcomes:
 
 def example(children: Any, path: str, size: str) -> dict[str, Any]:
     """Return the JSON form of the case of an operator."""
-    (found,) = children.ask("discover", path=path, size=size)["cases"]
-    return dict(found)
+    (found,) = children.ask(Discover(path, size)).examples
+    return {**found.case.to_json(), "scale": found.scale}
 
 
 def ran(outcomes: Outcomes, direction: str, prefix: str) -> list[bool]:
@@ -95,7 +96,7 @@ def test_variants_of_one_function_are_operators_of_their_own(paths: Sequence[str
 def test_an_operator_that_the_catalog_measures_is_not_listed(children: Any, paths: Sequence[str]) -> None:
     assert f"{LISTED}add" not in paths
     assert "aten::add.Tensor" not in paths
-    assert children.ask("describe", name=f"{LISTED}add")["operator"] == "add"
+    assert children.ask(Describe(f"{LISTED}add")).operator == "add"
 
 
 def test_a_tiny_sample_grows_to_64_ki_elements_and_says_by_how_much(children: Any) -> None:
@@ -137,4 +138,4 @@ def test_a_composed_operator_of_aten_has_the_inputs_of_its_function(children: An
 
 
 def test_an_operator_that_no_case_can_hold_says_so(children: Any) -> None:
-    assert "sparse_csr" in children.ask("describe", name=f"{LISTED}sparse.mm.reduce")["reason"]
+    assert "sparse_csr" in children.ask(Describe(f"{LISTED}sparse.mm.reduce")).reason

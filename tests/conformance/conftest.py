@@ -16,6 +16,7 @@ from opperf.catalog import catalog
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.measurement import Measurement
+from opperf.domain.message.requests import Evaluate, Measure, Prepare, Release
 from opperf.domain.plan import REFERENCE, Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import STRING
@@ -80,23 +81,22 @@ class Bench:
             self._worker.greet()
         return self._worker
 
-    def trial(self, case: Case, direction: str, **changes: Any) -> dict[str, Any]:
-        """Return the JSON form of a trial on this backend."""
-        return Trial(case, replace(self.side(), **changes), direction).to_json()
+    def trial(self, case: Case, direction: str, **changes: Any) -> Trial:
+        """Return a trial on this backend."""
+        return Trial(case, replace(self.side(), **changes), direction)
 
     def evaluate(self, case: Case, direction: str = "forward", *, seed: int = 0, **changes: Any) -> list[Tensor]:
         """Return what one call computes; raises `OperatorFailure`."""
-        request = {"trial": self.trial(case, direction, **changes), "seed": seed, "folder": str(self._folder)}
-        outputs = self.worker.ask("evaluate", request, TIMEOUT)["outputs"]
-        return [Tensor(tuple(one["shape"]), one["dtype"], Path(one["file"]).read_bytes()) for one in outputs]
+        request = Evaluate(self.trial(case, direction, **changes), seed, str(self._folder))
+        outputs = self.worker.ask(request, TIMEOUT).outputs
+        return [Tensor(one.shape, one.dtype, Path(one.file).read_bytes()) for one in outputs]
 
     def measure(self, case: Case, direction: str = "forward", *, settings: Settings, **changes: Any) -> Measurement:
         """Return the measurement of a trial; raises `OperatorFailure`."""
-        prepared = self.worker.ask("prepare", {"trial": self.trial(case, direction, **changes), "seed": 0}, TIMEOUT)
-        handle = {"handle": prepared["handle"]}
-        found = self.worker.ask("measure", {**handle, "settings": settings.to_json()}, TIMEOUT)
-        self.worker.ask("release", handle, TIMEOUT)
-        return Measurement.from_json(found)
+        handle = self.worker.ask(Prepare(self.trial(case, direction, **changes)), TIMEOUT).handle
+        found = self.worker.ask(Measure(handle, settings), TIMEOUT)
+        self.worker.ask(Release(handle), TIMEOUT)
+        return found
 
     def close(self) -> None:
         """End the worker."""

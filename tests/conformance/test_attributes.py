@@ -119,5 +119,5 @@ def test_a_case_has_the_same_gradients_in_every_framework(name: str, benches: di
 def test_nothing_is_changed_in_place_where_arrays_never_change(benches: dict[str, Bench]) -> None:
     with pytest.raises(OperatorFailure) as caught:
         benches["jax"].evaluate(operator("add_inplace").case("small"))
-    assert caught.value.failure["skipped"]
+    assert caught.value.skipped
     assert "never change" in str(caught.value)

@@ -11,6 +11,7 @@ from opperf.catalog import catalog, operator
 from opperf.domain.case import Case
 from opperf.domain.comparison import Verdict
 from opperf.domain.explanation import KINDS, Explanation
+from opperf.domain.message.requests import Explain
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.compare import Contest
@@ -22,9 +23,7 @@ WORDS = {"add": {"numpy": "add"}, "matmul": {"torch": "mm", "mxnet": "dot", "jax
 
 def explained(bench: Bench, case: Case, direction: str = "forward") -> Explanation:
     """Return what runs in a call."""
-    return Explanation.from_json(
-        bench.worker.ask("explain", {"trial": bench.trial(case, direction), "seed": 0}, TIMEOUT)
-    )
+    return bench.worker.ask(Explain(bench.trial(case, direction), 0), TIMEOUT)
 
 
 @pytest.mark.parametrize("name", WORDS)

@@ -8,6 +8,8 @@ import pytest
 from tests.conformance.conftest import Bench
 
 from opperf.domain.case import Argument, Case
+from opperf.domain.message.replies import Discovery
+from opperf.domain.message.requests import Describe, Discover
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.process import OperatorFailure
 
@@ -55,20 +57,20 @@ def test_a_tensor_that_goes_by_name_has_a_gradient_too(torch: Bench) -> None:
 
 def test_what_is_no_layer_is_not_found(torch: Bench) -> None:
     for name in ("torch.nn.Module", "torch.nn.DataParallel", "torch.nn.init", "torch.nn.Parameter", "torch.nn.modules"):
-        assert torch.worker.ask("describe", {"name": name}, 60)["path"] is None, name
-    assert torch.worker.ask("describe", {"name": "torch.nn.Conv2d"}, 60)["path"] == "torch.nn.Conv2d"
+        assert torch.worker.ask(Describe(name), 60).path is None, name
+    assert torch.worker.ask(Describe("torch.nn.Conv2d"), 60).path == "torch.nn.Conv2d"
 
 
 def test_embedding_bags_say_which_package_they_need(torch: Bench) -> None:
     name = "SplitTableBatchedEmbeddingBagsCodegen"
     with pytest.raises(OperatorFailure) as caught:
         shapes(torch, name, TensorSpec((2,), "int64"), build_0=1)
-    assert caught.value.failure["slug"] == "no_package"
-    assert caught.value.failure["skipped"]
+    assert caught.value.reason.slug == "no_package"
+    assert caught.value.skipped
 
 
 def test_a_layer_has_no_samples_to_make_inputs_of(torch: Bench) -> None:
-    assert torch.worker.ask("discover", {"path": "torch.nn.Linear", "size": "common"}, 60) == {"cases": []}
+    assert torch.worker.ask(Discover("torch.nn.Linear"), 60) == Discovery()
 
 
 def gluon(bench: Bench, path: str, data: TensorSpec, direction: str = "forward", **given: Argument) -> list[Any]:
@@ -91,7 +93,7 @@ def test_what_a_norm_remembers_of_batches_has_no_gradient(mxnet: Bench) -> None:
 def test_a_block_that_is_not_told_how_long_its_inputs_are_says_what_to_tell_it(mxnet: Bench) -> None:
     with pytest.raises(OperatorFailure) as caught:
         gluon(mxnet, "gluon.nn.Dense", TensorSpec((2, 3)), units=4)
-    assert caught.value.failure["hint"] == "say `build.in_units`"
+    assert caught.value.reason.hint == "say `build.in_units`"
 
 
 def test_an_initializer_that_reads_a_file_is_refused(mxnet: Bench) -> None:
@@ -108,4 +110,4 @@ def test_what_is_no_block_that_computes_is_not_found(mxnet: Bench) -> None:
         "gluon.rnn.ResidualCell",
         "gluon.Trainer",
     ):
-        assert mxnet.worker.ask("describe", {"name": name}, 60)["path"] is None, name
+        assert mxnet.worker.ask(Describe(name), 60).path is None, name

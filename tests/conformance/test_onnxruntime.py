@@ -10,7 +10,7 @@ from tests.conformance.conftest import TIMEOUT, Bench, Tensor, close
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Argument, Case, Graph, ListOf
-from opperf.domain.explanation import Explanation
+from opperf.domain.message.requests import Describe, Explain
 from opperf.domain.plan import Settings
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.process import OperatorFailure
@@ -262,16 +262,16 @@ def test_what_cannot_be_measured_is_skipped_with_the_reason(name: str, bench: Be
     case, direction, slug, word = REFUSED[name]
     with pytest.raises(OperatorFailure) as caught:
         bench.evaluate(case, direction, **path(case))
-    failure = caught.value.failure
-    assert (failure.get("skipped"), failure["slug"]) == (True, slug), failure
-    assert word in failure["message"]
+    failure = caught.value
+    assert (failure.skipped, failure.reason.slug) == (True, slug), failure
+    assert word in failure.reason.message
 
 
 def test_shapes_that_do_not_fit_fail_alone(bench: Bench) -> None:
     wrong = node("MatMul", {"A": TensorSpec((3, 4)), "B": TensorSpec((5, 6))})
     with pytest.raises(OperatorFailure) as caught:
         computed(bench, wrong)
-    assert caught.value.failure["exception"]
+    assert caught.value.reason.exception
     assert computed(bench, product(4))
 
 
@@ -298,27 +298,27 @@ def test_a_sequence_of_nothing_and_a_graph_that_is_none_fail_alone(case: Case, m
 
 @pytest.mark.parametrize("name", ["os.system", "ai.onnx.os.system", "ai.onnx.__class__", "Gemm", "torch.mm"])
 def test_a_path_leads_nowhere_outside_of_onnx(name: str, bench: Bench) -> None:
-    assert bench.worker.ask("describe", {"name": name}, TIMEOUT)["path"] is None
+    assert bench.worker.ask(Describe(name), TIMEOUT).path is None
 
 
 def test_a_name_that_is_not_there_gets_names_near_it(bench: Bench) -> None:
-    assert "ai.onnx.Softmax" in bench.worker.ask("describe", {"name": "ai.onnx.Sofmax"}, TIMEOUT)["near"]
+    assert "ai.onnx.Softmax" in bench.worker.ask(Describe("ai.onnx.Sofmax"), TIMEOUT).near
 
 
 def test_a_neutral_operator_is_missing_with_the_reason(bench: Bench) -> None:
     for name in catalog():
-        meaning = bench.worker.ask("describe", {"name": name}, TIMEOUT)
-        assert (meaning["operator"], meaning["path"]) == (name, None)
-        assert "onnxruntime:ai.onnx.Add" in meaning["reason"]
+        meaning = bench.worker.ask(Describe(name), TIMEOUT)
+        assert (meaning.operator, meaning.path) == (name, None)
+        assert "onnxruntime:ai.onnx.Add" in (meaning.reason or "")
     with pytest.raises(OperatorFailure) as caught:
         bench.evaluate(operator("add").case("small"))
-    assert caught.value.failure["skipped"]
+    assert caught.value.skipped
 
 
 def test_what_runs_is_told_by_its_kernel_and_provider(bench: Bench) -> None:
     case = product(8)
-    request = {"trial": bench.trial(case, "forward", **path(case)), "seed": 0}
-    (event,) = Explanation.from_json(bench.worker.ask("explain", request, TIMEOUT)).events
+    request = Explain(bench.trial(case, "forward", **path(case)), 0)
+    (event,) = bench.worker.ask(request, TIMEOUT).events
     assert (event.name, event.kind, event.calls, event.by) == ("MatMul", "kernel", 1.0, "CPUExecutionProvider")
     assert event.seconds is not None
     assert event.seconds > 0

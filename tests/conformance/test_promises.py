@@ -10,6 +10,7 @@ from tests.conformance.conftest import REAL, Bench
 from opperf.catalog import FAMILIES, catalog, operator
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
+from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec
 from opperf.parent.workers.pool import Pool
@@ -78,7 +79,7 @@ def test_an_element_type_that_some_lack_has_the_same_bits_where_it_is(dtype: str
         try:
             seen[name] = benches[name].evaluate(case)[0].raw
         except OperatorFailure as caught:
-            lacking[name] = caught.failure["slug"]
+            lacking[name] = caught.reason.slug
     assert "torch" in seen
     assert set(lacking.values()) <= {"no_such_dtype"}, lacking
     assert len(set(seen.values())) == 1, {name: raw[:16] for name, raw in seen.items()}
@@ -88,9 +89,9 @@ def test_an_element_type_that_some_lack_has_the_same_bits_where_it_is(dtype: str
 def test_strings_are_refused_by_what_computes_with_numbers(backend: Bench) -> None:
     with pytest.raises(OperatorFailure) as caught:
         backend.evaluate(Case("reshape", {"data": TensorSpec((2,), STRING)}, {"shape": (2,)}))
-    failure = caught.value.failure
-    assert (failure.get("skipped"), failure["slug"]) == (True, "no_such_dtype"), failure
-    assert STRING in failure["message"]
+    failure = caught.value
+    assert (failure.skipped, failure.reason.slug) == (True, "no_such_dtype"), failure
+    assert STRING in failure.reason.message
 
 
 @pytest.mark.parametrize(
@@ -121,11 +122,11 @@ def test_gradients_are_the_same_at_every_call(backend: Bench) -> None:
     try:
         first, second = (backend.evaluate(case, "backward")[0].raw for _ in range(2))
     except OperatorFailure as caught:
-        failure = caught.failure
+        failure = caught
     else:
         assert first == second
         return
-    assert failure["skipped"]
+    assert failure.skipped
     assert backend.name == "numpy"
 
 
@@ -136,12 +137,12 @@ def test_dropout_in_training_has_the_gradient_of_its_own_mask(backend: Bench) ->
         gradient = backend.evaluate(case, "backward")[0].values
         backend.measure(case, "backward", settings=QUICK)
     except OperatorFailure as caught:
-        failure = caught.failure
+        failure = caught
     else:
         dropped = sum(value == 0 for value in gradient) / len(gradient)
         assert 0.4 < dropped < 0.6
         return
-    assert failure["skipped"]
+    assert failure.skipped
     assert backend.name == "numpy"
 
 
@@ -159,7 +160,7 @@ def test_shapes_that_do_not_fit_fail_alone(backend: Bench) -> None:
     wrong = Case("matmul", {"lhs": TensorSpec((3, 4)), "rhs": TensorSpec((5, 6))})
     with pytest.raises(OperatorFailure) as caught:
         backend.evaluate(wrong)
-    assert caught.value.failure["exception"]
+    assert caught.value.reason.exception
     assert backend.evaluate(operator("add").case("small"))
 
 
@@ -175,16 +176,16 @@ def test_a_tensor_that_no_memory_can_hold_fails_alone(backend: Bench) -> None:
 
 @pytest.mark.parametrize("path", ["os.system", "torch.os.system", "numpy.os.system", "nd.os.system", "jax.os.system"])
 def test_a_path_leads_nowhere_outside_the_framework(path: str, any_backend: Bench) -> None:
-    assert any_backend.worker.ask("describe", {"name": path}, 60)["path"] is None
+    assert any_backend.worker.ask(Describe(path), 60).path is None
 
 
 @pytest.mark.parametrize("name", ["code:os:system", "os:system", "planted.py:run"])
 def test_a_name_is_never_code_to_a_child(name: str, any_backend: Bench) -> None:
-    assert any_backend.worker.ask("describe", {"name": name}, 60)["path"] is None
+    assert any_backend.worker.ask(Describe(name), 60).path is None
     side = replace(any_backend.worker.side, implementation=name)
     trial = Trial(Case("add", {}, {"command": "exit 1"}), side, "forward")
     with pytest.raises(OperatorFailure):
-        any_backend.worker.ask("prepare", {"trial": trial.to_json(), "seed": 0}, 60)
+        any_backend.worker.ask(Prepare(trial), 60)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_a_name_is_never_code_to_a_child(name: str, any_backend: Bench) -> None:
 def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(
     framework: str, path: str, benches: dict[str, Bench]
 ) -> None:
-    assert benches[framework].worker.ask("describe", {"name": path}, 60)["path"] is None
+    assert benches[framework].worker.ask(Describe(path), 60).path is None
 
 
 @pytest.mark.parametrize(
@@ -228,14 +229,14 @@ def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(
     ],
 )
 def test_a_path_that_several_operators_share_is_the_plain_one(path: str, name: str, benches: dict[str, Bench]) -> None:
-    assert benches["mxnet"].worker.ask("describe", {"name": path}, 60)["operator"] == name
+    assert benches["mxnet"].worker.ask(Describe(path), 60).operator == name
 
 
 def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
     near = {"torch": "torch.sofmax", "mxnet": "nd.sofmax", "jax": "jax.nn.sofmax", "numpy": "numpy.maximun"}
-    meaning = backend.worker.ask("describe", {"name": near[backend.name]}, 60)
-    assert meaning["path"] is None
-    assert any("max" in name for name in meaning["near"])
+    meaning = backend.worker.ask(Describe(near[backend.name]), 60)
+    assert meaning.path is None
+    assert any("max" in name for name in meaning.near)
 
 
 def test_the_null_backend_refuses_a_dtype_that_does_not_exist() -> None:
@@ -258,9 +259,9 @@ def test_operator_files_stand_parallel_to_the_catalog(framework: str) -> None:
 
 def test_every_operator_is_bound_or_missing_with_a_reason(backend: Bench) -> None:
     for name in catalog():
-        meaning = backend.worker.ask("describe", {"name": name}, 60)
-        assert meaning["operator"] == name
-        assert meaning["path"] or len(meaning["reason"]) > 15
+        meaning = backend.worker.ask(Describe(name), 60)
+        assert meaning.operator == name
+        assert meaning.path or len(meaning.reason or "") > 15
 
 
 def test_an_implementation_is_measured_backward_in_every_fresh_process(benches: dict[str, Bench]) -> None:
@@ -275,5 +276,5 @@ def test_a_call_that_writes_into_its_input_is_skipped_backward(benches: dict[str
     case = Case("torch:torch.Tensor.add_", {"self": TensorSpec((4, 4)), "other": TensorSpec((4, 4))})
     with pytest.raises(OperatorFailure) as caught:
         benches["torch"].evaluate(case, "backward", implementation="torch.Tensor.add_")
-    assert caught.value.failure["skipped"]
+    assert caught.value.skipped
     assert "writes into its input" in str(caught.value)

@@ -142,10 +142,10 @@ def fake_python(tmp_path: Path) -> Callable[[str], Path]:
 _BODY = f"""
 import json, os, sys, time
 from opperf.child.worker.process import die_with
-from opperf.domain.message import PROTOCOL
+from opperf.domain.message.wire import PROTOCOL
 requests, answers, parent = (int(word) for word in sys.argv[3:6])
 die_with(parent)
-HELLO = json.dumps({{"id": 0, "result": {{"protocol": PROTOCOL, "facts": {{}}, "devices": ["cpu"]}}}}) + "\\n"
+HELLO = json.dumps({{"id": 0, "protocol": PROTOCOL, "result": {{"pid": 1, "facts": {{}}, "devices": ["cpu"]}}}}) + "\\n"
 
 def say(text):
     os.write(answers, text.encode())

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from opperf.domain.errors import WorkerFailure
+from opperf.domain.message.requests import Prepare
 from opperf.domain.plan import Trial
 from opperf.parent.workers import process
 from opperf.parent.workers.process import OperatorFailure, Worker
@@ -94,9 +95,9 @@ def test_an_operator_that_asks_for_all_memory_leaves_its_child_usable(
     child = worker(memory=256 * MEBIBYTE)
     child.greet()
     with pytest.raises(OperatorFailure) as caught:
-        child.ask("prepare", {"trial": trial("null:leak").to_json(), "seed": 0}, 60)
-    assert caught.value.failure["slug"] == "out_of_memory"
-    assert "handle" in child.ask("prepare", {"trial": trial("add").to_json(), "seed": 0}, 60)
+        child.ask(Prepare(trial("null:leak")), 60)
+    assert caught.value.reason.slug == "out_of_memory"
+    assert child.ask(Prepare(trial("add")), 60).handle
 
 
 def test_the_memory_limit_is_set_after_the_framework_is_there_and_above_what_it_holds(

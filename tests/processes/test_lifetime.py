@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 from opperf.domain.errors import WorkerFailure
+from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.workers.duel import Duel, shared_cpus
 from opperf.parent.workers.process import Worker
@@ -143,7 +144,8 @@ def test_what_a_child_has_started_ends_with_it(
         """
         import subprocess
         other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        say(json.dumps({"id": 0, "result": {"protocol": PROTOCOL, "facts": {"pid": other.pid}, "devices": []}}) + "\\n")
+        hello = {"pid": 1, "facts": {"pid": other.pid}, "devices": []}
+        say(json.dumps({"id": 0, "protocol": PROTOCOL, "result": hello}) + "\\n")
         sleep()
         """
     )
@@ -206,7 +208,7 @@ def test_a_stopped_child_takes_no_cpu_until_it_goes_on(
 
     def busy() -> None:
         with suppress(WorkerFailure):
-            child.ask("prepare", {"trial": trial("null:flood").to_json(), "seed": 0}, 60)
+            child.ask(Prepare(trial("null:flood")), 60)
 
     def used() -> float:
         times = seen.cpu_times()
@@ -233,7 +235,7 @@ def test_a_child_answers_again_after_it_was_stopped(worker: Callable[..., Worker
     child.pause()
     until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
     child.resume()
-    assert child.ask("describe", {"name": "add"}, 60)["operator"] == "add"
+    assert child.ask(Describe("add"), 60).operator == "add"
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads")

@@ -11,8 +11,11 @@ import psutil
 import pytest
 
 from opperf.domain.errors import WorkerFailure
+from opperf.domain.message.replies import Discovery, Failure, Remainder
+from opperf.domain.message.requests import Release, Request
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.parent.workers.pool import MOST_HELD, Pool
 from opperf.parent.workers.process import OperatorFailure, Worker
 
@@ -55,7 +58,7 @@ def test_a_framework_that_cannot_list_its_operators_is_told_of_and_serves_on(
     monkeypatch: pytest.MonkeyPatch, trial: Make
 ) -> None:
     told: list[str] = []
-    failure = {"slug": "no_registry", "message": "no list here", "hint": "install it", "skipped": True}
+    failure = Failure(Reason("no_registry", "no list here", "install it"), skipped=True)
 
     def declined(*asked: Any) -> None:
         raise OperatorFailure(failure)
@@ -63,9 +66,9 @@ def test_a_framework_that_cannot_list_its_operators_is_told_of_and_serves_on(
     with Pool(Settings(runs=3, timeout=1), progress=told.append) as pool:
         with monkeypatch.context() as patched:
             patched.setattr(Worker, "ask", declined)
-            assert pool.discover(PLAIN, None, "common") == {}
+            assert pool.discover(PLAIN, None, "common") == Discovery()
         assert pool.measure(trial("add"), 0).status == "ok"
-    assert told == ["null: no list here (install it)"]
+    assert told == ["`null`: no list here (install it)"]
 
 
 def test_trials_of_one_side_share_a_child(pool: Pool, trial: Make) -> None:
@@ -97,8 +100,9 @@ def test_a_child_that_keeps_too_much_memory_is_replaced(
 ) -> None:
     ask = Worker.ask
 
-    def keeping(worker: Worker, verb: str, *more: Any) -> Any:
-        return {**ask(worker, verb, *more), **({"held": held} if verb == "release" else {})}
+    def keeping(worker: Worker, request: Request[Any], timeout: float) -> Any:
+        reply = ask(worker, request, timeout)
+        return Remainder(held) if isinstance(request, Release) else reply
 
     first = _pid(pool)
     monkeypatch.setattr(Worker, "ask", keeping)

@@ -11,8 +11,10 @@ import psutil
 import pytest
 
 from opperf.domain.errors import WorkerFailure
-from opperf.domain.message import PROTOCOL
-from opperf.domain.plan import Side
+from opperf.domain.message.replies import Meaning, Remainder
+from opperf.domain.message.requests import Describe, Measure, Release
+from opperf.domain.message.wire import PROTOCOL
+from opperf.domain.plan import Settings, Side
 from opperf.parent.workers import process
 from opperf.parent.workers.process import OperatorFailure, Worker
 
@@ -30,7 +32,7 @@ def _is_gone(child: Worker) -> bool:
 @pytest.mark.parametrize(
     ("hello", "complaint"),
     [
-        ('{"id": 0, "result": {"protocol": 99, "facts": {}, "devices": []}}', f"protocol 99, this opperf {PROTOCOL}"),
+        ('{"id": 0, "protocol": 99, "result": {}}', f"protocol 99, this opperf {PROTOCOL}"),
         ('{"id": 0, "result": {}}', f"protocol None, this opperf {PROTOCOL}"),
         ('{"id": 0, "failure": {"message": "no numpy"}}', f"protocol None, this opperf {PROTOCOL}"),
     ],
@@ -50,7 +52,7 @@ def test_another_protocol_is_a_failed_record_for_the_user(
     fake_python: Python,
     tmp_path: Path,
 ) -> None:
-    python = fake_python("""say('{"id": 0, "result": {"protocol": 99, "facts": {}, "devices": []}}\\n'); sleep()""")
+    python = fake_python("""say('{"id": 0, "protocol": 99, "result": {}}\\n'); sleep()""")
     (tmp_path / "numpy.py").write_text("")
     words = ("add", "--framework", "numpy", "--framework", "null", "--environment", f"python={python}")
     done = command(
@@ -65,7 +67,7 @@ def test_another_protocol_is_a_failed_record_for_the_user(
 
 def test_a_hello_without_facts_is_refused(worker: Start, fake_python: Python) -> None:
     child = worker(fake_python("""say(HELLO.replace("facts", "fakts")); sleep()"""))
-    with pytest.raises(WorkerFailure, match="hello lacks its facts"):
+    with pytest.raises(WorkerFailure, match='garbage on the child\'s pipe: hello: found a key "fakts"'):
         child.greet(SOON)
     assert _is_gone(child)
 
@@ -94,16 +96,16 @@ def test_what_is_no_message_ends_the_child(said: str, complaint: str, worker: St
     child = worker(fake_python(f"say(HELLO); hear(); say({said!r} + chr(10)); sleep()"))
     child.greet(SOON)
     with pytest.raises(WorkerFailure, match=f"garbage on the child's pipe: {complaint}") as caught:
-        child.ask("release", {"handle": 1}, SOON)
+        child.ask(Release(1), SOON)
     assert caught.value.slug == "protocol"
     assert _is_gone(child)
 
 
 def test_an_answer_to_another_request_ends_the_child(worker: Start, fake_python: Python) -> None:
-    child = worker(fake_python("""say(HELLO); hear(); say('{"id": 7, "result": {}}\\n'); sleep()"""))
+    child = worker(fake_python("""say(HELLO); hear(); say('{"id": 7, "result": {"held": 0}}\\n'); sleep()"""))
     child.greet(SOON)
     with pytest.raises(WorkerFailure, match="answered request 7 instead of 1"):
-        child.ask("release", {"handle": 1}, SOON)
+        child.ask(Release(1), SOON)
     assert _is_gone(child)
 
 
@@ -114,16 +116,18 @@ def test_a_child_that_closes_its_pipe_and_lives_on_is_ended(
     child = worker(fake_python("say(HELLO); hear(); os.close(answers); sleep()"))
     child.greet(SOON)
     with pytest.raises(WorkerFailure, match="closed its pipe and lives on"):
-        child.ask("release", {"handle": 1}, SOON)
+        child.ask(Release(1), SOON)
     assert _is_gone(child)
 
 
 def test_a_child_that_leaves_between_requests_says_so_at_the_next(worker: Start, fake_python: Python) -> None:
-    child = worker(fake_python("say(HELLO); hear(); print('bye', flush=True); say('{\"id\": 1, \"result\": {}}\\n')"))
+    child = worker(
+        fake_python('say(HELLO); hear(); print(\'bye\', flush=True); say(\'{"id": 1, "result": {"held": 0}}\\n\')')
+    )
     child.greet(SOON)
-    assert child.ask("release", {"handle": 1}, SOON) == {}
+    assert child.ask(Release(1), SOON) == Remainder(0)
     with pytest.raises(WorkerFailure, match="the child left with exit code 0") as caught:
-        child.ask("release", {"handle": 1}, SOON)
+        child.ask(Release(1), SOON)
     assert caught.value.stderr == "bye"
 
 
@@ -136,13 +140,13 @@ def test_a_message_in_pieces_is_put_together(worker: Start, fake_python: Python)
             hear()
             say('{"id": 1, "resu')
             time.sleep(0.1)
-            say('lt": {"n": 1}}\\n{"id": 2, "result": {"n": 2}}\\n')
+            say('lt": {"held": 1}}\\n{"id": 2, "result": {"held": 2}}\\n')
             sleep()
             """
         )
     )
     child.greet(SOON)
-    assert [child.ask("release", {"handle": i}, SOON) for i in (1, 2)] == [{"n": 1}, {"n": 2}]
+    assert [child.ask(Release(i), SOON) for i in (1, 2)] == [Remainder(1), Remainder(2)]
 
 
 def test_a_message_without_end_is_cut_off(worker: Start, fake_python: Python, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +163,7 @@ def test_a_message_without_end_is_cut_off(worker: Start, fake_python: Python, mo
     )
     child.greet(SOON)
     with pytest.raises(WorkerFailure, match="a message of over 100000 bytes"):
-        child.ask("release", {"handle": 1}, SOON)
+        child.ask(Release(1), SOON)
     assert _is_gone(child)
 
 
@@ -168,7 +172,7 @@ def test_a_child_that_does_not_read_its_requests_holds_nobody(read: int, worker:
     child = worker(fake_python(f"say(HELLO); os.read(requests, {read}); sleep()"))
     child.greet(SOON)
     with pytest.raises(WorkerFailure, match="does not read its requests") as caught:
-        child.ask("describe", {"name": "x" * 1_000_000}, 1.0)
+        child.ask(Describe("x" * 1_000_000), 1.0)
     assert caught.value.slug == "timeout"
     assert _is_gone(child)
 
@@ -176,18 +180,32 @@ def test_a_child_that_does_not_read_its_requests_holds_nobody(read: int, worker:
 def test_a_request_of_many_pipefuls_arrives_whole(worker: Start, fake_python: Python) -> None:
     child = worker(
         fake_python(
-            """say(HELLO); n = len(hear()["arguments"]["name"]); say(f'{{"id": 1, "result": {{"n": {n}}}}}\\n')"""
+            """say(HELLO); n = len(hear()["arguments"]["name"]); say(f'{{"id": 1, "result": {{"path": "{n}"}}}}\\n')"""
         )
     )
     child.greet(SOON)
-    assert child.ask("describe", {"name": "x" * 300_000}, SOON) == {"n": 300_000}
+    assert child.ask(Describe("x" * 300_000), SOON) == Meaning("300000")
 
 
-def test_an_unknown_verb_ends_the_child_and_is_told_in_its_last_lines(worker: Start) -> None:
+@pytest.mark.parametrize("reply", ['{"held": "much"}', '{"held": 0, "kept": 1}', "{}"])
+def test_a_reply_that_is_none_to_its_request_ends_the_child(reply: str, worker: Start, fake_python: Python) -> None:
+    line = f'{{"id": 1, "result": {reply}}}\n'
+    child = worker(fake_python(f"say(HELLO); hear(); say({line!r}); sleep()"))
+    child.greet(SOON)
+    with pytest.raises(WorkerFailure, match="garbage on the child's pipe: remainder") as caught:
+        child.ask(Release(1), SOON)
+    assert caught.value.slug == "protocol"
+    assert _is_gone(child)
+
+
+def test_an_unknown_verb_ends_the_child_and_is_told_in_its_last_lines(
+    worker: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child = worker()
     child.greet(SOON)
+    monkeypatch.setattr(process, "request_line", lambda *_: b'{"id": 1, "verb": "detonate", "arguments": {}}\n')
     with pytest.raises(WorkerFailure, match="the child left with exit code 1") as caught:
-        child.ask("detonate", {}, SOON)
+        child.ask(Release(1), SOON)
     assert "not a request" in (caught.value.stderr or "")
 
 
@@ -195,8 +213,8 @@ def test_a_request_that_fails_leaves_the_child_in_service(worker: Start) -> None
     child = worker()
     child.greet(SOON)
     with pytest.raises(OperatorFailure, match="7"):
-        child.ask("measure", {"handle": 7, "settings": {}}, SOON)
-    assert child.ask("describe", {"name": "add"}, SOON)["operator"] == "add"
+        child.ask(Measure(7, Settings()), SOON)
+    assert child.ask(Describe("add"), SOON).operator == "add"
 
 
 def test_the_hello_carries_the_facts_of_the_child(worker: Start) -> None:

@@ -12,13 +12,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from opperf.child.worker import process
-from opperf.domain.message import PROTOCOL, Reply, read_request
+from opperf.domain.message.replies import Hello
+from opperf.domain.message.requests import Limits, Quit
+from opperf.domain.message.wire import PROTOCOL, answer_line, read_request
+from opperf.domain.plan import Side
 
 if TYPE_CHECKING:
     from opperf.domain.backend import Backend
@@ -28,47 +30,45 @@ def main(argv: list[str]) -> int:
     """Run one child; returns its exit code."""
     read_fd, write_fd, parent = (int(word) for word in argv[:3])
     process.die_with(parent)
-    side, limits = json.loads(argv[3]), json.loads(argv[4])
+    side, limits = Side.from_json(json.loads(argv[3])), Limits.from_json(json.loads(argv[4]))
     with os.fdopen(read_fd, "rb") as requests, os.fdopen(write_fd, "wb") as replies:
         return _serve(requests, replies, side, limits)
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO, side: Mapping[str, Any], limits: Mapping[str, Any]) -> int:
+def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) -> int:
     # What follows imports most of the child's code; dying with the parent must be settled before.
     from opperf.child.measure.disturbance import NoCounters, ProcessCounters
     from opperf.child.worker.jobs import Jobs, failure
 
     try:
-        backend, said = _started(side, limits)
+        backend, hello = _started(side, limits)
     except Exception as error:  # whatever a broken installation raises is the answer
-        _send(replies, Reply(0, failure={**failure(error), "protocol": PROTOCOL}))
+        _send(replies, answer_line(0, failure(error), protocol=PROTOCOL))
         return 1
-    _send(replies, Reply(0, {"protocol": PROTOCOL, "pid": os.getpid(), **said}))
+    _send(replies, answer_line(0, hello, protocol=PROTOCOL))
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
-    jobs = Jobs(backend, counters, Path(limits["code"]), limits["plugins"])
+    jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins)
     for line in requests:
-        request = read_request(line)
-        if request.verb == "quit":
+        number, request = read_request(line)
+        if isinstance(request, Quit):
             break
         try:
-            reply = Reply(request.id, jobs.answer(request))
+            answer = answer_line(number, jobs.answer(request))
         except Exception as error:  # an operator's failure is an answer; what it broke dies with the child
-            reply = Reply(request.id, failure=failure(error))
+            answer = answer_line(number, failure(error))
             jobs.tracers.restore()
-        _send(replies, reply)
+        _send(replies, answer)
     return 0
 
 
-def _started(side_json: Mapping[str, Any], limits: Mapping[str, Any]) -> tuple[Backend, dict[str, Any]]:
-    """Return the backend of a side, with the process set up as it asks, and what the hello says of both."""
+def _started(side: Side, limits: Limits) -> tuple[Backend, Hello]:
+    """Return the backend of a side, with the process set up as it asks, and the hello."""
     from opperf.child import backends
     from opperf.child.measure.allocator import fix_allocator
-    from opperf.domain.plan import Side
 
-    side = Side.from_json(side_json)
     fixed = side.allocator == "fixed" and fix_allocator()
-    if limits["cpus"] is not None:
-        process.stay_on(limits["cpus"])
+    if limits.cpus is not None:
+        process.stay_on(limits.cpus)
     start = time.perf_counter()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
     backend = backends.start(side)
@@ -77,18 +77,18 @@ def _started(side_json: Mapping[str, Any], limits: Mapping[str, Any]) -> tuple[B
         "allocator": "fixed thresholds" if fixed else "default",
         "import_seconds": time.perf_counter() - start,
     }
-    devices = backend.devices()
-    if limits["memory"] is not None:
-        process.limit_memory(limits["memory"])
+    devices = tuple(backend.devices())
+    if limits.memory is not None:
+        process.limit_memory(limits.memory)
     # What the import made lives for ever; later collections need not look at it. The little that does not is left too:
     # to look for it takes a tenth of the time of a start.
     gc.freeze()
     gc.enable()
-    return backend, {"facts": facts, "devices": devices}
+    return backend, Hello(os.getpid(), facts, devices)
 
 
-def _send(replies: BinaryIO, reply: Reply) -> None:
-    replies.write(reply.encode())
+def _send(replies: BinaryIO, line: bytes) -> None:
+    replies.write(line)
     replies.flush()
 
 

@@ -80,6 +80,20 @@ class Fields:
         return decode(cls, data, where or cls.__name__.lower())
 
 
+class Exact(Fields):
+    """A dataclass whose JSON is its fields and nothing else: what both sides of a pipe know the same of."""
+
+    @classmethod
+    def from_json(cls: type[Self], data: object, where: str = "") -> Self:
+        """Read the JSON form; raises `InputError` that names the place, for a key that is no field too."""
+        where = where or cls.__name__.lower()
+        names = [name for name, _, _ in _members(cls)]  # type: ignore[arg-type]  # as below
+        for name in data if isinstance(data, dict) else ():
+            if name not in names:
+                raise InputError(f"{where}: found a key {shown(name)}, expected {', '.join(names) or 'none'}")
+        return decode(cls, data, where)
+
+
 @dataclass(frozen=True)
 class Kind:
     """How values of one type hint are read, and what is expected where there is something else."""

@@ -41,7 +41,7 @@ _LISTS = {name: GenericAlias(tuple, (hint, ...)) for name, hint in get_type_hint
 
 
 @dataclass(frozen=True)
-class Samples:
+class Samples(Fields):
     """The samples of one metric, and the harness cost of one call that is to be subtracted."""
 
     samples: tuple[Sample, ...]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.codec import Count, Fields, Natural, OneOf, Positive, decode
+from opperf.domain.codec import Count, Exact, Fields, Natural, OneOf, Positive, decode
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 
@@ -35,6 +35,9 @@ VARIABLE = "env."
 
 #: The most that is taken at its word: more is a slip of the pen, and would fill the memory or never end.
 MOST = {"warmup": 10**9, "runs": 10**6, "processes": 1000, "pairs": 1000, "threads": 4096, "random": 10_000}
+#: What takes this share of a whole, or more, has the whole budget of a trial; what takes less has no less than this
+#: share of the budget.
+FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
 #: The longest time that is waited for, in seconds, about 30 years: the system's clocks count little further.
 LONGEST = 1e9
 
@@ -187,6 +190,27 @@ class Settings(Fields):
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""
         return [name for name in MEASURING if getattr(self, name) != getattr(other, name)]
+
+
+@dataclass(frozen=True)
+class Part(Exact):
+    """A piece of work that a program calls `count` times, beside others that take `whole` seconds in all.
+
+    How well the sum is known depends on what takes most of it. So what takes less than `FULL_SHARE` of it gets less
+    time, in proportion, down to `LEAST_BUDGET`.
+    """
+
+    count: int
+    whole: float
+
+    def budget(self, full: float, seconds: float) -> float:
+        """Return the budget for calls of so many seconds, where `full` is that of a trial alone.
+
+        >>> Part(count=10, whole=9.9).budget(0.5, 0.01), Part(count=1, whole=9.999).budget(0.5, 0.001)
+        (0.5, 0.02)
+        """
+        spent = self.count * seconds
+        return full * max(LEAST_BUDGET, min(1.0, spent / (self.whole + spent) / FULL_SHARE))
 
 
 @dataclass(frozen=True)

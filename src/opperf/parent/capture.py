@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.case import Argument, argument_to_json
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
-from opperf.domain.message import naming
+from opperf.domain.message import requests
+from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite
 from opperf.parent.session import settled_side
@@ -40,7 +40,7 @@ def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None],
     """
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), **naming("code", code))
+            found = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
         except OperatorFailure as failed:
             raise _refused(code.name, failed) from failed
     taken = _taken(found, code.name, "user_code")
@@ -71,27 +71,26 @@ def capture_model(
     given = {name: argument_to_json(value) for name, value in inputs.items()}
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(settled_side(side, named=named), model=str(path.absolute()), inputs=given)
+            found = pool.capture(settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), given))
         except OperatorFailure as failed:
-            said = failed.failure
-            raise InputError(f"`{path}`: {said['message']}", hint=said.get("hint"), slug="bad_model") from failed
+            raise InputError(f"`{path}`: {failed}", hint=failed.reason.hint, slug="bad_model") from failed
     return _taken(found, str(path), "bad_model")
 
 
-def _taken(found: Mapping[str, Any], where: str, slug: str) -> Capture:
+def _taken(found: Recording, where: str, slug: str) -> Capture:
     """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
-    if found.get("wrong") is not None:
-        raise InputError(f"`{where}`: {found['wrong']}", hint=found.get("hint"), slug=slug)
-    return Capture(Suite.from_json(found["suite"], where), tuple(found.get("notes", ())))
+    if found.suite is None:
+        raise InputError(f"`{where}`: {found.wrong}", hint=found.hint, slug=slug)
+    return Capture(found.suite, found.notes)
 
 
 def _refused(code: str, failed: OperatorFailure) -> InputError:
     """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
-    said = failed.failure
-    if said.get("skipped"):
-        return InputError(f"`{code}`: {said['message']}", hint=said["hint"], slug="no_capture")
+    reason = failed.reason
+    if failed.skipped:
+        return InputError(f"`{code}`: {reason.message}", hint=reason.hint, slug="no_capture")
     return InputError(
-        f"`{code}` raised {said['exception']}: {said['message']}",
+        f"`{code}` raised {reason.exception}: {reason.message}",
         hint="it is called without arguments, and must run by itself",
         slug="user_code",
     )

@@ -266,7 +266,7 @@ class Comparing:
         except (OpperfError, OperatorFailure) as error:
             contest.failure = str(error).partition("\n")[0]
             # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
-            declined = isinstance(error, OperatorFailure) and bool(error.failure.get("skipped"))
+            declined = isinstance(error, OperatorFailure) and error.skipped
             contest.skipped = declined and duel.asked == 0
 
     def spent(self) -> bool:

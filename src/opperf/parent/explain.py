@@ -13,7 +13,7 @@ from typing import Any
 
 from opperf.domain.errors import OpperfError
 from opperf.domain.explanation import Explanation
-from opperf.domain.message import telling
+from opperf.domain.message.requests import Explain
 from opperf.domain.plan import VARIABLE, Settings, Side, Trial
 from opperf.parent.analysis.difference import difference
 from opperf.parent.compare import Contest
@@ -65,9 +65,8 @@ def explanation(base: Explanation | str, new: Explanation | str) -> Mapping[str,
 
 def _asked(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
     """Return what a child says of a trial, or why it does not."""
-    asked = {**telling(trial), "seed": settings.seed}
     try:
-        return Explanation.from_json(children.worker(_telling(trial.side)).ask("explain", asked, settings.timeout))
+        return children.worker(_telling(trial.side)).ask(Explain(trial, settings.seed), settings.timeout)
     except OperatorFailure as failed:
         return str(failed).partition("\n")[0]
     except OpperfError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from opperf.catalog import Operator
+from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Settings, Side
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.session import settled_side
@@ -53,17 +54,14 @@ def support(
 TOLD = ("forward", "backward")
 
 
-def _support(operator: Operator, framework: str, meaning: Mapping[str, object]) -> Support:
-    path, reasons = meaning.get("path"), meaning.get("unsupported")
-    if not isinstance(path, str):
-        return Support(None, reasons={"": str(meaning.get("reason") or "there is no binding for it")})
-    refused = dict(reasons) if isinstance(reasons, dict) else {}
+def _support(operator: Operator, framework: str, meaning: Meaning) -> Support:
+    if meaning.path is None:
+        return Support(None, reasons={"": meaning.reason or "there is no binding for it"})
     known = TOLD if FRAMEWORKS[framework].gradients else TOLD[:1]
     declared = [direction for direction in known if direction in operator.directions]
-    note = meaning.get("note")
     return Support(
-        path,
-        tuple(direction for direction in declared if direction not in refused),
-        {direction: reason for direction, reason in refused.items() if direction in declared},
-        None if note is None else str(note),
+        meaning.path,
+        tuple(direction for direction in declared if direction not in meaning.unsupported),
+        {direction: reason for direction, reason in meaning.unsupported.items() if direction in declared},
+        meaning.note,
     )

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted, names, p
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Sample, Samples
+from opperf.domain.message.replies import Discovery, Example
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Quantity, Record, Run, Statistics
@@ -42,9 +43,9 @@ class Known:
     def asked(self) -> Known:
         return self
 
-    def discover(self, side: Side, path: str, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str, size: str) -> Discovery:
         pad = Case("mxnet:nd.pad", {"data": TensorSpec((4, 4))}, {"mode": "edge"})
-        return {"cases": [pad.to_json()] if path == "nd.pad" else []}
+        return Discovery(examples=(Example(pad),) if path == "nd.pad" else ())
 
     def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:
         if selection.operators != ("mxnet:np.add",):

@@ -12,8 +12,7 @@ import opperf
 from opperf.catalog import operator
 from opperf.domain.code import Code, check_name, named, own_name, refusal
 from opperf.domain.errors import InputError
-from opperf.domain.message import code_in, naming, telling, told
-from opperf.domain.message import named as named_in
+from opperf.domain.message.requests import telling_trial, told, told_trial
 from opperf.domain.plan import Side, Trial
 from opperf.parent.planning.side_text import read_side, side_named
 
@@ -37,19 +36,19 @@ def makers(function: str) -> set[str]:
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         used = calls if function == "Code" else names
-        if (imported or path == SOURCES / "code.py") and function in used:
+        if (imported or path == SOURCES / "domain" / "code.py") and function in used:
             found.add(str(path.relative_to(SOURCES)))
     return found
 
 
 def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_alone() -> None:
-    assert makers("Code") == {"domain/code.py", "domain/message.py", "parent/sources/plugin_file.py"}
+    assert makers("Code") == {"domain/code.py", "domain/message/requests.py", "parent/sources/plugin_file.py"}
     assert makers("named") == {
-        "code.py",
+        "domain/code.py",
         "parent/cli/capture.py",
         "parent/cli/selecting.py",
         "parent/planning/side_text.py",
-        "results.py",
+        "parent/results.py",
     }
 
 
@@ -68,19 +67,19 @@ def test_a_side_of_code_is_written_as_a_label_and_equals_the_side_that_is_read_b
     assert own_name(back.implementation) == own_name(side.implementation) == "mine.py:f"
 
 
-def test_code_travels_to_a_child_in_a_field_of_its_own_and_a_label_does_not() -> None:
+def test_a_trial_of_code_is_told_as_such_and_a_label_is_not() -> None:
     own = Trial(TRIAL.case, Side("null", implementation=Code("mine.py:f")), "forward")
     label = Trial(TRIAL.case, Side("null", implementation="code:mine.py:f"), "forward")
-    assert telling(own)["code"] == "mine.py:f"
-    assert "code" not in telling(label)
-    assert told(telling(own)).side.implementation == Code("mine.py:f")
-    assert told(telling(label)).side.implementation == "code:mine.py:f"
+    for trial in (own, label):
+        assert told_trial(telling_trial(trial), "trial") == trial
+        assert told_trial(telling_trial(trial), "trial").side.implementation == trial.side.implementation
+        assert Trial.from_json(telling_trial(trial)).side.implementation == "code:mine.py:f"
 
 
-def test_a_name_in_a_request_stays_a_name() -> None:
-    assert named_in("name", naming("name", "code:mine.py:f")) == "code:mine.py:f"
-    assert named_in("name", naming("name", Code("mine.py:f"))) == Code("mine.py:f")
-    assert code_in({"name": "mine.py:f"}) is None
+@pytest.mark.parametrize("value", [{"code": 3}, {"code": "mine.py:f", "more": 1}, {"name": "mine.py:f"}, ["mine.py:f"]])
+def test_what_is_neither_a_name_nor_code_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="expected a name or code"):
+        told(value, "describe.name")
 
 
 @pytest.mark.parametrize(

@@ -9,57 +9,162 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.domain.message import VERBS, MessageError, Reply, Request, read_reply, read_request
+from opperf.catalog import operator
+from opperf.domain.code import Code
+from opperf.domain.codec import Fields
+from opperf.domain.explanation import Event, Explanation
+from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.message.replies import (
+    Agreement,
+    Arguments,
+    Descriptions,
+    Discovery,
+    Entries,
+    Evaluation,
+    Example,
+    Failure,
+    Hello,
+    Meaning,
+    Output,
+    Preparation,
+    Recording,
+    Remainder,
+)
+from opperf.domain.message.requests import (
+    VERBS,
+    Capture,
+    CaptureModel,
+    Compare,
+    Describe,
+    Discover,
+    Evaluate,
+    Explain,
+    Generate,
+    Iterate,
+    Measure,
+    Prepare,
+    Quit,
+    Release,
+    Request,
+    Turn,
+    reply_type,
+    verb,
+)
+from opperf.domain.message.wire import MessageError, answer_line, read_answer, read_request, request_line
+from opperf.domain.plan import Part, Settings, Side, Trial
+from opperf.domain.reason import Reason, Warning
+from opperf.domain.suite import Suite, SuiteCase
 
+CASE = operator("softmax").case("small")
+TRIAL = Trial(CASE, Side("null", implementation="steady"), "backward", "user", 3)
+OWN = Trial(CASE, Side("null", implementation=Code("mine.py:f")), "forward")
+OUTPUT = Output("output.bin", (2, 3), "float32")
+SAMPLES = Samples((Sample(1, 2, 3), Sample(4, 5, 6, waiting_ns=7)), 0.5)
+REQUESTS: tuple[Request[Any], ...] = (
+    Prepare(TRIAL, 7, False, 64, 1000),
+    Prepare(OWN),
+    Measure(1, Settings(cpus=(0, 1)), Part(2, 0.5)),
+    Turn(1, 4, 100),
+    Release(1),
+    Describe("add"),
+    Describe(Code("mine.py:f")),
+    Discover(),
+    Discover("aten::mm", "small"),
+    Explain(TRIAL, 0),
+    Evaluate(TRIAL, 0, "/folder"),
+    Compare(TRIAL, (OUTPUT,), (OUTPUT,), "NumPy"),
+    Capture(Code("mine:step")),
+    CaptureModel("net.onnx", {"a": {"shape": [2]}}),
+    Iterate("Mine", {"input": [{"anything": 1}]}, "input"),
+    Generate("Data", ({"rows": 1},)),
+    Quit(),
+)
+REPLIES: tuple[Fields, ...] = (
+    Hello(1, {"version": "2", "import_seconds": 0.5}, ("cpu",)),
+    Failure(Reason("odd", "no such thing", "try another", exception="KeyError", traceback="..."), skipped=True),
+    Preparation(1, {"implementation": "null:add"}, {"inputs": 0.5}),
+    Measurement(SAMPLES, SAMPLES, Memory(1, None, "counted"), 0.5, {"a": [1]}, (Warning("a", "b"),), {"samples": 1.0}),
+    SAMPLES,
+    Remainder(-5),
+    Meaning("numpy.add", "add", {"x1": "lhs"}, {"backward": "none"}, "note", ("x1",), ("sub",), "why", "wrong", "hint"),
+    Discovery(("np.kron",), (Example(CASE, 64),)),
+    Explanation((Event("mm", "kernel", 1.0, None),), ("BLAS",)),
+    Evaluation((OUTPUT,)),
+    Agreement(),
+    Recording(Suite("step", "mine:step", (SuiteCase(CASE),)), ("a note",)),
+    Entries(((0, {"args": []}), ("b", {}))),
+    Descriptions((Arguments((1, None), {"alpha": 2}),)),
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-OBJECT = st.dictionaries(st.text(max_size=5), JSON, max_size=3)
 LINES = st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode())
 KEYS = st.sampled_from(["id", "verb", "arguments", "result", "failure"])
 NEARLY = st.dictionaries(KEYS, JSON, max_size=5).map(lambda value: json.dumps(value).encode())
 
 
-@given(st.integers(), st.sampled_from(VERBS), OBJECT)
-def test_a_request_is_read_as_it_was_written(number: int, verb: str, arguments: dict[str, Any]) -> None:
-    request = Request(number, verb, arguments)
-    assert read_request(request.encode()) == request
+def test_every_verb_and_every_reply_stands_among_the_examples() -> None:
+    assert {verb(request) for request in REQUESTS} == set(VERBS)
+    assert {type(reply) for reply in REPLIES} >= {reply_type(request) for request in REQUESTS}
 
 
-@given(st.integers(), OBJECT)
-def test_a_result_is_read_as_it_was_written(number: int, result: dict[str, Any]) -> None:
-    assert read_reply(Reply(number, result).encode()) == Reply(number, result)
+@pytest.mark.parametrize("request_", REQUESTS, ids=verb)
+def test_a_request_is_read_as_it_was_written(request_: Request[Any]) -> None:
+    line = request_line(7, request_)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert read_request(line) == (7, request_)
 
 
-@given(st.integers(), OBJECT)
-def test_a_failure_is_read_as_it_was_written(number: int, failure: dict[str, Any]) -> None:
-    assert read_reply(Reply(number, failure=failure).encode()) == Reply(number, failure=failure)
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: type(reply).__name__)
+def test_a_reply_is_read_as_it_was_written(reply: Fields) -> None:
+    answer = read_answer(answer_line(7, reply))
+    told = answer.failure if isinstance(reply, Failure) else answer.result
+    assert (answer.id, type(reply).from_json(told)) == (7, reply)
 
 
-@given(OBJECT)
-def test_a_message_is_one_line(content: dict[str, Any]) -> None:
-    for line in (Request(1, "measure", content).encode(), Reply(1, content).encode()):
-        assert line.endswith(b"\n")
-        assert line.count(b"\n") == 1
+def test_the_users_own_code_reaches_a_child_as_code_and_a_label_as_a_label() -> None:
+    label = Trial(CASE, Side("null", implementation="code:mine.py:f"), "forward")
+    for trial, own in ((OWN, Code("mine.py:f")), (label, "code:mine.py:f")):
+        _, asked = read_request(request_line(1, Explain(trial, 0)))
+        assert isinstance(asked, Explain)
+        assert asked.trial.side.implementation == own
+    _, asked = read_request(request_line(1, Describe("code:mine.py:f")))
+    assert asked == Describe("code:mine.py:f")
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=verb)
+def test_a_key_that_is_no_field_is_refused(request_: Request[Any]) -> None:
+    line = json.loads(request_line(7, request_))
+    line["arguments"]["more"] = 1
+    with pytest.raises(MessageError, match=f'not a request: {verb(request_)}: found a key "more"'):
+        read_request(json.dumps(line).encode())
+
+
+def test_what_a_request_lacks_is_told_with_its_place() -> None:
+    line = json.loads(request_line(1, Prepare(TRIAL)))
+    line["arguments"]["trial"]["side"]["threads"] = "a"
+    with pytest.raises(MessageError, match=r'prepare.trial.side.threads: found "a", expected a whole number >= 1'):
+        read_request(json.dumps(line).encode())
 
 
 @given(LINES | NEARLY)
 def test_any_line_is_a_request_or_refused(line: bytes) -> None:
     try:
-        found = read_request(line)
+        _, found = read_request(line)
     except MessageError as error:
         slug = error.slug
         assert slug == "protocol"
     else:
-        assert found.verb in VERBS
+        assert verb(found) in VERBS
 
 
 @given(LINES | NEARLY)
-def test_any_line_is_a_reply_or_refused(line: bytes) -> None:
+def test_any_line_is_an_answer_or_refused(line: bytes) -> None:
     try:
-        found = read_reply(line)
+        found = read_answer(line)
     except MessageError as error:
         slug = error.slug
         assert slug == "protocol"
@@ -76,16 +181,18 @@ def test_any_line_is_a_reply_or_refused(line: bytes) -> None:
         b"[1, 2]\n",
         b"{}\n",
         b'{"id": "1", "result": {}}\n',
+        b'{"id": true, "result": {}}\n',
         b'{"id": 1}\n',
         b'{"id": 1, "result": []}\n',
         b'{"id": 1, "result": {}, "failure": {}}\n',
+        b'{"id": 1, "result": {}, "more": 1}\n',
         b'{"id": 1, "result": {}',
         b"[" * 200_000,
     ],
 )
-def test_what_is_no_reply_is_refused(line: bytes) -> None:
+def test_what_is_no_answer_is_refused(line: bytes) -> None:
     with pytest.raises(MessageError):
-        read_reply(line)
+        read_answer(line)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +203,8 @@ def test_what_is_no_reply_is_refused(line: bytes) -> None:
         b'{"id": 1, "verb": "measure", "arguments": []}',
         b'{"verb": "measure", "arguments": {}}',
         b'{"id": 1, "verb": ["measure"], "arguments": {}}',
+        b'{"id": 1, "verb": "release", "arguments": {"handle": "1"}}',
+        b'{"id": 1, "verb": "capture", "arguments": {"code": "mine.py:f"}}',
     ],
 )
 def test_what_is_no_request_is_refused(line: bytes) -> None:
@@ -105,5 +214,5 @@ def test_what_is_no_request_is_refused(line: bytes) -> None:
 
 def test_a_refusal_shows_the_beginning_of_the_line_alone() -> None:
     with pytest.raises(MessageError) as caught:
-        read_reply(b"x" * 10_000)
+        read_answer(b"x" * 10_000)
     assert len(str(caught.value)) < 200

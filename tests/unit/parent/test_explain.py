@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +11,10 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Verdict
 from opperf.domain.errors import WorkerFailure
 from opperf.domain.explanation import Event, Explanation
+from opperf.domain.message.replies import Failure
+from opperf.domain.message.requests import Explain
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.parent.compare import Contest
 from opperf.parent.explain import VARIABLES, explain
 from opperf.parent.workers.process import OperatorFailure
@@ -38,10 +41,9 @@ class Children:
         self._side = side
         return self
 
-    def ask(self, verb: str, arguments: Mapping[str, Any], _: float) -> dict[str, Any]:
-        trial = Trial.from_json(arguments["trial"])
-        self.asked.append((self._side, trial.case.operator))
-        return self._say(trial).to_json()
+    def ask(self, request: Explain, _: float) -> Explanation:
+        self.asked.append((self._side, request.trial.case.operator))
+        return self._say(request.trial)
 
 
 def contest(operator: str, verdict: str, **settings: str) -> Contest:
@@ -100,7 +102,7 @@ def test_a_base_of_several_comparisons_is_asked_once_and_its_child_is_shared() -
 
 @pytest.mark.parametrize(
     "failure",
-    [OperatorFailure({"message": "no profiler here"}), WorkerFailure("no profiler here", slug="crash")],
+    [OperatorFailure(Failure(Reason("odd", "no profiler here"))), WorkerFailure("no profiler here", slug="crash")],
 )
 def test_a_side_that_cannot_be_explained_is_named_and_the_others_are_explained(failure: Exception) -> None:
     def say(trial: Trial) -> Explanation:

@@ -11,7 +11,9 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, PairValue
+from opperf.domain.message.replies import Failure
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.parent import compare as comparing
 from opperf.parent.analysis.budget import Progress, sufficient
 from opperf.parent.analysis.verdict import Rule
@@ -73,7 +75,7 @@ def compared(
                 patience.append(given)
             ratio = next(ratios, None)
             if ratio is None:
-                raise OperatorFailure({"message": "this operator always raises"})
+                raise OperatorFailure(Failure(Reason("operator_error", "this operator always raises")))
             one = dict.fromkeys(("min", "median", "p90", "turn"), 1e-3)
             return PairValue(ratio, one, {**one, "turn": 1e-3 * math.exp(ratio)})
 

@@ -17,10 +17,10 @@ from opperf.child.measure.cache import Sweep
 from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
-from opperf.child.measure.stopping import Count, Part, Stopping, stopping
+from opperf.child.measure.stopping import Count, Stopping, stopping
 from opperf.domain.backend import Backend, Unsupported, Work
 from opperf.domain.measurement import Measurement, Memory, Sample, Samples
-from opperf.domain.plan import Settings
+from opperf.domain.plan import Part, Settings
 
 #: Single calls that the latency is made of, unless `--runs` says otherwise.
 LATENCY_CALLS = 20

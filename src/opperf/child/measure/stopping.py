@@ -14,9 +14,6 @@ FIRST_LOOK = 20
 #: Fewer samples say nothing of spread. Where even these would take four budgets, three must do.
 LEAST = 10
 LEAST_OF_SLOW = 3
-#: What takes this share of a whole, or more, has the whole budget of a trial; what takes less has no less than this
-#: share of the budget.
-FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
 #: The cap, for operators so noisy that precision is never reached within the budget.
 MOST = 20 * 2**7
 
@@ -61,27 +58,6 @@ class Precision:
         self.look *= 2
         reached = relative_precision(clean)
         return reached is not None and reached <= self.precision
-
-
-@dataclass(frozen=True)
-class Part:
-    """A piece of work that a program calls `count` times, beside others that take `whole` seconds in all.
-
-    How well the sum is known depends on what takes most of it. So what takes less than `FULL_SHARE` of it gets less
-    time, in proportion, down to `LEAST_BUDGET`.
-    """
-
-    count: int
-    whole: float
-
-    def budget(self, full: float, seconds: float) -> float:
-        """Return the budget for calls of so many seconds, where `full` is that of a trial alone.
-
-        >>> Part(count=10, whole=9.9).budget(0.5, 0.01), Part(count=1, whole=9.999).budget(0.5, 0.001)
-        (0.5, 0.02)
-        """
-        spent = self.count * seconds
-        return full * max(LEAST_BUDGET, min(1.0, spent / (self.whole + spent) / FULL_SHARE))
 
 
 def stopping(settings: Settings) -> Stopping:

@@ -19,7 +19,7 @@ from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.jobs import Jobs, failure
-from opperf.domain.message import told
+from opperf.domain.message.requests import told_trial
 from opperf.domain.plan import Side
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
         backend = backends.start(side)
         marks = backends.ranges(side.framework)
     except Exception as error:  # whatever a broken installation raises is the answer
-        return dict.fromkeys(labels, failure(error))
+        return dict.fromkeys(labels, failure(error).reason.to_json())
     jobs = Jobs(backend, NoCounters(), Path(batch["folder"]))
     observer = marks.Observer(batch["execution_trace"]) if "execution_trace" in batch else None
     outcomes: dict[str, Any] = {}
     for label, one in zip(labels, batch["trials"], strict=True):
         try:
-            work = jobs.work(told(one), batch["seed"])
+            work = jobs.work(told_trial(one["trial"], label), batch["seed"])
             if observer is not None:
                 with observer.observed(label):
                     call_once(backend, work)
@@ -60,7 +60,7 @@ def _outcomes(batch: Mapping[str, Any]) -> dict[str, Any]:
                 _call(backend, work, marks, label, batch)
             outcomes[label] = None
         except Exception as error:  # the next trial may run all the same
-            outcomes[label] = failure(error)
+            outcomes[label] = failure(error).reason.to_json()
     if observer is not None:
         observer.close()
     return outcomes

@@ -16,6 +16,7 @@ from opperf.domain.backend import Unsupported, Work
 from opperf.domain.errors import InputError
 from opperf.domain.kept import Kept
 from opperf.domain.measurement import Sample, Samples
+from opperf.domain.message.replies import Recording
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
 from opperf.domain.suite import LeftOut, Program, Suite, SuiteCase
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 
-def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> dict[str, Any]:
+def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Recording:
     """Call the user's function, and return a suite of what its last call ran, and what no case can hold.
 
     The first call makes what is made once: optimizer states, lazy layers. Some are timed, and the last is watched.
@@ -41,7 +42,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> di
     try:
         function = code.load(own, folder)
     except code.CodeError as error:
-        return {"wrong": error.message, "hint": error.hint}
+        return Recording(wrong=error.message, hint=error.hint)
     function()
     program = _timed(backend, function, counters)
     calls = backend.capture(function)
@@ -50,10 +51,10 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> di
         raise Unsupported(message, slug="no_capture", hint="known: torch, mxnet, jax")
     # What is compiled whole stands in a suite as it was before the compiler made fewer operators of it.
     source = f"{own.name}, unfused" if FRAMEWORKS[backend.name].mode == "compiled" else own.name
-    return {"suite": _suite(own.name, source, calls, program).to_json()}
+    return Recording(_suite(own.name, source, calls, program))
 
 
-def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> dict[str, Any]:
+def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> Recording:
     """Run the model in a file, and return a suite of its nodes, what no case can hold, and `notes` on its inputs.
 
     `given` describes inputs by name; the others are made by the shapes in the file. What cannot be read or run is
@@ -67,9 +68,9 @@ def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counter
         calls = model.captured(made)
         program = _timed(backend, model.running(made), counters)
     except InputError as error:
-        return {"wrong": error.message, "hint": error.hint}
+        return Recording(wrong=error.message, hint=error.hint)
     name = Path(path).name
-    return {"suite": _suite(name, name, calls, program).to_json(), "notes": model.notes}
+    return Recording(_suite(name, name, calls, program), tuple(model.notes))
 
 
 def _timed(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
-from opperf.child.measure.stopping import Part
 from opperf.child.worker import arguments
 from opperf.child.worker.capture import capture, capture_model
 from opperf.child.worker.code import Plugins, flop_count
@@ -31,14 +30,41 @@ from opperf.child.worker.workload import Workload
 from opperf.domain.backend import Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.explanation import typical
-from opperf.domain.message import Request, code_in, named, told
-from opperf.domain.plan import NATIVE, Settings, Trial
-from opperf.domain.reason import Warning
+from opperf.domain.message.replies import (
+    Agreement,
+    Evaluation,
+    Failure,
+    Output,
+    Preparation,
+    Recording,
+    Remainder,
+    Sampling,
+)
+from opperf.domain.message.requests import (
+    Capture,
+    CaptureModel,
+    Compare,
+    Describe,
+    Discover,
+    Evaluate,
+    Explain,
+    Generate,
+    Iterate,
+    Measure,
+    Prepare,
+    R,
+    Release,
+    Request,
+    Turn,
+)
+from opperf.domain.plan import NATIVE, Trial
+from opperf.domain.reason import Reason, Warning
 from opperf.domain.tensor import TensorSpec
 
 if TYPE_CHECKING:
     from opperf.child.measure.disturbance import Counters
     from opperf.domain.backend import Backend
+    from opperf.domain.explanation import Explanation
     from opperf.domain.measurement import Measurement
 
 #: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
@@ -76,73 +102,54 @@ class Jobs:
         self._backward_seconds: float | None = None
         self._held_at_first: int | None = None
         self.tracers = Tracers()
+        self._answers: Mapping[type[Request[Any]], Callable[[Any], Any]] = {
+            Prepare: self._prepare,
+            Measure: self._measure,
+            Turn: self._turn,
+            Release: self._release,
+            Describe: lambda request: self._names.describe(request.name),
+            Discover: lambda request: self._names.discover(request.path, request.size),
+            Explain: self._explain,
+            Evaluate: self._evaluate,
+            Compare: self._compare,
+            Capture: self._capture,
+            CaptureModel: self._capture_model,
+            Iterate: self._workload.entries,
+            Generate: self._workload.descriptions,
+        }
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
 
     def work(self, trial: Trial, seed: int) -> Work:
         """Return what one call of a trial is, after it ran once; raises what the framework raises."""
         return self._ready(trial, seed).sound.work
 
-    def answer(self, request: Request) -> dict[str, Any]:
-        """Return the result of a request; raises what the framework raises."""
-        given = request.arguments
-        match request.verb:
-            case "prepare":
-                trial = told(given)
-                checked = self._checked(trial, given["seed"]) if given.get("check", True) else {}
-                return self._prepare(trial, given, checked)
-            case "measure":
-                part = None if given.get("part") is None else Part(**given["part"])
-                return self._measure(given["handle"], Settings.from_json(given["settings"]), part)
-            case "sample":
-                return self._sample(given["handle"], given["calls"])
-            case "turn":
-                return self._turn(given["handle"], given["samples"], given.get("calls"))
-            case "release":
-                return self._release(given["handle"])
-            case "describe":
-                return self._names.describe(named("name", given))
-            case "discover":
-                return self._names.discover(named("path", given), given.get("size", "common"))
-            case "explain":
-                return self._explain(told(given), given["seed"])
-            case "evaluate":
-                return self._evaluate(told(given), given["seed"], Path(given["folder"]))
-            case "compare":
-                share = leeway(told(given))
-                check(_read(given["found"]), _read(given["expected"]), given["against"], share)
-                return {}
-            case "iterate":
-                return self._workload.entries(given["iterator"], given["config"], given["part"])
-            case "generate":
-                return self._workload.described(given["generator"], given["entries"])
-            case "capture" if "model" in given:
-                return capture_model(self._backend, given["model"], given["inputs"], self._counters)
-            case "capture" if (code := code_in(given)) is not None:
-                return capture(self._backend, code, self._folder, self._counters)
-        raise ValueError(f"no verb {request.verb!r}")
+    def answer(self, request: Request[R]) -> R:
+        """Return the reply to a request; raises what the framework raises."""
+        return self._answers[type(request)](request)  # type: ignore[no-any-return]  # of the request's own type
 
-    def _prepare(self, trial: Trial, given: Mapping[str, Any], checked: Mapping[str, str]) -> dict[str, Any]:
+    def _prepare(self, request: Prepare) -> Preparation:
+        trial, seed = request.trial, request.seed
+        checked = self._checked(trial, seed) if request.check else {}
         # What is allocated behind this lies elsewhere in memory than before.
-        offset = given.get("offset", 0)
-        ballast: list[Any] = [bytearray(offset)]
-        ready = self._ready(trial, given["seed"], given.get("memory_limit"))
-        if offset:
+        ballast: list[Any] = [bytearray(request.offset)]
+        ready = self._ready(trial, seed, request.memory_limit)
+        if request.offset:
             # And so do the results of the calls that are timed.
             ballast.append(call_once(self._backend, ready.sound.work))
         prepared = replace(ready, ballast=ballast, facts={**ready.facts, **checked})
         self._handles += 1
         self._prepared[self._handles] = prepared
         spent = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
-        return {"handle": self._handles, "facts": dict(prepared.facts), "spent": spent}
+        return Preparation(self._handles, prepared.facts, spent)
 
-    def _release(self, handle: int) -> dict[str, Any]:
+    def _release(self, request: Release) -> Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
-        self._prepared.pop(handle, None)
+        self._prepared.pop(request.handle, None)
         self.tracers.restore()
         held = private_bytes()
         if self._held_at_first is None:
             self._held_at_first = held
-        return {"held": held - self._held_at_first}
+        return Remainder(held - self._held_at_first)
 
     def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> Prepared:
         definition = catalog().get(trial.case.operator)
@@ -247,80 +254,78 @@ class Jobs:
             self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
         return self._backward_seconds
 
-    def _measure(self, handle: int, settings: Settings, part: Part | None = None) -> dict[str, Any]:
-        prepared = self._prepared[handle]
+    def _measure(self, request: Measure) -> Measurement:
+        prepared, settings = self._prepared[request.handle], request.settings
         sound = prepared.sound
-        measured: Measurement
         if settings.clock == NATIVE:
             clock = native_clock(self._backend.name)
-            measured = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
+            measured: Measurement = clock.measure(self._backend, self._counters, sound.work, settings, took=sound.took)
         else:
             measured = self._engine.measure(
-                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=part
+                sound.work, settings, output_bytes=sound.output_bytes, took=sound.took, part=request.part
             )
-        found = measured.to_json()
-        found["facts"] = {**prepared.facts, **found["facts"]}
-        found["warnings"] += [doubt.to_json() for doubt in (*self._thread_doubts, *_traced(self.tracers))]
-        return found
+        return replace(
+            measured,
+            facts={**prepared.facts, **measured.facts},
+            warnings=(*measured.warnings, *self._thread_doubts, *_traced(self.tracers)),
+        )
 
-    def _sample(self, handle: int, calls: int) -> dict[str, Any]:
-        block = self._block(self._prepared[handle])
-        with block.scope():
-            sample = block.sample(calls)
-        return {**vars(sample), "overhead_ns": block.overhead_ns}
-
-    def _turn(self, handle: int, samples: int, calls: int | None) -> dict[str, Any]:
-        """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
-        prepared = self._prepared[handle]
+    def _turn(self, request: Turn) -> Sampling:
+        """Settle after a switch of sides, then take samples."""
+        prepared = self._prepared[request.handle]
         block = self._block(prepared)
-        block.calls = calls or block.calls
-        turn = self._engine.turn(block, samples, output_bytes=prepared.sound.output_bytes)
-        return {**turn.to_json(), "warnings": [doubt.to_json() for doubt in _traced(self.tracers)]}
+        block.calls = request.calls or block.calls
+        samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes)
+        return Sampling(samples, tuple(_traced(self.tracers)))
 
     def _block(self, prepared: Prepared) -> Block:
         if prepared.block is None:
             prepared.block = self._engine.block(prepared.sound.work)
         return prepared.block
 
-    def _explain(self, trial: Trial, seed: int) -> dict[str, Any]:
+    def _explain(self, request: Explain) -> Explanation:
         """Say what one call of a trial runs."""
-        return typical(self._backend.explain(self.work(trial, seed), EXPLAINED_CALLS)).to_json()
+        return typical(self._backend.explain(self.work(request.trial, request.seed), EXPLAINED_CALLS))
 
-    def _evaluate(self, trial: Trial, seed: int, folder: Path) -> dict[str, Any]:
+    def _evaluate(self, request: Evaluate) -> Evaluation:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
-        prepared = self._ready(trial, seed)
+        prepared = self._ready(request.trial, request.seed)
         written = []
         for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.sound.work))):
-            path = folder / f"output_{i}.bin"
+            path = Path(request.folder) / f"output_{i}.bin"
             path.write_bytes(raw)
-            written.append({"file": str(path), "shape": list(shape), "dtype": dtype})
-        return {"outputs": written}
+            written.append(Output(str(path), tuple(shape), dtype))
+        return Evaluation(tuple(written))
+
+    def _compare(self, request: Compare) -> Agreement:
+        check(_read(request.found), _read(request.expected), request.against, leeway(request.trial))
+        return Agreement()
+
+    def _capture(self, request: Capture) -> Recording:
+        return capture(self._backend, request.code, self._folder, self._counters)
+
+    def _capture_model(self, request: CaptureModel) -> Recording:
+        return capture_model(self._backend, request.model, request.inputs, self._counters)
 
     def _on_host(self, result: Any) -> list[HostValue]:
         return [self._backend.to_host(tensor) for tensor in self._backend.leaves(result)]
 
 
-def _read(outputs: Sequence[Mapping[str, Any]]) -> list[HostValue]:
+def _read(outputs: Sequence[Output]) -> list[HostValue]:
     """Return tensors that some child's `evaluate` wrote."""
-    return [(Path(one["file"]).read_bytes(), tuple(one["shape"]), one["dtype"]) for one in outputs]
+    return [(Path(one.file).read_bytes(), one.shape, one.dtype) for one in outputs]
 
 
-def failure(error: BaseException) -> dict[str, Any]:
+def failure(error: BaseException) -> Failure:
     """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
     if isinstance(error, Unsupported):
-        return {"slug": error.slug, "message": str(error), "hint": error.hint, "skipped": True}
+        return Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__
     if isinstance(error, WrongResult):
-        slug = "wrong_result"
-        return {"slug": slug, "message": text, "hint": "mend it, or measure it anyway with `--no-check`"}
+        return Failure(Reason("wrong_result", text, "mend it, or measure it anyway with `--no-check`"))
     slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
-    return {
-        "slug": slug,
-        "message": _headline(text)[:500],
-        "hint": None,
-        "exception": type(error).__name__,
-        "traceback": "".join(traceback.format_exception(error))[-8000:],
-    }
+    told = "".join(traceback.format_exception(error))[-8000:]
+    return Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=told))
 
 
 def _headline(text: str) -> str:

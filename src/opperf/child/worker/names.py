@@ -15,6 +15,7 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.custom import declared
+from opperf.domain.message.replies import Discovery, Example, Meaning
 from opperf.domain.plan import Trial
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Names:
         why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
         raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
-    def describe(self, name: str | Code | None) -> dict[str, Any]:
+    def describe(self, name: str | Code | None) -> Meaning:
         """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""
         if isinstance(name, Code):
             return self._own(name)
@@ -71,22 +72,18 @@ class Names:
         if name in bindings:
             binding = bindings[name]
             if isinstance(binding, Missing):
-                return {"path": None, "operator": name, "arguments": {}, "reason": binding.reason}
+                return Meaning(operator=name, reason=binding.reason)
             return _meaning(name, binding, binding.path)
         try:
             function = self.resolve(name)
         except LookupError:
-            return {"path": None, "operator": None, "arguments": {}, "near": self._near(name)}
+            return Meaning(near=tuple(self._near(name)))
         except code.CodeError as error:
             return _wrong(error)
         except Unsupported as error:
-            return {"path": None, "operator": None, "arguments": {}, "reason": str(error), "hint": error.hint}
-        return self._bound_at(function) or {
-            "path": name,
-            "operator": None,
-            "arguments": {},
-            "takes": code.argument_names(function),
-        }
+            return Meaning(reason=str(error), hint=error.hint)
+        takes = code.argument_names(function)
+        return self._bound_at(function) or Meaning(name, takes=None if takes is None else tuple(takes))
 
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""
@@ -97,7 +94,7 @@ class Names:
                 raise
             return self._backend.resolve(path)
 
-    def _bound_at(self, function: Callable[..., Any]) -> dict[str, Any] | None:
+    def _bound_at(self, function: Callable[..., Any]) -> Meaning | None:
         """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
 
         A function that constants make several operators of (`nd.Activation`) is none of them by itself, and one that
@@ -126,18 +123,20 @@ class Names:
         calls = ((name, known) for name, known in self._backend.bindings().items() if isinstance(known, Call))
         return any(catalog()[name].random for name, known in calls if path in (known.path, *known.also))
 
-    def discover(self, path: str | Code | None, size: str) -> dict[str, Any]:
+    def discover(self, path: str | Code | None, size: str) -> Discovery:
         """Say which operators the framework has registered that no binding names, or give example cases of one."""
         if isinstance(path, Code):
-            return {"cases": [case.to_json() for case in code.examples(path, self._load(path), size)]}
+            return Discovery(examples=tuple(map(Example, code.examples(path, self._load(path), size))))
         if path is not None:
-            return {"cases": [case.to_json() for case in self._backend.examples(path, size)]}
+            cases = self._backend.examples(path, size)
+            # Only PyTorch's are samples scaled up.
+            return Discovery(examples=tuple(Example(case, getattr(case, "scale", 1)) for case in cases))
         calls = [known for known in self._backend.bindings().values() if isinstance(known, Call)]
         named = {name for known in calls if known.function is None for name in (known.path, *known.also)}
         bound = [self._function(name) for name in sorted(named)]
         known = {id(function) for function in bound if function is not None}
         others = [name for name in self._backend.registered() if name not in named]  # a method is made at each look
-        return {"paths": [name for name in others if id(self._function(name)) not in known]}
+        return Discovery(tuple(name for name in others if id(self._function(name)) not in known))
 
     def _function(self, path: str) -> Callable[..., Any] | None:
         try:
@@ -186,29 +185,23 @@ class Names:
             self._loaded[path] = code.load(path, self._folder)
         return self._loaded[path]
 
-    def _own(self, path: Code) -> dict[str, Any]:
+    def _own(self, path: Code) -> Meaning:
         """Say what the user's code is: what it implements, and how its parameters are called; or what is wrong."""
         try:
             function = self._load(path)
             said = declared(function)
-            return {"path": str(path), "operator": said.implements, "arguments": code.neutral_names(function, said)}
+            return Meaning(str(path), said.implements, code.neutral_names(function, said))
         except code.CodeError as error:
             return _wrong(error)
 
 
-def _wrong(error: code.CodeError) -> dict[str, Any]:
-    return {"path": None, "operator": None, "arguments": {}, "wrong": error.message, "hint": error.hint}
+def _wrong(error: code.CodeError) -> Meaning:
+    return Meaning(wrong=error.message, hint=error.hint)
 
 
-def _meaning(name: str, call: Call, path: str) -> dict[str, Any]:
+def _meaning(name: str, call: Call, path: str) -> Meaning:
     """Return what `describe` says of a bound path; only what the operator takes can be given by its own name."""
     definition = catalog()[name]
     taken = (*definition.inputs, *definition.attributes)
     own = {own: neutral for own, neutral in call.own_names.items() if neutral in taken}
-    return {
-        "path": path,
-        "operator": name,
-        "arguments": own,
-        "unsupported": dict(call.unsupported),
-        "note": call.note,
-    }
+    return Meaning(path, name, own, call.unsupported, call.note)

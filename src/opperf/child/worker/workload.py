@@ -17,6 +17,8 @@ from opperf.child.worker.code import CodeError, Plugins
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, Case, ListOf, argument_to_json
 from opperf.domain.errors import InputError
+from opperf.domain.message.replies import Arguments, Descriptions, Entries
+from opperf.domain.message.requests import Generate, Iterate
 from opperf.domain.registry import MADE_BY, MADE_OF
 from opperf.domain.workload import GENERATORS, ITERATORS
 
@@ -34,25 +36,25 @@ class Workload:
         self._backend = backend
         self._plugins = plugins
 
-    def entries(self, iterator: str, config: Mapping[str, Any], part: str) -> dict[str, Any]:
+    def entries(self, request: Iterate) -> Entries:
         """Return the ids and entries that an iterator gives for a part of a config, or what is wrong with it."""
         try:
             self._plugins.load()
-            made = ITERATORS.find(iterator)
-            with _told(iterator):
-                found = list(islice(made(copy.deepcopy(dict(config)), part, self._backend.side.device), MOST_ENTRIES))
-                pairs = [[name, entry] for name, entry in found]
+            made = ITERATORS.find(request.iterator)
+            with _told(request.iterator):
+                steps = made(copy.deepcopy(dict(request.config)), request.part, self._backend.side.device)
+                pairs = tuple((name, entry) for name, entry in islice(steps, MOST_ENTRIES))
                 json.dumps(pairs)  # what JSON has no word for is told here
         except InputError as error:
-            return _wrong(error)
-        return {"entries": pairs}
+            return Entries(wrong=error.message, hint=error.hint)
+        return Entries(pairs)
 
-    def described(self, generator: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def descriptions(self, request: Generate) -> Descriptions:
         """Return how the arguments look that a generator makes of each entry, or what is wrong with it."""
         try:
-            return {"described": [self._described(generator, entry) for entry in entries]}
+            return Descriptions(tuple(self._described(request.generator, entry) for entry in request.entries))
         except (InputError, Unsupported) as error:
-            return _wrong(error)
+            return Descriptions(wrong=getattr(error, "message", str(error)), hint=error.hint)
 
     def made(self, case: Case) -> dict[str, Any]:
         """Return the arguments of a case that a generator makes, by name; raises `InputError`."""
@@ -62,12 +64,12 @@ class Workload:
         args, kwargs = self._data(str(case.attributes[MADE_BY]), of["entry"])
         return {**dict(zip(of["names"], args)), **kwargs}
 
-    def _described(self, generator: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def _described(self, generator: str, entry: Mapping[str, Any]) -> Arguments:
         args, kwargs = self._data(generator, entry)
-        return {
-            "args": [argument_to_json(self._argument(value, generator)) for value in args],
-            "kwargs": {name: argument_to_json(self._argument(value, generator)) for name, value in kwargs.items()},
-        }
+        return Arguments(
+            tuple(argument_to_json(self._argument(value, generator)) for value in args),
+            {name: argument_to_json(self._argument(value, generator)) for name, value in kwargs.items()},
+        )
 
     def _data(self, generator: str, entry: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Return what a generator makes of an entry; raises `InputError`."""
@@ -102,7 +104,3 @@ def _told(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise CodeError(f"`{name}` raised {type(error).__name__}: {error}") from error
-
-
-def _wrong(error: InputError | Unsupported) -> dict[str, Any]:
-    return {"wrong": getattr(error, "message", str(error)), "hint": error.hint}

@@ -120,7 +120,7 @@ def measured(
             benchmark.inputs |= {name: value for name, value in inputs.items() if name in benchmark.inputs}
             benchmark.run_benchmark()
         except Exception as error:  # whatever MXNet and its Python raise: the operator's own, and it ends nothing else
-            print(f"{one.__name__} failed: {failure(error)['message']}", file=sys.stderr)
+            print(f"{one.__name__} failed: {failure(error).reason.message}", file=sys.stderr)
             continue
         benchmark.print_benchmark_results()
         yield benchmark.get_benchmark_results()

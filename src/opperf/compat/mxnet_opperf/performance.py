@@ -100,7 +100,7 @@ class Bench:
         except InputError:
             raise
         except Exception as error:  # whatever MXNet raises is the result of this row
-            row["error"] = failure(error)["message"]
+            row["error"] = failure(error).reason.message
             logging.error("%s failed: %s", name, row["error"])
         return row
 
@@ -139,7 +139,7 @@ class Bench:
         try:
             return measure()
         except (Unsupported, mx.MXNetError) as error:
-            row["no_backward"] = failure(error)["message"]
+            row["no_backward"] = failure(error).reason.message
             return None
 
     def _measured(self, subject: Subject, direction: str) -> Any:

@@ -73,6 +73,7 @@ def _checked(file: Path, pool: Pool, own: Workloads) -> str:
 def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     """Return how many cases an operator has; what the user's own code makes of it may be wrong."""
     from opperf.catalog.param.cases import operator_cases
+    from opperf.domain.message.replies import Meaning
     from opperf.domain.plan import Side
     from opperf.parent.planning.configured import USUAL
     from opperf.parent.planning.own_code import as_implemented, own_meaning
@@ -83,7 +84,7 @@ def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     if known.meaning.is_own or not known.is_settled:
         side = settled_side(side)  # where nobody is asked, none need be there
     code = known.meaning.code
-    own = {} if code is None else own_meaning(code, side, pool)
+    own = Meaning() if code is None else own_meaning(code, side, pool)
     whole = settled(known, partial(pool.workload, side), problems)
     if problems.found:
         return 0

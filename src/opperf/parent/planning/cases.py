@@ -6,7 +6,7 @@ What only a framework knows, its child is asked for through `Asked`, which the s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from opperf.catalog import INT64, Operator
@@ -14,6 +14,8 @@ from opperf.catalog.domain_table import within
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, unknown
+from opperf.domain.message.replies import Discovery, Meaning
+from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.selection import Selection
@@ -26,14 +28,14 @@ from opperf.parent.sources.user_inputs import EVERY, case_with, foreign_case, in
 class Asked(Protocol):
     """What a side's child answers."""
 
-    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
-        """Return what a name means there, or the user's own code: `{path, operator, arguments, near, reason}`."""
+    def describe(self, side: Side, name: str | Code) -> Meaning:
+        """Return what a name means there, or the user's own code."""
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
-        """Return `{paths}` of registered operators, or of one path example `{cases}`."""
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
+        """Return the paths of registered operators, or examples of the one at a path."""
 
-    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what the user's own iterator or data generator made: `{entries}`, `{described}`, or `{wrong}`."""
+    def workload(self, side: Side, request: Request[R]) -> R:
+        """Return what the user's own iterator or data generator made."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,10 @@ def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) ->
     Where cases are samples of the framework's scaled up, the origin says by how much: `registry:common x64`.
     """
     for size in selection.sizes or ("common",):
-        for case in asked.discover(side, wanted.path, size).get("cases", ()):
+        for example in asked.discover(side, wanted.path, size).examples:
             source = "declared" if isinstance(wanted.path, Code) else "registry"
-            scale = f" x{case['scale']}" if case.get("scale", 1) != 1 else ""
-            yield Case.from_json({**case, "operator": wanted.name}), f"{source}:{size}{scale}"
+            scale = f" x{example.scale}" if example.scale != 1 else ""
+            yield replace(example.case, operator=wanted.name), f"{source}:{size}{scale}"
 
 
 def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:
@@ -142,8 +144,8 @@ def _own_words(selection: Selection, definition: Operator, side: Side, asked: As
     words: dict[str, str] = {}
     for code in (name for name in (*selection.operators, *selection.declared) if isinstance(name, Code)):
         meaning = asked.describe(side, code)
-        if meaning.get("operator") == definition.name:
-            words |= meaning["arguments"]
+        if meaning.operator == definition.name:
+            words |= meaning.arguments
     return words
 
 
@@ -154,7 +156,7 @@ def _neutral(
     known = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
     if any(name not in known for name in given):
-        own = {**asked.describe(side, definition.name).get("arguments", {}), **words}
+        own = {**asked.describe(side, definition.name).arguments, **words}
     for name in given:
         if name not in known and name not in own:
             raise unknown(

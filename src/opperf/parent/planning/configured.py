@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
 from opperf.catalog.param.names import Meaning
 from opperf.catalog.param.problems import Problems, refuse
+from opperf.domain.message import replies
 from opperf.parent.planning.workloads import Ask, settled
 
 #: What a neutral operator of a config is measured on where no framework is named: the one that PARAM is for.
@@ -24,7 +24,7 @@ def configured_frameworks(configs: Sequence[ParamConfig], *, named: bool) -> lis
     return [framework or USUAL for framework in found if framework is not None or not named]
 
 
-def unknown_operators(config: ParamConfig, framework: str, known: Callable[[str], Mapping[str, Any]]) -> Problems:
+def unknown_operators(config: ParamConfig, framework: str, known: Callable[[str], replies.Meaning]) -> Problems:
     """Return the operators of a config that a framework does not have; `known` says what a path means there."""
     problems = Problems()
     for operator in config.operators:
@@ -32,15 +32,15 @@ def unknown_operators(config: ParamConfig, framework: str, known: Callable[[str]
         if meaning.framework != framework or meaning.certain:
             continue
         said = known(meaning.path)
-        if said.get("path") is None and said.get("operator") is None:
-            near = said.get("near", ())
+        if said.path is None and said.operator is None:
+            near = said.near
             names = [name if framework == USUAL else f"{framework}:{name}" for name in near]
             problems.no_such(operator.place, "operator", operator.name, names)
     return problems
 
 
 def configured(
-    configs: Sequence[ParamConfig], framework: str, seed: int, known: Callable[[str], Mapping[str, Any]], ask: Ask
+    configs: Sequence[ParamConfig], framework: str, seed: int, known: Callable[[str], replies.Meaning], ask: Ask
 ) -> Iterator[ConfigCase]:
     """Yield the cases of configs that one framework measures, each once, with all of its run ids.
 

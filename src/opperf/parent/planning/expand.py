@@ -163,7 +163,7 @@ def _meant(name: str | Code, side: Side, asked: Asked) -> Wanted | None:
 def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
     """Yield the operators of a framework's registry that the catalog does not measure."""
     try:
-        paths = asked.discover(side, None, "common").get("paths", ())
+        paths = asked.discover(side, None, "common").paths
     except OpperfError:  # a framework that does not start says so in the record of each of its trials
         return
     for path in paths:
@@ -175,22 +175,21 @@ def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Want
 def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
     """Return what a framework's own name means to it."""
     meaning = asked.describe(side, path)
-    if meaning.get("path") is None and meaning.get("operator") is None:
-        if meaning.get("reason") is not None:
-            raise InputError(f"`{name}`: {meaning['reason']}", hint=meaning.get("hint"), slug="unknown_operator")
-        close = [f"{side.framework}:{other}" for other in meaning.get("near", ())]
+    if meaning.path is None and meaning.operator is None:
+        if meaning.reason is not None:
+            raise InputError(f"`{name}`: {meaning.reason}", hint=meaning.hint, slug="unknown_operator")
+        close = [f"{side.framework}:{other}" for other in meaning.near]
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
         raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
-    neutral = meaning.get("operator")
-    if neutral is None:
-        return Wanted(name, None, side.framework, meaning["path"], meaning.get("takes"))
-    definition = operator(neutral)
-    return Wanted(definition.name, definition, side.framework, meaning.get("path"))
+    if meaning.operator is None:
+        return Wanted(name, None, side.framework, meaning.path, meaning.takes)
+    definition = operator(meaning.operator)
+    return Wanted(definition.name, definition, side.framework, meaning.path)
 
 
 def _code(code: Code, side: Side, asked: Asked) -> Wanted:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
-    neutral = own_meaning(code, side, asked)["operator"]
+    neutral = own_meaning(code, side, asked).operator
     definition = None if neutral is None else operator(neutral)
     return Wanted(code.name if definition is None else definition.name, definition, side.framework, code)
 

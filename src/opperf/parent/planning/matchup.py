@@ -51,7 +51,7 @@ def _implemented(text: SideText, asked: Describes) -> str | None:
     if path is None:
         return None
     meaning = own_meaning(path, plain, asked) if isinstance(path, Code) else asked.describe(plain, path)
-    return None if meaning.get("operator") is None else str(meaning["operator"])
+    return meaning.operator
 
 
 def on(trial: Trial, text: SideText) -> Trial:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
+from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side
 from opperf.domain.registry import MADE_BY
 
@@ -16,36 +16,36 @@ from opperf.domain.registry import MADE_BY
 class Describes(Protocol):
     """What a side's child answers."""
 
-    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+    def describe(self, side: Side, name: str | Code) -> Meaning:
         """Return what a name means there, or the user's own code."""
 
 
-def own_meaning(code: Code, side: Side, asked: Describes) -> Mapping[str, Any]:
-    """Return what the user's own code is: `{operator, arguments}`.
+def own_meaning(code: Code, side: Side, asked: Describes) -> Meaning:
+    """Return what the user's own code is.
 
     Raises `InputError` for code that cannot be loaded.
     """
     meaning = asked.describe(side, code)
-    if meaning.get("wrong") is not None:
-        raise InputError(f"`{code.name}`: {meaning['wrong']}", hint=meaning.get("hint"), slug="user_code")
+    if meaning.wrong is not None:
+        raise InputError(f"`{code.name}`: {meaning.wrong}", hint=meaning.hint, slug="user_code")
     return meaning
 
 
-def as_implemented(case: Case, own: Mapping[str, Any]) -> Case:
+def as_implemented(case: Case, own: Meaning) -> Case:
     """Return a case of the user's own function as one of the operator that it implements; as it is without one.
 
     What the case does not say is as in that operator's common case. Raises `InputError` where inputs are missing.
     """
-    if own.get("operator") is None:
+    if own.operator is None:
         return case
-    definition = operator(own["operator"])
+    definition = operator(own.operator)
     if MADE_BY in case.attributes:
         raise InputError(
             f"`{case.operator}` implements `{definition.name}`, whose inputs are the same in every framework",
             hint="leave its data generator out",
             slug="user_code",
         )
-    words = own["arguments"]
+    words = own.arguments
     given = {words.get(name, name): value for name, value in (*case.inputs.items(), *case.attributes.items())}
     common = definition.case("common")
     lacking = [name for name in common.inputs if name not in given]

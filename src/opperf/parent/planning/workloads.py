@@ -6,9 +6,9 @@ where it is measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from opperf.catalog.param.cases import check, entry_of, named_specs
 from opperf.catalog.param.config import ConfiguredOperator, Described, Entry, Spec, Way
@@ -17,9 +17,15 @@ from opperf.catalog.param.grammar import CONFIG_KEYS
 from opperf.catalog.param.problems import Problems, key
 from opperf.domain.case import Argument, argument_from_json
 from opperf.domain.files.json_text import shown
+from opperf.domain.message.replies import Arguments, Descriptions, Entries
+from opperf.domain.message.requests import Generate, Iterate, R, Request
 
-#: Has a child iterate or generate: the verb, and what it is told.
-Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+
+class Ask(Protocol):
+    """Has a child iterate or generate."""
+
+    def __call__(self, request: Request[R], /) -> R:
+        """Return the reply."""
 
 
 def settled(known: ConfiguredOperator, ask: Ask, problems: Problems) -> ConfiguredOperator:
@@ -55,11 +61,11 @@ class _Settling:
 
     def _gone_through(self, given: Mapping[str, Any], part: str, way: Way, place: str) -> tuple[Spec, ...]:
         """Return the entries that an iterator gives, each with its id."""
-        answer = self._answer("iterate", {"iterator": way.iterator, "config": given, "part": part}, place)
-        if not answer.get("entries", True):
+        answer = self.ask(Iterate(str(way.iterator), given, part))
+        if self._is_right(answer, place) and not answer.entries:
             self.problems.add(place, f"`{way.iterator}` gave no entry")
         specs = []
-        for i, (name, entry) in enumerate(answer.get("entries", ())):
+        for i, (name, entry) in enumerate(answer.entries):
             inside = f"{place}, step {i} of `{way.iterator}`"
             if not isinstance(name, (str, int)):
                 self.problems.add(inside, f"found {shown(name)}, expected an id: a number or a short name")
@@ -72,21 +78,20 @@ class _Settling:
         """Return entries with descriptions of what a generator makes of them."""
         plain = [(spec.id or str(i), spec) for i, spec in enumerate(specs)]
         named = list(named_specs(specs, swept=True)) if swept else plain
-        asked = {"generator": generator, "entries": [entry_of(spec) for _, spec in named]}
-        described = self._answer("generate", asked, place).get("described", ())
+        answer = self.ask(Generate(generator, tuple(entry_of(spec) for _, spec in named)))
+        self._is_right(answer, place)
         return tuple(
             replace(spec, id=name, described=Described(generator, *_arguments(said, place)))
-            for (name, spec), said in zip(named, described)
+            for (name, spec), said in zip(named, answer.described)
         )
 
-    def _answer(self, verb: str, asked: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-        answer = self.ask(verb, asked)
-        if answer.get("wrong") is not None:
-            self.problems.add(place, str(answer["wrong"]), answer.get("hint"))
-        return answer
+    def _is_right(self, answer: Entries | Descriptions, place: str) -> bool:
+        if answer.wrong is not None:
+            self.problems.add(place, answer.wrong, answer.hint)
+        return answer.wrong is None
 
 
-def _arguments(said: Mapping[str, Any], place: str) -> tuple[tuple[Argument, ...], Mapping[str, Argument]]:
+def _arguments(said: Arguments, place: str) -> tuple[tuple[Argument, ...], Mapping[str, Argument]]:
     """Return the arguments of a description by place and by name."""
-    args = tuple(argument_from_json(value, place) for value in said["args"])
-    return args, {name: argument_from_json(value, place) for name, value in said["kwargs"].items()}
+    args = tuple(argument_from_json(value, place) for value in said.args)
+    return args, {name: argument_from_json(value, place) for name, value in said.kwargs.items()}

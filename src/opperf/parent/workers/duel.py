@@ -11,7 +11,7 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from opperf.domain.comparison import PairValue
 from opperf.domain.measurement import LONG_CALL, Memory, Samples
-from opperf.domain.message import telling
+from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import centre, median, median_interval, quantile
@@ -152,43 +152,35 @@ class Duel:
 
     def _release(self, handles: dict[int, int]) -> None:
         for place, handle in handles.items():
-            self._ask(place, "release", {"handle": handle})
+            self._ask(place, Release(handle))
 
     def memory(self, base: Trial, new: Trial) -> list[Memory | None]:
         """Return what one call takes on each side."""
         found = []
         few = Settings(warmup=1, runs=1, latency=False, memory=True)
         for place, trial in ((0, base), (1, new)):
-            handle = {"handle": self._prepare(place, trial)}
-            measured = self._ask(place, "measure", {**handle, "settings": few.to_json()})
-            self._ask(place, "release", handle)
-            found.append(None if measured["memory"] is None else Memory.from_json(measured["memory"]))
+            handle = self._prepare(place, trial)
+            found.append(self._ask(place, Measure(handle, few)).memory)
+            self._ask(place, Release(handle))
         return found
 
     def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False) -> int:
-        asked = {
-            **telling(trial),
-            "seed": self._settings.seed,
-            "check": self._settings.check,
-            "offset": 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0,
-        }
-        return int(self._ask(place, "prepare", asked)["handle"])
+        offset = 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0
+        return self._ask(place, Prepare(trial, self._settings.seed, self._settings.check, offset)).handle
 
     def _turn(self, place: int, handle: int, calls: int | None, samples: int) -> Samples:
-        asked = {"handle": handle, "samples": samples, "calls": calls}
-        told = self._ask(place, "turn", asked)
-        for doubt in told.get("warnings", ()):
-            warning = Warning.from_json(doubt)
+        sampling = self._ask(place, Turn(handle, samples, calls))
+        for warning in sampling.warnings:
             self._warnings[replace(warning, message=f"{SIDES[place]}: {warning.message}")] = None
-        return Samples.from_json(told)
+        return sampling.samples
 
-    def _ask(self, place: int, verb: str, arguments: Mapping[str, Any]) -> Any:
+    def _ask(self, place: int, request: Request[R]) -> R:
         """Wake a child, ask it, and stop it again."""
         self.asked = place
         worker = self._sides[place]
         worker.resume()
         try:
-            return worker.ask(verb, arguments, self._settings.timeout)
+            return worker.ask(request, self._settings.timeout)
         finally:
             if worker.alive:
                 worker.pause()

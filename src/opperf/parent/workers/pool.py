@@ -10,12 +10,23 @@ from types import TracebackType
 from typing import Any
 
 from opperf.domain.code import Code
-from opperf.domain.errors import InputError, OpperfError, WorkerFailure
+from opperf.domain.errors import OpperfError, WorkerFailure
 from opperf.domain.kept import Kept
 from opperf.domain.measurement import Measurement
-from opperf.domain.message import naming, telling
+from opperf.domain.message.replies import Discovery, Meaning, Recording
+from opperf.domain.message.requests import (
+    Capture,
+    CaptureModel,
+    Describe,
+    Discover,
+    Measure,
+    Prepare,
+    R,
+    Release,
+    Request,
+)
 from opperf.domain.outcome import Outcome
-from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.stats.order import median
 from opperf.parent.workers.process import OperatorFailure, Worker
@@ -87,43 +98,48 @@ class Pool:
         self.facts.setdefault(side.process, Facts(side.framework, side.environment, str(python), worker.facts))
         return worker
 
-    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+    def describe(self, side: Side, name: str | Code) -> Meaning:
         """Ask what the name of an implementation means, or code; raises when the environment is of no use."""
-        return self._told(side, "describe", naming("name", name))
+        return self._reply(side, Describe(name), name, DESCRIBE_TIMEOUT)
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
-        return self._told(side, "discover", {**naming("path", path), "size": size}, DISCOVER_TIMEOUT)
-
-    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Have the user's own iterators `iterate`, or data generators `generate`; what is `wrong` is in the answer."""
-        return self._told(side, verb, arguments, DISCOVER_TIMEOUT)
-
-    def _told(
-        self, side: Side, verb: str, arguments: Mapping[str, Any], timeout: float = DESCRIBE_TIMEOUT
-    ) -> Mapping[str, Any]:
         try:
-            worker = self.worker(side)
-        except OperatorFailure as failed:
-            raise _unusable(side, failed) from failed
-        try:
-            return worker.ask(verb, arguments, timeout)
-        except OperatorFailure as failed:
-            said = failed.failure
-            if said["slug"] == "no_registry":  # the framework has more than its list
-                self._progress(f"{side.framework}: {said['message']} ({said['hint']})")
-                return {}
-            asked = arguments.get("path") or arguments.get("name") or arguments.get("code")
-            place = side.framework if asked is None else f"{side.framework}:{asked}"
-            raise WorkerFailure(f"`{place}`: {failed}", hint=said.get("hint"), slug=str(said["slug"])) from failed
+            return self._reply(side, Discover(path, size), path)
+        except WorkerFailure as error:
+            if error.slug != "no_registry":
+                raise
+            # The framework has more than its list.
+            self._progress(f"{error.message} ({error.hint})")
+            return Discovery()
 
-    def capture(self, side: Side, **what: Any) -> Mapping[str, Any]:
-        """Ask which operators the user's `code` runs, or a `model`; raises `OperatorFailure` with what was raised."""
+    def workload(self, side: Side, request: Request[R]) -> R:
+        """Have the user's own iterators or data generators asked; what is `wrong` is in the reply."""
+        return self._reply(side, request)
+
+    def _reply(
+        self, side: Side, request: Request[R], name: str | Code | None = None, timeout: float = DISCOVER_TIMEOUT
+    ) -> R:
+        worker = self._usable(side)
         try:
-            worker = self.worker(side)
+            return worker.ask(request, timeout)
         except OperatorFailure as failed:
-            raise _unusable(side, failed) from failed
-        return self._within(worker)("capture", what)
+            reason = failed.reason
+            own = name.name if isinstance(name, Code) else name
+            place = side.framework if own is None else f"{side.framework}:{own}"
+            raise WorkerFailure(f"`{place}`: {failed}", hint=reason.hint, slug=reason.slug) from failed
+
+    def _usable(self, side: Side) -> Worker:
+        try:
+            return self.worker(side)
+        except OperatorFailure as failed:
+            raise WorkerFailure(
+                f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
+            ) from failed
+
+    def capture(self, side: Side, what: Capture | CaptureModel) -> Recording:
+        """Ask which operators the user's code runs, or a model; raises `OperatorFailure` with what was raised."""
+        return self._within(self._usable(side))(what)
 
     def measure(self, trial: Trial, process: int) -> Outcome:
         """Measure one trial; whatever goes wrong is the outcome."""
@@ -140,8 +156,8 @@ class Pool:
         try:
             measurement = self._ask(worker, trial)
         except OperatorFailure as failed:
-            status = "skipped" if failed.failure.get("skipped") else "failed"
-            return Outcome(trial, process, status, reason=Reason.from_json(failed.failure), version=version)
+            status = "skipped" if failed.skipped else "failed"
+            return Outcome(trial, process, status, reason=failed.reason, version=version)
         except WorkerFailure as lost:
             self._worker = None
             return Outcome(trial, process, "failed", reason=_lost(lost), version=version)
@@ -152,14 +168,11 @@ class Pool:
         settings = self._settings
         checked = self._reference.checked(trial, self._within(worker))
         ask = self._within(worker)
-        wanted = {"seed": settings.seed, "check": settings.check, "memory_limit": settings.memory_limit}
-        prepared = ask("prepare", {**telling(trial), **wanted})
-        handle = {"handle": prepared["handle"]}
+        handle = ask(Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
         try:
-            measuring = {"settings": settings.to_json(), "part": self._part(trial)}
-            measured = _measurement(ask("measure", {**handle, **measuring}))
+            measured = ask(Measure(handle, settings, self._part(trial)))
         finally:
-            if self._worker is worker and worker.alive and ask("release", handle).get("held", 0) > MOST_HELD:
+            if self._worker is worker and worker.alive and ask(Release(handle)).held > MOST_HELD:
                 self.close()
         if settings.by_share:
             time = Kept.of([measured.time], trial.side.threads)
@@ -168,20 +181,20 @@ class Pool:
             )
         return replace(measured, facts={**measured.facts, **checked})
 
-    def _part(self, trial: Trial) -> dict[str, Any] | None:
+    def _part(self, trial: Trial) -> Part | None:
         """Return what a trial is a part of: what was measured of its side before; None where each stands for itself."""
         if not self._settings.by_share:
             return None
-        return {"count": trial.count, "whole": self._whole.get(trial.side.process, 0.0)}
+        return Part(trial.count, self._whole.get(trial.side.process, 0.0))
 
     def _within(self, worker: Worker) -> Ask:
         """Return what asks a child until the timeout of a trial, or of a capture, is over, counted from now."""
         settings = self._settings
         deadline = time.monotonic() + settings.timeout
 
-        def ask(verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        def ask(request: Request[R]) -> R:
             try:
-                return worker.ask(verb, arguments, max(0.0, deadline - time.monotonic()))
+                return worker.ask(request, max(0.0, deadline - time.monotonic()))
             except WorkerFailure as lost:
                 if lost.slug == "timeout":
                     lost.message = f"not done within {settings.timeout:g} s; the child was ended"
@@ -189,20 +202,6 @@ class Pool:
                 raise
 
         return ask
-
-
-def _measurement(said: Mapping[str, Any]) -> Measurement:
-    """Read what a child measured; raises `WorkerFailure` for one that writes something else into its pipe."""
-    try:
-        return Measurement.from_json(said)
-    except InputError as error:
-        raise WorkerFailure(f"the child answered what is no measurement: {error.message}", slug="protocol") from error
-
-
-def _unusable(side: Side, failed: OperatorFailure) -> WorkerFailure:
-    return WorkerFailure(
-        f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
-    )
 
 
 def _lost(error: WorkerFailure) -> Reason:
@@ -213,13 +212,12 @@ def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
     """Say why no child of this side can be had; every trial of the side gets this reason."""
     place = f"`{side.framework}` in environment `{side.environment}`"
     if isinstance(error, OperatorFailure):
-        said = error.failure
-        return Reason(
-            "no_device" if said.get("slug") in ("no_device", "no_such_device") else "import_failed",
-            f"{place} cannot be used: {said.get('message')}",
-            _start_hint(side, said.get("hint")),
-            exception=said.get("exception"),
-            traceback=said.get("traceback"),
+        said = error.reason
+        return replace(
+            said,
+            slug="no_device" if said.slug in ("no_device", "no_such_device") else "import_failed",
+            message=f"{place} cannot be used: {said.message}",
+            hint=_start_hint(side, said.hint),
         )
     if isinstance(error, WorkerFailure):
         message = f"{place} did not start: {error.message}"

@@ -20,8 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from opperf.domain.errors import WorkerFailure
-from opperf.domain.message import LONGEST, PROTOCOL, MessageError, Reply, Request, read_reply
+from opperf.domain.errors import InputError, WorkerFailure
+from opperf.domain.message.replies import Failure, Hello
+from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
+from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import Side
 
 #: Importing a framework takes up to 30 s on a busy machine.
@@ -35,9 +37,10 @@ KEPT_LINES, KEPT_BYTES = 20, 64 * 1024
 class OperatorFailure(Exception):
     """A request that the child answered with a failure: the framework's own error, or a skip. The child lives on."""
 
-    def __init__(self, failure: Mapping[str, Any]) -> None:
-        super().__init__(str(failure.get("message", "")))
-        self.failure = failure
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason.message)
+        self.reason = failure.reason
+        self.skipped = failure.skipped
 
 
 class Output:
@@ -89,12 +92,7 @@ class Worker:
         self._replies = 0
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
-        limits = {
-            "cpus": None if cpus is None else list(cpus),
-            "memory": memory,
-            "code": str(Path.cwd()),
-            "plugins": [str(path) for path in plugins],
-        }
+        limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
         self._process, self._requests, self._answers = self._spawn(
             package, limits, child_variables(package, own_path=own_path, bytecode=bytecode)
         )
@@ -105,7 +103,7 @@ class Worker:
         self.devices: tuple[str, ...] = ()
 
     def _spawn(
-        self, package: Path, limits: Mapping[str, Any], variables: Mapping[str, str]
+        self, package: Path, limits: Limits, variables: Mapping[str, str]
     ) -> tuple[subprocess.Popen[bytes], int, int]:
         child_reads, requests = _pipe()
         answers, child_writes = _pipe()
@@ -119,7 +117,7 @@ class Worker:
                     str(child_writes),
                     str(os.getpid()),
                     json.dumps(self.side.to_json()),
-                    json.dumps(limits),
+                    json.dumps(limits.to_json()),
                 ],
                 cwd=package,
                 env={**variables, **self.side.variables},
@@ -153,30 +151,25 @@ class Worker:
     def greet(self, timeout: float = START_TIMEOUT) -> None:
         """Wait for the child's hello and take its facts; raises `WorkerFailure` or `OperatorFailure`."""
         reply = self._read(time.monotonic() + timeout, "start", timeout)
-        spoken = (reply.result or reply.failure or {}).get("protocol")
-        if spoken != PROTOCOL:
+        if reply.protocol != PROTOCOL:
             raise self._fail(
-                f"the child speaks protocol {spoken!r}, this opperf {PROTOCOL}",
+                f"the child speaks protocol {reply.protocol!r}, this opperf {PROTOCOL}",
                 "protocol_version",
                 hint="use the same opperf on both sides",
             )
-        if reply.failure is not None:
-            raise OperatorFailure(reply.failure)
-        try:
-            self.facts, self.devices = dict((reply.result or {})["facts"]), tuple((reply.result or {})["devices"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._fail("the child's hello lacks its facts or its devices", "protocol") from error
+        hello = self._content(Hello, reply)
+        self.facts, self.devices = hello.facts, hello.devices
 
-    def ask(self, verb: str, arguments: Mapping[str, Any], timeout: float) -> Mapping[str, Any]:
-        """Send a request and return its result.
+    def ask(self, request: Request[R], timeout: float) -> R:
+        """Send a request and return its reply.
 
         Raises `OperatorFailure` for what the operator did wrong, `WorkerFailure` when the child itself is lost.
         """
         self._replies += 1
         deadline = time.monotonic() + timeout
         try:
-            self._write(Request(self._replies, verb, arguments).encode(), deadline)
-            reply = self._read(deadline, verb, timeout)
+            self._write(request_line(self._replies, request), deadline)
+            reply = self._read(deadline, verb(request), timeout)
         except BrokenPipeError:
             raise self._died() from None
         except (KeyboardInterrupt, SystemExit):
@@ -184,9 +177,17 @@ class Worker:
             raise
         if reply.id != self._replies:
             raise self._fail(f"the child answered request {reply.id} instead of {self._replies}", "protocol")
-        if reply.failure is not None:
-            raise OperatorFailure(reply.failure)
-        return reply.result or {}
+        return self._content(reply_type(request), reply)
+
+    def _content(self, kind: type[R], answer: Answer) -> R:
+        """Return what an answer says; raises `OperatorFailure` where that is a failure."""
+        try:
+            if answer.failure is None:
+                return kind.from_json(answer.result)
+            failure = Failure.from_json(answer.failure)
+        except InputError as error:
+            raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
+        raise OperatorFailure(failure)
 
     def _write(self, line: bytes, deadline: float) -> None:
         view = memoryview(line)
@@ -197,13 +198,13 @@ class Worker:
             with suppress(BlockingIOError):  # less room than the kernel promised
                 view = view[os.write(self._requests, view[:65536]) :]
 
-    def _read(self, deadline: float, verb: str, timeout: float) -> Reply:
+    def _read(self, deadline: float, asked: str, timeout: float) -> Answer:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
             ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise self._fail(f"no answer to `{verb}` within {timeout:g} s; the child was ended", "timeout")
+                raise self._fail(f"no answer to `{asked}` within {timeout:g} s; the child was ended", "timeout")
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
                 raise self._died()
@@ -211,7 +212,7 @@ class Worker:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
-            return read_reply(line)
+            return read_answer(line)
         except MessageError as error:
             raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
 
@@ -262,7 +263,7 @@ class Worker:
         """Ask the child to leave, and end it when it does not."""
         if self._process.poll() is None:
             with suppress(OSError):
-                os.write(self._requests, Request(0, "quit").encode())
+                os.write(self._requests, request_line(0, Quit()))
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE)
         self.kill()

@@ -7,9 +7,9 @@ command, and sleeps while samples are taken: nothing asks it then. Without it a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Protocol, TypeAlias
 
 from opperf.catalog import Operator, catalog
 from opperf.domain import plan
@@ -18,19 +18,25 @@ from opperf.domain.code import Code
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import OpperfError, WorkerFailure
 from opperf.domain.files.scratch import ScratchFolder
-from opperf.domain.message import telling
+from opperf.domain.message.replies import Output
+from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import FLOAT8
 from opperf.parent.workers.interpreters import imports_here
 from opperf.parent.workers.process import OperatorFailure, Worker
 from opperf.parent.workers.starting import start
 
-#: Asks the child of a side: verb and arguments.
-Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
-#: The tensors that `evaluate` wrote, as a child tells them.
-Outputs: TypeAlias = Sequence[Mapping[str, Any]]
+#: The tensors that a child wrote.
+Outputs: TypeAlias = tuple[Output, ...]
 #: The categories whose results are rounded once, or nearly: those that can be compared in eight bits.
 ONE_STEP = ("elementwise_unary", "elementwise_binary", "broadcast")
+
+
+class Ask(Protocol):
+    """Asks the child of a side."""
+
+    def __call__(self, request: Request[R], /) -> R:
+        """Return the reply."""
 
 
 class NotChecked(Exception):
@@ -64,7 +70,7 @@ class Reference:
             self._found[small.key] = self._look(definition, small, ask)
         found = self._found[small.key]
         if isinstance(found, OperatorFailure):
-            raise OperatorFailure(found.failure)
+            raise found
         return {"checked": found}
 
     def close(self) -> None:
@@ -98,11 +104,10 @@ class Reference:
         expected = self._reference(small.case)
         # Some functions return more than the operator: the places of what they sorted.
         count = len(definition.outputs(small.case))
-        asked = {**telling(small), "found": found[:count], "expected": expected[:count]}
         try:
-            self._ask("compare", {**asked, "against": self._against})
+            self._ask(Compare(small, found[:count], expected[:count], self._against))
         except OperatorFailure as failure:
-            if failure.failure.get("slug") != "wrong_result":
+            if failure.reason.slug != "wrong_result":
                 raise NotChecked(f"the results cannot be compared: {failure}") from failure
             raise
 
@@ -120,15 +125,13 @@ class Reference:
             self._folder = ScratchFolder("check")
         folder = self._folder.path / name
         folder.mkdir(exist_ok=True)
-        asked = {**telling(trial), "seed": self._settings.seed, "folder": str(folder)}
-        outputs: Outputs = ask("evaluate", asked)["outputs"]
-        return outputs
+        return ask(Evaluate(trial, self._settings.seed, str(folder))).outputs
 
-    def _ask(self, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _ask(self, request: Request[R]) -> R:
         """Ask the reference; a child that is lost is replaced when the next operator is checked."""
         worker = self._started()
         try:
-            return worker.ask(verb, arguments, self._settings.timeout)
+            return worker.ask(request, self._settings.timeout)
         except WorkerFailure as lost:
             self._worker = None
             raise NotChecked(f"the reference was lost: {lost.message}") from lost

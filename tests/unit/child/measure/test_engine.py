@@ -15,9 +15,9 @@ from opperf.child.measure.calibrate import LONGEST_NS
 from opperf.child.measure.disturbance import NoCounters, Reading
 from opperf.child.measure.engine import LATENCY_CALLS, Engine
 from opperf.child.measure.host import HostReading
-from opperf.child.measure.stopping import LEAST_OF_SLOW, Part
+from opperf.child.measure.stopping import LEAST_OF_SLOW
 from opperf.domain.backend import Unsupported, Work
-from opperf.domain.plan import Settings
+from opperf.domain.plan import Part, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

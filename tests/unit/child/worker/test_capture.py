@@ -17,8 +17,9 @@ from opperf.domain.backend import Captured, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
+from opperf.domain.message.replies import Recording
 from opperf.domain.plan import Side
-from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.suite import LeftOut, SuiteCase
 from opperf.domain.tensor import TensorSpec
 
 STEP = """
@@ -40,22 +41,25 @@ def code(tmp_path: Path) -> Code:
 
 def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(code: Code, tmp_path: Path) -> None:
     found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
-    suite = Suite.from_json(found["suite"], "the answer")
+    suite = found.suite
+    assert suite is not None
     assert [(entry.case.operator, entry.count, entry.origin) for entry in suite.cases] == [
         ("null:steady", 2, "step backward"),
         ("add", 1, "Net"),
     ]
     assert suite.cases[1] == SuiteCase(operator("add").case("small"), 1, "Net", ("forward",))
     assert (suite.name, suite.source) == ("step", code.name)
-    assert found["suite"]["left_out"] == [{"name": "mystery", "reason": "not known here", "count": 1, "recorded": None}]
+    assert suite.left_out == (LeftOut("mystery", 1, "not known here"),)
 
 
 def test_a_case_of_several_modules_names_each_once(code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add = operator("add").case("small")
     calls = [Captured("add", add, module="Net.a"), Captured("add", add), Captured("add", add, module="Net.a")]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
-    (entry,) = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["cases"]
-    assert (entry["count"], entry["origin"]) == (3, "Net.a, step")
+    suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
+    assert suite is not None
+    (entry,) = suite.cases
+    assert (entry.count, entry.origin) == (3, "Net.a, step")
 
 
 def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_direction(
@@ -68,7 +72,8 @@ def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_dir
         Captured("add", add, module="net_dense0", backward=True),
     ]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
-    suite = Suite.from_json(capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"], "the answer")
+    suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
+    assert suite is not None
     assert suite.cases == (
         SuiteCase(add, 2, "net_dense0, net_dense0 backward", ("forward",)),
         SuiteCase(add, 1, "net_dense0 backward", ("backward",)),
@@ -81,18 +86,19 @@ def test_what_a_loop_calls_counts_as_often_as_it_turns(
     add = operator("add").case("small")
     calls = [Captured("add", add, count=5), Captured("add", add), Captured("mystery", why="not known", count=3)]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
-    found = capture(NullBackend(Side("null")), code, tmp_path, NoCounters())
-    assert [entry["count"] for entry in found["suite"]["cases"]] == [6]
-    assert found["suite"]["left_out"] == [{"name": "mystery", "reason": "not known", "count": 3, "recorded": None}]
+    suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
+    assert suite is not None
+    assert [entry.count for entry in suite.cases] == [6]
+    assert suite.left_out == (LeftOut("mystery", 3, "not known"),)
 
 
 def test_the_operators_of_a_framework_that_compiles_are_said_to_be_unfused(
     code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NullBackend, "name", "jax")
-    assert (
-        capture(NullBackend(Side("null")), code, tmp_path, NoCounters())["suite"]["source"] == f"{code.name}, unfused"
-    )
+    suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
+    assert suite is not None
+    assert suite.source == f"{code.name}, unfused"
 
 
 def test_a_framework_that_cannot_be_watched_refuses(
@@ -108,15 +114,15 @@ def test_a_framework_that_cannot_be_watched_refuses(
 
 def test_code_that_cannot_be_loaded_is_an_answer(tmp_path: Path) -> None:
     found = capture(NullBackend(Side("null")), Code("nowhere.py:step"), tmp_path, NoCounters())
-    assert set(found) == {"wrong", "hint"}
-    assert found["wrong"].startswith("cannot load `nowhere.py`")
+    assert found.suite is None
+    assert (found.wrong or "").startswith("cannot load `nowhere.py`")
 
 
 def test_a_module_that_is_missing_is_told_with_where_it_is_looked_for(tmp_path: Path) -> None:
     (tmp_path / "lacking.py").write_text("import nowhere_at_all")
     found = capture(NullBackend(Side("null")), Code("lacking.py:step"), tmp_path, NoCounters())
-    assert found["wrong"].endswith("No module named 'nowhere_at_all'")
-    assert "`--framework`" in found["hint"]
+    assert (found.wrong or "").endswith("No module named 'nowhere_at_all'")
+    assert "`--framework`" in (found.hint or "")
 
 
 class Model:
@@ -150,7 +156,8 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
     backend = NullBackend(Side("null"))
     found = capture_model(backend, "/somewhere/net.onnx", {"a": {"shape": [2]}}, NoCounters())
     assert read == [("/somewhere/net.onnx", {"a": TensorSpec((2,))}, backend.side)]
-    suite = Suite.from_json(found["suite"], "the answer")
+    suite = found.suite
+    assert suite is not None
     assert (suite.name, suite.source) == ("net.onnx", "net.onnx")
     assert suite.program is not None
     assert (suite.program.time, suite.program.calls, suite.program.framework) == (0.001, 30, "null")
@@ -158,8 +165,8 @@ def test_a_model_in_a_file_is_run_with_inputs_that_are_made(monkeypatch: pytest.
         ({"shape": (2,)}, "n2"),
         ({"shape": (3,)}, "n3"),
     ]
-    assert found["suite"]["left_out"] == [{"name": "if", "reason": "a graph", "count": 1, "recorded": None}]
-    assert found["notes"] == ["a is small"]
+    assert suite.left_out == (LeftOut("if", 1, "a graph"),)
+    assert found.notes == ("a is small",)
 
 
 def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,10 +174,9 @@ def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch
         raise InputError("no model", hint="another file")
 
     monkeypatch.setattr("opperf.child.backends.model_file", lambda framework: SimpleNamespace(read=read))
-    assert capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters()) == {
-        "wrong": "no model",
-        "hint": "another file",
-    }
+    assert capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters()) == Recording(
+        wrong="no model", hint="another file"
+    )
 
 
 def test_a_framework_whose_models_are_no_files_refuses() -> None:

@@ -16,8 +16,10 @@ from opperf.child.worker.jobs import Jobs, failure
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Sample, Samples
-from opperf.domain.message import Request
+from opperf.domain.message.replies import Discovery, Example, Failure, Meaning, Preparation, Remainder
+from opperf.domain.message.requests import Describe, Discover, Evaluate, Explain, Measure, Prepare, Quit, Release
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.domain.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -33,37 +35,31 @@ def jobs() -> Jobs:
     return Jobs(NullBackend(Side("null")), NoCounters(), Path())
 
 
-def ask(jobs: Jobs, verb: str, **arguments: Any) -> dict[str, Any]:
-    """Return the answer to one request."""
-    return jobs.answer(Request(1, verb, arguments))
-
-
-def prepared(jobs: Jobs, trial: Trial) -> dict[str, Any]:
+def prepared(jobs: Jobs, trial: Trial) -> Preparation:
     """Return the answer to the request to prepare a trial."""
-    return ask(jobs, "prepare", trial=trial.to_json(), seed=0)
+    return jobs.answer(Prepare(trial))
 
 
 def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY)["handle"]
-    answer = ask(jobs, "measure", handle=handle, settings=Settings(runs=5).to_json())
-    found = Measurement.from_json(answer)
+    handle = prepared(jobs, STEADY).handle
+    found = jobs.answer(Measure(handle, Settings(runs=5)))
     assert found.time.seconds() == [1e-4] * 5
     assert found.facts["implementation"] == "null:steady"
 
 
 def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None:
     answer = prepared(jobs, STEADY)
-    assert answer["spent"]["calls"] == 1e-4
+    assert answer.spent["calls"] == 1e-4
     for warmup in (0, 1, 7):
-        settings = Settings(runs=1, warmup=warmup).to_json()
-        found = Measurement.from_json(ask(jobs, "measure", handle=answer["handle"], settings=settings))
+        settings = Settings(runs=1, warmup=warmup)
+        found = jobs.answer(Measure(answer.handle, settings))
         assert found.facts["warmup_calls"] == max(1, warmup)
 
 
 def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY)["handle"]
+    handle = prepared(jobs, STEADY).handle
     with pytest.raises(Unsupported) as caught:
-        ask(jobs, "measure", handle=handle, settings=Settings(clock="native").to_json())
+        jobs.answer(Measure(handle, Settings(clock="native")))
     assert caught.value.slug == "no_native_clock"
 
 
@@ -73,30 +69,30 @@ def test_the_native_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.
             return Measurement(Samples((Sample(1, settings.runs or 0, 0),)), facts={"took": list(took)})
 
     monkeypatch.setattr("opperf.child.worker.jobs.native_clock", lambda framework: Own())
-    settings = Settings(clock="native", runs=5).to_json()
-    found = Measurement.from_json(ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=settings))
+    settings = Settings(clock="native", runs=5)
+    found = jobs.answer(Measure(prepared(jobs, STEADY).handle, settings))
     assert found.time.samples[0].wall_ns == 5
     assert (found.facts["took"], found.facts["implementation"]) == ([100_000], "null:steady")
 
 
 def test_handles_are_not_given_twice(jobs: Jobs) -> None:
-    first = prepared(jobs, STEADY)["handle"]
-    ask(jobs, "release", handle=first)
-    assert prepared(jobs, STEADY)["handle"] != first
+    first = prepared(jobs, STEADY).handle
+    jobs.answer(Release(first))
+    assert prepared(jobs, STEADY).handle != first
 
 
 def test_a_released_trial_is_gone(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY)["handle"]
-    ask(jobs, "release", handle=handle)
+    handle = prepared(jobs, STEADY).handle
+    jobs.answer(Release(handle))
     with pytest.raises(KeyError):
-        ask(jobs, "measure", handle=handle, settings=Settings().to_json())
+        jobs.answer(Measure(handle, Settings()))
 
 
 def test_releasing_twice_does_no_harm(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY)["handle"]
-    ask(jobs, "release", handle=handle)
-    ask(jobs, "release", handle=handle)
-    assert prepared(jobs, STEADY)["handle"] == handle + 1
+    handle = prepared(jobs, STEADY).handle
+    jobs.answer(Release(handle))
+    jobs.answer(Release(handle))
+    assert prepared(jobs, STEADY).handle == handle + 1
 
 
 def test_a_release_says_what_is_held_beyond_what_was_after_the_first(
@@ -104,44 +100,27 @@ def test_a_release_says_what_is_held_beyond_what_was_after_the_first(
 ) -> None:
     held = iter([500, 700, 400])
     monkeypatch.setattr("opperf.child.worker.jobs.private_bytes", lambda: next(held))
-    assert [ask(jobs, "release", handle=1) for _ in range(3)] == [{"held": 0}, {"held": 200}, {"held": -100}]
+    assert [jobs.answer(Release(1)) for _ in range(3)] == [Remainder(0), Remainder(200), Remainder(-100)]
 
 
-def test_one_block_is_sampled_on_demand(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY)["handle"]
-    answer = ask(jobs, "sample", handle=handle, calls=7)
-    assert (answer["calls"], answer["wall_ns"], answer["clean"], answer["overhead_ns"]) == (7, 700_000, True, 0.0)
-
-
-def test_an_unknown_verb_is_refused(jobs: Jobs) -> None:
-    with pytest.raises(ValueError, match="no verb 'quit'"):
-        ask(jobs, "quit")
+def test_nobody_answers_who_is_told_to_leave(jobs: Jobs) -> None:
+    with pytest.raises(KeyError, match="Quit"):
+        jobs.answer(Quit())
 
 
 def test_a_neutral_name_means_its_binding(jobs: Jobs) -> None:
-    assert ask(jobs, "describe", name="add") == {
-        "path": "add",
-        "operator": "add",
-        "arguments": {"lhs": "lhs", "rhs": "rhs"},
-        "unsupported": {},
-        "note": None,
-    }
+    assert jobs.answer(Describe("add")) == Meaning("add", "add", {"lhs": "lhs", "rhs": "rhs"})
 
 
 def test_a_function_without_a_binding_means_itself(jobs: Jobs) -> None:
-    assert ask(jobs, "describe", name="steady") == {
-        "path": "steady",
-        "operator": None,
-        "arguments": {},
-        "takes": None,
-    }
+    assert jobs.answer(Describe("steady")) == Meaning("steady")
 
 
 def test_an_unknown_name_has_near_ones(jobs: Jobs) -> None:
-    answer = ask(jobs, "describe", name="stedy")
-    assert (answer["path"], answer["operator"]) == (None, None)
-    assert answer["near"][0] == "steady"
-    assert len(answer["near"]) <= 5
+    answer = jobs.answer(Describe("stedy"))
+    assert (answer.path, answer.operator) == (None, None)
+    assert answer.near[0] == "steady"
+    assert len(answer.near) <= 5
 
 
 @pytest.fixture
@@ -161,8 +140,8 @@ def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
 
 def test_a_path_of_a_binding_means_its_operator(bound_jobs: Jobs) -> None:
     for name, path in (("steady", "steady"), ("noisy", "noisy")):
-        meaning = ask(bound_jobs, "describe", name=name)
-        assert (meaning["path"], meaning["operator"], meaning["arguments"]) == (path, "abs", {"x": "data"})
+        meaning = bound_jobs.answer(Describe(name))
+        assert (meaning.path, meaning.operator, meaning.arguments) == (path, "abs", {"x": "data"})
 
 
 def test_what_is_registered_and_bound_to_no_operator_is_discovered(
@@ -170,7 +149,7 @@ def test_what_is_registered_and_bound_to_no_operator_is_discovered(
 ) -> None:
     # `same` is another path of what `abs` is bound to; `refused` resolves to nothing, and its trial says why.
     monkeypatch.setattr(NullBackend, "registered", lambda self: ["steady", "same", "noisy", "raise", "refused"])
-    assert ask(bound_jobs, "discover") == {"paths": ["raise", "refused"]}
+    assert bound_jobs.answer(Discover()) == Discovery(("raise", "refused"))
 
 
 def test_the_examples_of_a_registered_operator_are_cases(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,18 +157,18 @@ def test_the_examples_of_a_registered_operator_are_cases(jobs: Jobs, monkeypatch
     monkeypatch.setattr(
         NullBackend, "examples", lambda self, path, size: [case] if (path, size) == ("steady", "small") else []
     )
-    assert ask(jobs, "discover", path="steady", size="small") == {"cases": [case.to_json()]}
-    assert ask(jobs, "discover", path="steady") == {"cases": []}
+    assert jobs.answer(Discover("steady", "small")) == Discovery(examples=(Example(case),))
+    assert jobs.answer(Discover("steady")) == Discovery()
 
 
 def test_the_null_framework_has_no_registry(jobs: Jobs) -> None:
-    assert ask(jobs, "discover") == {"paths": []}
-    assert ask(jobs, "discover", path="steady") == {"cases": []}
+    assert jobs.answer(Discover()) == Discovery()
+    assert jobs.answer(Discover("steady")) == Discovery()
 
 
 def test_an_operator_that_is_missing_says_why(bound_jobs: Jobs) -> None:
-    answer = ask(bound_jobs, "describe", name="exp")
-    assert (answer["path"], answer["reason"]) == (None, "nobody wrote it")
+    answer = bound_jobs.answer(Describe("exp"))
+    assert (answer.path, answer.reason) == (None, "nobody wrote it")
 
 
 def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
@@ -205,15 +184,15 @@ def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
     monkeypatch.setattr(backend.scripts, "named", lambda: scripts)
     jobs = Jobs(backend, NoCounters(), Path())
-    assert ask(jobs, "describe", name="steady")["operator"] is None
-    assert ask(jobs, "describe", name="noisy")["operator"] == "exp"
+    assert jobs.answer(Describe("steady")).operator is None
+    assert jobs.answer(Describe("noisy")).operator == "exp"
 
 
 def test_a_backward_carries_the_fixed_cost_of_one(jobs: Jobs) -> None:
     # The scripted backward is the forward twice: 2 us of launches, and 4 bytes moved in no time.
     backward = Trial(ADD.case, ADD.side, "backward")
-    assert prepared(jobs, backward)["facts"]["backward_fixed_seconds"] == pytest.approx(2e-6, rel=1e-3)
-    assert "backward_fixed_seconds" not in prepared(jobs, ADD)["facts"]
+    assert prepared(jobs, backward).facts["backward_fixed_seconds"] == pytest.approx(2e-6, rel=1e-3)
+    assert "backward_fixed_seconds" not in prepared(jobs, ADD).facts
 
 
 def trial(name: str, direction: str = "forward", path: str | None = None) -> Trial:
@@ -240,17 +219,17 @@ def test_a_direction_that_a_binding_excludes_is_not_supported(bound_jobs: Jobs) 
 
 @pytest.mark.parametrize("path", [None, "steady"])
 def test_a_trial_takes_the_arguments_of_its_binding_and_keeps_its_note(path: str | None, bound_jobs: Jobs) -> None:
-    facts = prepared(bound_jobs, trial("abs", path=path))["facts"]
+    facts = prepared(bound_jobs, trial("abs", path=path)).facts
     assert facts == {"implementation": "null:steady", "note": "by hand"}
 
 
 def test_a_trial_of_another_path_takes_the_arguments_of_its_binding_too(bound_jobs: Jobs) -> None:
-    assert prepared(bound_jobs, trial("abs", path="noisy"))["facts"] == {"implementation": "null:noisy"}
+    assert prepared(bound_jobs, trial("abs", path="noisy")).facts == {"implementation": "null:noisy"}
 
 
 def test_an_evaluated_trial_leaves_its_tensors_in_files(jobs: Jobs, tmp_path: Path) -> None:
-    (output,) = ask(jobs, "evaluate", trial=ADD.to_json(), seed=0, folder=str(tmp_path))["outputs"]
-    assert (output["shape"], output["dtype"]) == ([4], "float32")
+    (output,) = jobs.answer(Evaluate(ADD, 0, str(tmp_path))).outputs
+    assert (output.shape, output.dtype) == ((4,), "float32")
     assert (tmp_path / "output_0.bin").read_bytes() == bytes(16)
 
 
@@ -258,17 +237,14 @@ def test_more_threads_than_asked_for_are_doubted_in_every_measurement() -> None:
     backend = NullBackend(Side("null"))
     backend.threads_seen = 3.7
     jobs = Jobs(backend, NoCounters(), Path())
-    answer = ask(jobs, "measure", handle=prepared(jobs, STEADY)["handle"], settings=Settings(runs=3).to_json())
-    assert [warning["slug"] for warning in answer["warnings"]] == ["threads_not_honoured"]
+    answer = jobs.answer(Measure(prepared(jobs, STEADY).handle, Settings(runs=3)))
+    assert [warning.slug for warning in answer.warnings] == ["threads_not_honoured"]
 
 
 def test_what_a_framework_cannot_do_is_a_skip() -> None:
-    assert failure(Unsupported("no such thing", slug="odd", hint="try another")) == {
-        "slug": "odd",
-        "message": "no such thing",
-        "hint": "try another",
-        "skipped": True,
-    }
+    assert failure(Unsupported("no such thing", slug="odd", hint="try another")) == Failure(
+        Reason("odd", "no such thing", "try another"), skipped=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -283,19 +259,19 @@ def test_what_a_framework_cannot_do_is_a_skip() -> None:
     ],
 )
 def test_every_framework_says_in_its_own_way_that_memory_is_short(error: Exception) -> None:
-    assert failure(error)["slug"] == "out_of_memory"
+    assert failure(error).reason.slug == "out_of_memory"
 
 
 def test_other_errors_are_those_of_the_operator() -> None:
     found = failure(ValueError("axis 3 is out of bounds\nand more of that"))
-    assert (found["slug"], found["exception"]) == ("operator_error", "ValueError")
-    assert found["message"] == "axis 3 is out of bounds"
-    assert "skipped" not in found
+    assert (found.reason.slug, found.reason.exception) == ("operator_error", "ValueError")
+    assert found.reason.message == "axis 3 is out of bounds"
+    assert not found.skipped
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
 def test_an_error_without_words_is_called_by_its_name(text: str) -> None:
-    assert failure(KeyboardInterrupt(text))["message"] == "KeyboardInterrupt"
+    assert failure(KeyboardInterrupt(text)).reason.message == "KeyboardInterrupt"
 
 
 def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
@@ -307,14 +283,14 @@ def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
     with pytest.raises(RuntimeError) as caught:
         deep(100)
     found = failure(caught.value)
-    assert len(found["message"]) == 500
-    assert len(found["traceback"]) == 8000
-    assert found["traceback"].rstrip().endswith("x")
+    assert len(found.reason.message) == 500
+    assert len(found.reason.traceback or "") == 8000
+    assert (found.reason.traceback or "").rstrip().endswith("x")
 
 
 def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:
-    told = ask(jobs, "explain", trial=STEADY.to_json(), seed=0)
-    assert told == {
+    told = jobs.answer(Explain(STEADY, 0))
+    assert told.to_json() == {
         "events": [
             {"name": "steady", "kind": "operator", "calls": 1.0, "seconds": 0.0, "by": None},
             {"name": "script", "kind": "kernel", "calls": 1.0, "seconds": 1e-4, "by": "scripted"},
@@ -326,7 +302,7 @@ def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:
 def test_an_operator_that_cannot_run_cannot_be_explained(jobs: Jobs) -> None:
     trial = Trial(Case("null:raise"), Side("null", implementation="raise"), "forward")
     with pytest.raises(RuntimeError, match="always raises"):
-        ask(jobs, "explain", trial=trial.to_json(), seed=0)
+        jobs.answer(Explain(trial, 0))
 
 
 class Picky(NullBackend):

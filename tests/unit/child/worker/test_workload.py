@@ -15,6 +15,8 @@ from opperf.child.worker.workload import Workload
 from opperf.domain import workload as registered
 from opperf.domain.case import Case, ListOf, argument_from_json
 from opperf.domain.errors import InputError
+from opperf.domain.message.replies import Entries
+from opperf.domain.message.requests import Generate, Iterate
 from opperf.domain.tensor import TensorSpec
 
 if TYPE_CHECKING:
@@ -54,19 +56,19 @@ def own(backend: Arrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wor
 
 def test_an_iterator_gets_the_entry_the_part_and_the_device(own: Workload) -> None:
     entry = {"key": "input", "device": "cpu"}
-    assert own.entries("Counting", {"until": 2}, "input") == {"entries": [[1, entry], [2, entry]]}
+    assert own.entries(Iterate("Counting", {"until": 2}, "input")) == Entries(((1, entry), (2, entry)))
 
 
 def test_an_iterator_without_an_end_is_cut_off(own: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workload, "MOST_ENTRIES", 5)
-    assert len(own.entries("Counting", {"until": 10**9}, "input")["entries"]) == 5
+    assert len(own.entries(Iterate("Counting", {"until": 10**9}, "input")).entries) == 5
 
 
 def test_what_a_generator_makes_is_described(own: Workload) -> None:
-    (said,) = own.described("Filled", [{"value": 1}])["described"]
+    (said,) = own.descriptions(Generate("Filled", ({"value": 1},))).described
     rows = TensorSpec((2, 3))
-    assert [argument_from_json(value, "") for value in said["args"]] == [rows, ListOf((rows, (1, None))), None]
-    assert said["kwargs"] == {"text": "x"}
+    assert [argument_from_json(value, "") for value in said.args] == [rows, ListOf((rows, (1, None))), None]
+    assert said.kwargs == {"text": "x"}
 
 
 @pytest.mark.parametrize(
@@ -78,18 +80,20 @@ def test_what_a_generator_makes_is_described(own: Workload) -> None:
     ],
 )
 def test_what_a_generator_makes_wrong_is_told(name: str, entry: dict[str, Any], told: str, own: Workload) -> None:
-    assert own.described(name, [entry])["wrong"] == told
+    assert own.descriptions(Generate(name, (entry,))).wrong == told
 
 
 def test_what_an_iterator_does_wrong_is_told(own: Workload) -> None:
-    assert own.entries("Counting", {"until": "x"}, "input")["wrong"].startswith("`Counting` raised TypeError")
+    wrong = own.entries(Iterate("Counting", {"until": "x"}, "input")).wrong
+    assert (wrong or "").startswith("`Counting` raised TypeError")
 
 
 def test_a_plugin_that_cannot_be_loaded_is_told_each_time(backend: Arrays, tmp_path: Path) -> None:
     (tmp_path / "broken_workload.py").write_text("1 / 0\n")
     own = Workload(backend, Plugins(tmp_path, ["broken_workload.py"]))
-    for said in (own.entries("Any", {}, "input"), own.described("Any", [{}])):
-        assert said["wrong"] == "cannot load `broken_workload.py`: ZeroDivisionError: division by zero"
+    entries, made = own.entries(Iterate("Any", {}, "input")), own.descriptions(Generate("Any", ({},)))
+    for wrong in (entries.wrong, made.wrong):
+        assert wrong == "cannot load `broken_workload.py`: ZeroDivisionError: division by zero"
 
 
 def test_a_case_is_called_with_what_its_generator_makes(own: Workload, backend: Arrays) -> None:

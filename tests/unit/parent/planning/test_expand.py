@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from opperf.catalog import SIZES, catalog, categories, operator
 from opperf.domain.case import Case, DType
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError, WorkerFailure
+from opperf.domain.message.replies import Discovery, Example, Meaning
+from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
@@ -24,44 +25,44 @@ from opperf.parent.sources.shapes_file import Row
 NULL, NUMPY = Side("null"), Side("numpy")
 
 #: What the fake children say of names: of `np.add`, that it is the sum; of `np.kron`, that it exists.
-MEANINGS: dict[str, dict[str, Any]] = {
-    "np.add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
-    "add": {"path": "numpy.add", "operator": "add", "arguments": {"x1": "lhs", "x2": "rhs"}},
-    "sum": {"path": "numpy.sum", "operator": "sum", "arguments": {"a": "data", "axis": "axis"}},
-    "np.sqrt": {"path": "np.sqrt", "operator": None, "arguments": {}, "takes": ["x"]},
-    "np.kron": {"path": "np.kron", "operator": None, "arguments": {}, "takes": ["a", "b"]},
-    "steady": {"path": "steady", "operator": None, "arguments": {}},
-    "conv2d": {"path": None, "operator": "conv2d", "arguments": {}, "reason": "no images"},
+MEANINGS = {
+    "np.add": Meaning("numpy.add", "add", {"x1": "lhs", "x2": "rhs"}),
+    "add": Meaning("numpy.add", "add", {"x1": "lhs", "x2": "rhs"}),
+    "sum": Meaning("numpy.sum", "sum", {"a": "data", "axis": "axis"}),
+    "np.sqrt": Meaning("np.sqrt", takes=("x",)),
+    "np.kron": Meaning("np.kron", takes=("a", "b")),
+    "steady": Meaning("steady"),
+    "conv2d": Meaning(operator="conv2d", reason="no images"),
 }
 
 
 class Answers:
     """A fake child, which knows the meanings above and has one registered operator, `np.kron`."""
 
-    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
-        return MEANINGS.get(str(name), {"path": None, "operator": None, "arguments": {}, "near": ["np.add"]})
+    def describe(self, side: Side, name: str | Code) -> Meaning:
+        return MEANINGS.get(str(name), Meaning(near=("np.add",)))
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
         if path is None:
-            return {"paths": ["np.kron"]}
+            return Discovery(("np.kron",))
         known = path == "np.kron" and size == "common"
-        return {"cases": [KRON.to_json()] if known else []}
+        return Discovery(examples=(Example(KRON),) if known else ())
 
-    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def workload(self, side: Side, request: Request[R]) -> R:
         raise AssertionError("nothing is left to the user's own code")
 
 
 class Silent:
     """A fake child that must not be asked."""
 
-    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+    def describe(self, side: Side, name: str | Code) -> Meaning:
         raise AssertionError(f"no child need be asked, and one was for `{name}`")
 
-    def discover(self, side: Side, path: str | Code | None, size: str) -> Mapping[str, Any]:
+    def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
         raise AssertionError(f"no child need be asked, and one was for `{path}`")
 
-    def workload(self, side: Side, verb: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        raise AssertionError(f"no child need be asked, and one was to {verb}")
+    def workload(self, side: Side, request: Request[R]) -> R:
+        raise AssertionError(f"no child need be asked, and one was to {request}")
 
 
 KRON = Case("numpy:np.kron", {"a": TensorSpec((256, 256)), "b": TensorSpec((2,))})
@@ -141,13 +142,13 @@ def test_a_registered_operator_has_its_example_forward_and_backward() -> None:
 
 
 def test_an_example_that_is_a_sample_scaled_up_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Answers, "discover", lambda *asked: {"cases": [{**KRON.to_json(), "scale": 64}]})
+    monkeypatch.setattr(Answers, "discover", lambda *asked: Discovery(examples=(Example(KRON, 64),)))
     found = trials(Selection(operators=("numpy:np.kron",)))
     assert [(trial.case, trial.origin) for trial in found] == [(KRON, "registry:common x64")] * 2
 
 
 def test_a_name_that_the_framework_declines_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    declined = {"path": None, "operator": None, "reason": "its list cannot be read", "hint": "install it"}
+    declined = Meaning(reason="its list cannot be read", hint="install it")
     monkeypatch.setattr(Answers, "describe", lambda *asked: declined)
     with pytest.raises(InputError, match="its list cannot be read") as caught:
         trials(Selection(operators=("numpy:np.listed",)))
@@ -169,7 +170,7 @@ def test_a_framework_that_does_not_start_keeps_the_catalog_in_everything(monkeyp
 
 def test_an_example_without_floating_inputs_has_a_forward_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Case("numpy:np.kron", {"a": TensorSpec((2,), "int32"), "b": TensorSpec((2,), requires_grad=False)})
-    monkeypatch.setattr(Answers, "discover", lambda *asked: {"cases": [whole.to_json()]})
+    monkeypatch.setattr(Answers, "discover", lambda *asked: Discovery(examples=(Example(whole),)))
     assert [trial.direction for trial in trials(Selection(operators=("numpy:np.kron",)))] == ["forward"]
 
 

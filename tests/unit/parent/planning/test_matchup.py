@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
+from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side
 from opperf.parent.cli.live import base_of, sides_named
 from opperf.parent.planning.matchup import between
@@ -33,9 +32,9 @@ def plain(x):
 class Answers:
     """A child that knows one function that implements `softmax`, and one of a framework's that does."""
 
-    def describe(self, side: Side, name: str | Code) -> Mapping[str, Any]:
+    def describe(self, side: Side, name: str | Code) -> Meaning:
         known = str(name) in ("code:mine.py:fast", "torch.softmax")
-        return {"path": str(name), "operator": "softmax" if known else None, "arguments": {}}
+        return Meaning(str(name), "softmax" if known else None)
 
 
 @pytest.fixture(autouse=True)

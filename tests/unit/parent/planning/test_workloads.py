@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from opperf.catalog.param.document import read_config
 from opperf.catalog.param.grammar import DEFAULT_GENERATOR, RANGE_ITERATOR
 from opperf.catalog.param.problems import Problems
 from opperf.domain.case import argument_to_json
+from opperf.domain.message.replies import Arguments, Descriptions, Entries
+from opperf.domain.message.requests import Iterate
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.planning.workloads import settled
 
@@ -28,14 +29,14 @@ class Child:
 
     def __init__(self, entries: Any = ()) -> None:
         self.entries = entries
-        self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.asked: list[Any] = []
 
-    def __call__(self, verb: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        self.asked.append((verb, given))
-        if verb == "iterate":
-            return {"entries": self.entries}
-        made = [argument_to_json(TensorSpec((entry.get("rows", 1), 4), "int64")) for entry in given["entries"]]
-        return {"described": [{"args": [tensor, 7], "kwargs": {"alpha": 2}} for tensor in made]}
+    def __call__(self, request: Any, /) -> Any:
+        self.asked.append(request)
+        if isinstance(request, Iterate):
+            return Entries(tuple((name, entry) for name, entry in self.entries))
+        made = [argument_to_json(TensorSpec((entry.get("rows", 1), 4), "int64")) for entry in request.entries]
+        return Descriptions(tuple(Arguments((tensor, 7), {"alpha": 2}) for tensor in made))
 
 
 def operator(folder: Path, name: str = "torch.add", build: Any = None, **info: Any) -> ConfiguredOperator:
@@ -68,7 +69,7 @@ def test_the_steps_of_an_iterator_are_entries_with_its_ids(tmp_path: Path) -> No
     found = cases(known, child)
     assert [made.run_id for made in found] == ["torch.add|0|0|0", "torch.add|0|0|b"]
     assert [made.case.tensor("0").shape for made in found] == [(2,), (3,)]
-    assert child.asked == [("iterate", {"iterator": "Mine", "config": {"input": [{"anything": 1}]}, "part": "input"})]
+    assert child.asked == [Iterate("Mine", {"input": [{"anything": 1}]}, "input")]
 
 
 def test_what_a_layer_is_built_with_may_come_from_an_iterator(tmp_path: Path) -> None:
@@ -95,8 +96,8 @@ def test_ranges_are_swept_before_a_generator_gets_them(tmp_path: Path) -> None:
     child = Child()
     found = cases(operator(tmp_path, input=[{"args": [swept]}], **ways), child)
     assert [made.run_id for made in found] == [f"torch.add|0|0|0_{i}" for i in range(3)]
-    ((_, asked),) = child.asked
-    assert [entry["args"] for entry in asked["entries"]] == [[{"type": "int", "value": i}] for i in (1, 2, 3)]
+    (asked,) = child.asked
+    assert [entry["args"] for entry in asked.entries] == [[{"type": "int", "value": i}] for i in (1, 2, 3)]
 
 
 def test_positional_arguments_are_named_as_the_case_names_them(tmp_path: Path) -> None:
@@ -110,9 +111,9 @@ def test_positional_arguments_are_named_as_the_case_names_them(tmp_path: Path) -
 class Neutral(Child):
     """A fake child whose generator makes two vectors."""
 
-    def __call__(self, verb: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        vectors = [argument_to_json(TensorSpec((3,)))] * 2
-        return {"described": [{"args": vectors, "kwargs": {}} for _ in given["entries"]]}
+    def __call__(self, request: Any, /) -> Any:
+        vectors = (argument_to_json(TensorSpec((3,))),) * 2
+        return Descriptions(tuple(Arguments(vectors, {}) for _ in request.entries))
 
 
 @pytest.mark.parametrize(
@@ -136,6 +137,9 @@ def test_what_an_iterator_gives_wrong_is_a_mistake_of_the_config(entries: Any, t
 
 def test_what_the_code_raises_is_a_mistake_of_the_config(tmp_path: Path) -> None:
     problems = Problems()
-    wrong = {"wrong": "`Data` raised KeyError: 'rows'", "hint": None}
-    settled(operator(tmp_path, input_data_generator="Data"), lambda verb, given: wrong, problems)
+
+    def ask(request: Any, /) -> Any:
+        return Descriptions(wrong="`Data` raised KeyError: 'rows'")
+
+    settled(operator(tmp_path, input_data_generator="Data"), ask, problems)
     assert [one.text for one in problems.found] == ["`Data` raised KeyError: 'rows'"]

@@ -12,7 +12,10 @@ import pytest
 from opperf.catalog import operator
 from opperf.domain.code import Code
 from opperf.domain.errors import EnvironmentFailure, WorkerFailure
+from opperf.domain.message.replies import Evaluation, Failure, Output
+from opperf.domain.message.requests import Request, verb
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.parent.workers.process import OperatorFailure
 from opperf.parent.workers.reference import Reference
 
@@ -32,18 +35,18 @@ class Child:
     facts: Mapping[str, Any] = {"version": "2", "scipy": "1"}
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.asked: list[Any] = []
         self.trouble: dict[str, Exception] = {}
         self.closed = 0
 
-    def ask(self, verb: str, arguments: Mapping[str, Any], timeout: float = 0) -> Mapping[str, Any]:
-        self.asked.append((verb, arguments))
-        if verb in self.trouble:
-            raise self.trouble.pop(verb)
-        return {"outputs": [{"file": "output.bin", "shape": [], "dtype": "float32"}] * 3}
+    def ask(self, request: Request[Any], timeout: float = 0) -> Any:
+        self.asked.append(request)
+        if verb(request) in self.trouble:
+            raise self.trouble.pop(verb(request))
+        return Evaluation((Output("output.bin", (), "float32"),) * 3)
 
     def verbs(self) -> list[str]:
-        return [verb for verb, _ in self.asked]
+        return [verb(request) for request in self.asked]
 
     def close(self) -> None:
         self.closed += 1
@@ -112,19 +115,19 @@ def test_nothing_is_compared_when_nobody_wants_it(make: Callable[..., Reference]
 def test_the_small_case_is_evaluated_on_both_from_one_seed_and_compared(reference: Reference, numpy: Child) -> None:
     child = Child()
     assert reference.checked(trial(dtype="float16"), child.ask) == {"checked": f"against {NAME}"}
-    small = operator("add").case("small").with_dtype("float16").to_json()
-    ((verb, asked),) = child.asked
-    assert (verb, asked["trial"]["case"], asked["seed"]) == ("evaluate", small, 7)
+    small = operator("add").case("small").with_dtype("float16")
+    (asked,) = child.asked
+    assert (verb(asked), asked.trial.case, asked.seed) == ("evaluate", small, 7)
     evaluate, compare = numpy.asked
-    assert (evaluate[0], evaluate[1]["trial"]["case"], evaluate[1]["seed"]) == ("evaluate", small, 7)
-    assert evaluate[1]["trial"]["side"]["framework"] == "numpy"
-    assert (compare[0], compare[1]["trial"]["case"]) == ("compare", small)
+    assert (verb(evaluate), evaluate.trial.case, evaluate.seed) == ("evaluate", small, 7)
+    assert evaluate.trial.side.framework == "numpy"
+    assert (verb(compare), compare.trial.case) == ("compare", small)
 
 
 def test_only_the_tensors_of_the_catalog_are_compared(reference: Reference, numpy: Child) -> None:
     reference.checked(trial("sort"), numpy.ask)
-    compared = numpy.asked[-1][1]
-    assert [len(compared[name]) for name in ("found", "expected")] == [1, 1]  # a framework may return the places too
+    compared = numpy.asked[-1]
+    assert [len(compared.found), len(compared.expected)] == [1, 1]  # a framework may return the places too
 
 
 def test_an_implementation_is_compared_once_in_each_element_type(reference: Reference) -> None:
@@ -145,7 +148,7 @@ def test_one_result_of_the_reference_serves_all_sides(reference: Reference, nump
 
 
 def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference, numpy: Child) -> None:
-    numpy.trouble["compare"] = OperatorFailure({"slug": "wrong_result", "message": "element 0 is 1, and 2 of it"})
+    numpy.trouble["compare"] = OperatorFailure(Failure(Reason("wrong_result", "element 0 is 1, and 2 of it")))
     for direction in ("forward", "backward"):
         with pytest.raises(OperatorFailure, match="element 0 is 1"):
             reference.checked(trial(direction=direction), numpy.ask)
@@ -171,18 +174,18 @@ def test_what_cannot_be_compared_says_why_and_starts_nothing(
 
 def test_a_small_case_that_fails_leaves_its_operator_unchecked(reference: Reference, numpy: Child) -> None:
     child = Child()
-    child.trouble["evaluate"] = OperatorFailure({"message": "no float8"})
+    child.trouble["evaluate"] = OperatorFailure(Failure(Reason("operator_error", "no float8")))
     assert reference.checked(trial(), child.ask) == {"checked": "no: its small case does not run: no float8"}
     assert numpy.asked == []
 
 
 def test_an_operator_that_the_reference_lacks_is_unchecked(reference: Reference, numpy: Child) -> None:
-    numpy.trouble["evaluate"] = OperatorFailure({"message": "no such function"})
+    numpy.trouble["evaluate"] = OperatorFailure(Failure(Reason("operator_error", "no such function")))
     assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference has no result: no such function"}
 
 
 def test_results_that_cannot_be_compared_are_not_wrong(reference: Reference, numpy: Child) -> None:
-    numpy.trouble["compare"] = OperatorFailure({"slug": "operator_error", "message": "no space left"})
+    numpy.trouble["compare"] = OperatorFailure(Failure(Reason("operator_error", "no space left")))
     unchecked = {"checked": "no: the results cannot be compared: no space left"}
     assert reference.checked(trial(), Child().ask) == unchecked
 
@@ -217,7 +220,7 @@ def test_a_reference_that_cannot_be_had_is_told_once_and_tried_once(
 
 def test_what_was_written_is_gone_with_the_reference(reference: Reference, numpy: Child) -> None:
     reference.checked(trial(), numpy.ask)
-    folder = Path(numpy.asked[0][1]["folder"]).parent
+    folder = Path(numpy.asked[0].folder).parent
     assert folder.is_dir()
     reference.close()
     assert (folder.exists(), numpy.closed) == (False, 1)

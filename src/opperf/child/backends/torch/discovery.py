@@ -34,10 +34,6 @@ class Example(Case):
 
     scale: int = 1
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form of the case, with the scale."""
-        return {**super().to_json(), "scale": self.scale}
-
 
 def paths(device: str) -> list[str]:
     """Return every operator of OpInfo, and every ATen operator that its samples reach."""

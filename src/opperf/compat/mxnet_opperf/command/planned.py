@@ -122,8 +122,8 @@ def _rows(
         case = mxnet_suite({short: [plain]}, f"{short}[{i}]").cases[0].case
         yield row, _trials(case.with_dtype(dtype), here, ORIGIN)
     if not rows and not wanted.given:
-        examples = session.asked.discover(side, path, "common").get("cases", ())
-        cases = [Case.from_json(case).with_dtype(dtype) for case in examples]
+        examples = session.asked.discover(side, path, "common").examples
+        cases = [example.case.with_dtype(dtype) for example in examples]
         found = {case: _trials(case, here, "registry:common") for case in cases}
         for case, trials in (found or _by_case(session.expanded(selection, (side,)).trials)).items():
             yield shown({**case.inputs, **case.attributes}), trials

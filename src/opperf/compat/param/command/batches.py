@@ -26,7 +26,7 @@ from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.files.destination import write_text
-from opperf.domain.message import telling
+from opperf.domain.message.requests import telling_trial
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers.interpreters import interpreter
@@ -94,7 +94,7 @@ class Watch:
             "warmup": tool.warmup,
             "iterations": tool.iterations,
             "outcomes": str(_outcomes(stem)),
-            "trials": [{"label": name, **telling(trial)} for name, trial in zip(labels, trials)],
+            "trials": [{"label": name, "trial": telling_trial(trial)} for name, trial in zip(labels, trials)],
             **({"execution_trace": str(tool.report(stem))} if tool.name == OBSERVER else {}),
         }
 

@@ -1,0 +1,151 @@
+"""What a child answers: a reply to each request, its hello, and the failure of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from opperf.domain.case import Case
+from opperf.domain.codec import Count, Exact
+from opperf.domain.measurement import Samples
+from opperf.domain.reason import Reason, Warning
+from opperf.domain.suite import Suite
+
+
+@dataclass(frozen=True)
+class Hello(Exact):
+    """What a child says of itself, unasked, when its framework is imported."""
+
+    pid: int
+    facts: Mapping[str, Any]
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Failure(Exact):
+    """Why a request, or the start of a child, came to nothing. What a framework does not have is `skipped`."""
+
+    reason: Reason
+    skipped: bool = False
+
+
+@dataclass(frozen=True)
+class Preparation(Exact):
+    """A trial that can be measured under a handle.
+
+    `spent` is what making its `inputs` and its first `calls` took, in seconds.
+    """
+
+    handle: int
+    facts: Mapping[str, Any]
+    spent: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Sampling(Exact):
+    """The samples of one turn, and what makes them doubtful."""
+
+    samples: Samples
+    warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True)
+class Remainder(Exact):
+    """The bytes that a child holds more, after it released a trial, than after the first."""
+
+    held: int
+
+
+@dataclass(frozen=True)
+class Meaning(Exact):
+    """What a name means to a framework: the `operator` that it is bound to, a function at a `path`, or neither.
+
+    `arguments` are neutral names by those of the implementation; `takes` the names of a function's own arguments where
+    Python tells them. Where nothing is meant there are names `near` it, or a `reason`. `wrong` is what keeps the user's
+    own code from being loaded.
+    """
+
+    path: Optional[str] = None
+    operator: Optional[str] = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+    note: Optional[str] = None
+    takes: Optional[tuple[str, ...]] = None
+    near: tuple[str, ...] = ()
+    reason: Optional[str] = None
+    wrong: Optional[str] = None
+    hint: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Example(Exact):
+    """A case of an operator, and by which factor it is larger than the sample that it is made from."""
+
+    case: Case
+    scale: Count = 1
+
+
+@dataclass(frozen=True)
+class Discovery(Exact):
+    """The paths of registered operators that no binding names, or example cases of one."""
+
+    paths: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True)
+class Output(Exact):
+    """A tensor of a result, in a file of raw elements."""
+
+    file: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Evaluation(Exact):
+    """The tensors of a result."""
+
+    outputs: tuple[Output, ...]
+
+
+@dataclass(frozen=True)
+class Agreement(Exact):
+    """Results are alike; where they are not, the request fails."""
+
+
+@dataclass(frozen=True)
+class Recording(Exact):
+    """The operators of a program as a suite, with notes; or what is `wrong` with the program."""
+
+    suite: Optional[Suite] = None
+    notes: tuple[str, ...] = ()
+    wrong: Optional[str] = None
+    hint: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Entries(Exact):
+    """The ids and entries that the user's own iterator gives, as it gives them; or what is `wrong` with it."""
+
+    entries: tuple[tuple[Any, Any], ...] = ()
+    wrong: Optional[str] = None
+    hint: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Arguments(Exact):
+    """What the user's own generator makes of an entry, each argument in its JSON form."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Descriptions(Exact):
+    """The arguments that the user's own generator makes of entries; or what is `wrong` with it."""
+
+    described: tuple[Arguments, ...] = ()
+    wrong: Optional[str] = None
+    hint: Optional[str] = None

@@ -1,0 +1,235 @@
+"""What a parent asks: a class for each verb, which names the type of its reply.
+
+The user's own code travels here alone, as an object `{"code": ...}` that only a field of
+the types `OwnCode`, `Named` and `Told` is read from. A trial or a name that anything else reads is never code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Generic, Optional, TypeAlias, TypeVar, Union, get_args
+
+from opperf.domain.code import Code
+from opperf.domain.codec import Exact, Fields, Form, wrong
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Measurement
+from opperf.domain.message import replies
+from opperf.domain.message.replies import Output
+from opperf.domain.plan import Part, Settings, Trial
+
+R = TypeVar("R", bound=Fields)
+
+
+def telling(name: str | Code | None) -> str | dict[str, str] | None:
+    """Return a name as a request tells it, or code."""
+    return {"code": name.name} if isinstance(name, Code) else name
+
+
+def told(data: object, where: str) -> str | Code | None:
+    """Return the name that a request tells, or the user's own code."""
+    if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
+        return Code(data["code"])
+    if data is None or isinstance(data, str):
+        return data
+    raise wrong(data, where, "a name or code")
+
+
+def telling_trial(trial: Trial) -> dict[str, Any]:
+    """Return a trial as a request tells it."""
+    return {**trial.to_json(), "implementation": telling(trial.side.implementation)}
+
+
+def told_trial(data: object, where: str) -> Trial:
+    """Return the trial that a request tells."""
+    trial = Trial.from_json(data, where)
+    if not isinstance(data, dict) or "implementation" not in data:
+        raise wrong(data, where, "a trial with its `implementation`")
+    own = told(data["implementation"], f"{where}.implementation")
+    return replace(trial, side=replace(trial.side, implementation=own))
+
+
+def _told_code(data: object, where: str) -> Code:
+    code = told(data, where)
+    if not isinstance(code, Code):
+        raise wrong(data, where, "code")
+    return code
+
+
+#: The user's own code.
+OwnCode: TypeAlias = Annotated[Code, Form("code", telling, _told_code)]
+#: The name of an operator, or code.
+Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, told)]
+#: A trial, whose implementation may be code.
+Told: TypeAlias = Annotated[Trial, Form("a trial", telling_trial, told_trial)]
+
+
+@dataclass(frozen=True)
+class Limits(Exact):
+    """What a child is held to from its start, and the `folder` in which the user's own code is looked for."""
+
+    cpus: Optional[tuple[int, ...]]
+    memory: Optional[int]
+    folder: str
+    plugins: tuple[str, ...]
+
+
+class Request(Exact, Generic[R]):
+    """What the parent asks; the type of the reply is its parameter."""
+
+
+@dataclass(frozen=True)
+class Prepare(Request[replies.Preparation]):
+    """Make the inputs of a trial, bind, call once, check; answer with a handle.
+
+    `offset` is how many bytes its tensors lie further in memory.
+    """
+
+    trial: Told
+    seed: int = 0
+    check: bool = True
+    offset: int = 0
+    memory_limit: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Measure(Request[Measurement]):
+    """Run the whole sampling loop on a prepared trial; `part` is what it is a part of."""
+
+    handle: int
+    settings: Settings
+    part: Optional[Part] = None
+
+
+@dataclass(frozen=True)
+class Turn(Request[replies.Sampling]):
+    """Settle after a switch of sides, then take samples; without `calls` the first turn finds its block length."""
+
+    handle: int
+    samples: int
+    calls: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Release(Request[replies.Remainder]):
+    """Forget a prepared trial."""
+
+    handle: int
+
+
+@dataclass(frozen=True)
+class Describe(Request[replies.Meaning]):
+    """Say what a name means, or the user's own code."""
+
+    name: Named
+
+
+@dataclass(frozen=True)
+class Discover(Request[replies.Discovery]):
+    """List the framework's own operators, or make example cases of the one at `path`."""
+
+    path: Named = None
+    size: str = "common"
+
+
+@dataclass(frozen=True)
+class Explain(Request[Explanation]):
+    """Say what one call of a trial runs."""
+
+    trial: Told
+    seed: int
+
+
+@dataclass(frozen=True)
+class Evaluate(Request[replies.Evaluation]):
+    """Run a trial once, and write its results into files of a folder."""
+
+    trial: Told
+    seed: int
+    folder: str
+
+
+@dataclass(frozen=True)
+class Compare(Request[replies.Agreement]):
+    """Compare results in files with those that are expected; `against` says whose those are."""
+
+    trial: Told
+    found: tuple[Output, ...]
+    expected: tuple[Output, ...]
+    against: str
+
+
+@dataclass(frozen=True)
+class Capture(Request[replies.Recording]):
+    """Call the user's function, and say which operators it runs."""
+
+    code: OwnCode
+
+
+@dataclass(frozen=True)
+class CaptureModel(Request[replies.Recording]):
+    """Run the model in a file, and say which operators that are; `inputs` are those not as the file has them."""
+
+    model: str
+    inputs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Iterate(Request[replies.Entries]):
+    """Have the user's own iterator go through a part of a config."""
+
+    iterator: str
+    config: Mapping[str, Any]
+    part: str
+
+
+@dataclass(frozen=True)
+class Generate(Request[replies.Descriptions]):
+    """Describe what the user's own generator makes of entries."""
+
+    generator: str
+    entries: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Quit(Request[replies.Agreement]):
+    """Leave, without an answer."""
+
+
+#: Each request by its word on the wire.
+VERBS: Mapping[str, type[Request[Any]]] = {
+    "prepare": Prepare,
+    "measure": Measure,
+    "turn": Turn,
+    "release": Release,
+    "describe": Describe,
+    "discover": Discover,
+    "explain": Explain,
+    "evaluate": Evaluate,
+    "compare": Compare,
+    "capture": Capture,
+    "capture_model": CaptureModel,
+    "iterate": Iterate,
+    "generate": Generate,
+    "quit": Quit,
+}
+_WORDS = {kind: word for word, kind in VERBS.items()}
+
+
+def verb(request: Request[Any]) -> str:
+    """Return the word of a request.
+
+    >>> verb(Release(1))
+    'release'
+    """
+    return _WORDS[type(request)]
+
+
+def reply_type(request: Request[R]) -> type[R]:
+    """Return the type of the reply to a request.
+
+    >>> reply_type(Release(1)).__name__
+    'Remainder'
+    """
+    (kind,) = get_args(type(request).__orig_bases__[0])  # type: ignore[attr-defined]  # of every class with parameters
+    return kind  # type: ignore[no-any-return]
