@@ -29,6 +29,7 @@ from opperf.domain.message.replies import (
     Preparation,
     Recording,
     Remainder,
+    Sampling,
 )
 from opperf.domain.message.requests import (
     VERBS,
@@ -84,7 +85,7 @@ REPLIES: tuple[Fields, ...] = (
     Failure(Reason("odd", "no such thing", "try another", exception="KeyError", traceback="..."), skipped=True),
     Preparation(1, {"implementation": "null:add"}, {"inputs": 0.5}),
     Measurement(SAMPLES, SAMPLES, Memory(1, None, "counted"), 0.5, {"a": [1]}, (Warning("a", "b"),), {"samples": 1.0}),
-    SAMPLES,
+    Sampling(SAMPLES, (Warning("a", "b"),)),
     Remainder(-5),
     Meaning("numpy.add", "add", {"x1": "lhs"}, {"backward": "none"}, "note", ("x1",), ("sub",), "why", "wrong", "hint"),
     Discovery(("np.kron",), (Example(CASE, 64),)),

@@ -39,7 +39,7 @@ def specs(draw: st.DrawFn) -> TensorSpec:
     )
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 ARGUMENTS: st.SearchStrategy[Argument] = st.recursive(
     SCALARS
     | specs()
