@@ -87,7 +87,7 @@ def test_a_neutral_operator_may_stay_on_one_framework(opperf: Opperf, here: Path
     (record,) = done.records
     assert (record["case"]["operator"], record["status"], record["origin"]) == ("add", "ok", "config:numpy:add|0|0|0")
     assert record["facts"]["implementation"] == "numpy:numpy.add"
-    assert "nothing here is measured with `--framework null`" in done.err
+    assert "`--framework null` is unused: no selected operator runs on it" in done.err
 
 
 OWN = """

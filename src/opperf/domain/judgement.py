@@ -36,7 +36,7 @@ class Finding:
 class Judgement:
     """The findings of a gate under its rule.
 
-    `tolerance` is the change that nobody minds; `against` says what was compared with: `base`, a live side, or
+    `tolerance` is the smallest change worth reporting; `against` says what was compared with: `base`, a live side, or
     `expected`, recorded expectations. `inconclusive` is `fail` or `pass`.
     """
 

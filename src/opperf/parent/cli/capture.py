@@ -19,7 +19,7 @@ def capture(
         str,
         typer.Argument(
             metavar="MODULE:FUNCTION|FILE.onnx",
-            help="A function of yours that takes no arguments, or a model; it is run.",
+            help="A function without arguments, or a model file. opperf runs it.",
         ),
     ],
     *,
@@ -27,18 +27,21 @@ def capture(
         Optional[str],
         Option(
             metavar="F",
-            help="Whose operators: torch, mxnet, jax; default: what the code imports. A model is ONNX Runtime's.",
+            help="Framework to capture: torch, mxnet, jax. Default: what the code imports. Models use ONNX Runtime.",
         ),
     ] = None,
     inputs: options.Input = None,
     environment: Annotated[
         Optional[str],
         Option(
-            metavar="E", help="Where your code runs: `current`, `torch==2.6.0` or `python=PATH`; default: as for run."
+            metavar="E",
+            help="Environment to run your code in: `current`, `torch==2.6.0` or `python=PATH`. Default: as for `run`.",
         ),
     ] = None,
-    timeout: Annotated[str, Option(metavar="SECONDS", help="Time for all calls of the function.")] = "300",
-    output: Annotated[Optional[Path], Option(metavar="FILE", help="Write the suite there, not to stdout.")] = None,
+    timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for all calls of the function.")] = "300",
+    output: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Write the suite to this file instead of stdout.")
+    ] = None,
     force: options.Force = False,
 ) -> None:
     """Write the operators of one call of your function as a suite.

@@ -20,10 +20,11 @@ def compare(
     operators: options.Operators = None,
     *,
     base: Annotated[
-        Optional[str], typer.Option(metavar="SIDE", help="`torch`, `numpy==1.26.4`, `torch;threads=2`, ...")
+        Optional[str],
+        typer.Option(metavar="SIDE", help="Side to compare with: `torch`, `numpy==1.26.4`, `torch;threads=2`."),
     ] = None,
     new: Annotated[
-        Optional[list[str]], typer.Option(metavar="SIDE", help="What is compared with the base; may be repeated.")
+        Optional[list[str]], typer.Option(metavar="SIDE", help="Side to compare with the base. Repeatable.")
     ] = None,
     what: options.What,
     judging: options.Judging,

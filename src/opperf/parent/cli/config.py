@@ -23,7 +23,7 @@ app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema."
 
 @app.command("check")
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Configs.")], plugin: options.Plugin = None
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Config files.")], plugin: options.Plugin = None
 ) -> None:
     """Check configs whole, and tell every mistake with its place.
 

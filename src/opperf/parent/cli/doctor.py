@@ -25,7 +25,7 @@ def doctor(
     environment: options.Environment = None,
     device: options.Device = None,
     threads: options.Threads = 1,
-    peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can be.")] = False,
+    peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can go.")] = False,
 ) -> None:
     """Say what the environments are, and what makes times noisy.
 

@@ -52,7 +52,7 @@ def create(name: Annotated[str, _NAME]) -> None:
 
 @app.command()
 def remove(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="What was asked for, or a name of the list.")] = "",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Requirements, or a name from `opperf env list`.")] = "",
     *,
     every: Annotated[bool, typer.Option("--all", help="Remove every environment.")] = False,
 ) -> None:

@@ -36,35 +36,45 @@ def gate(
     *,
     what: options.What,
     config: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Default: opperf.toml here, or [tool.opperf] of pyproject.toml.")
+        Optional[Path],
+        Option(metavar="FILE", help="Gate file. Default: opperf.toml, or [tool.opperf] in pyproject.toml."),
     ] = None,
-    base: Annotated[Optional[str], Option(metavar="SIDE", help="What is known to be good.")] = None,
-    new: Annotated[Optional[list[str]], Option(metavar="SIDE", help="What must not be slower; repeatable.")] = None,
-    tolerance: Annotated[Optional[str], Option(metavar="PERCENT", help="A change that nobody minds.")] = None,
+    base: Annotated[Optional[str], Option(metavar="SIDE", help="Side that is known to be good.")] = None,
+    new: Annotated[
+        Optional[list[str]], Option(metavar="SIDE", help="Side that must not be slower. Repeatable.")
+    ] = None,
+    tolerance: Annotated[Optional[str], Option(metavar="PERCENT", help="Smallest change worth reporting.")] = None,
     pairs: Annotated[Optional[int], Option(metavar="K", help="Pairs of processes before the first look.")] = None,
     settle: Annotated[
-        Optional[bool], Option("--settle/--no-settle", help="Go on until the interval decides.", show_default=False)
+        Optional[bool], Option("--settle/--no-settle", help="Continue until the interval decides.", show_default=False)
     ] = None,
-    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 64.")] = None,
-    expected: Annotated[Optional[Path], Option(metavar="FILE", help="Judge by recorded expectations instead.")] = None,
-    threshold: Annotated[Optional[str], Option(metavar="PERCENT", help="How far off an expectation may be.")] = None,
-    update_expected: Annotated[bool, Option("--update-expected", help="Record the expectations anew.")] = False,
-    processes: Annotated[Optional[int], Option(metavar="K", help="Processes behind an expectation.")] = None,
+    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Maximum pairs with --settle. Default: 64.")] = None,
+    expected: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Compare with recorded expectations instead.")
+    ] = None,
+    threshold: Annotated[
+        Optional[str], Option(metavar="PERCENT", help="Allowed deviation from an expectation.")
+    ] = None,
+    update_expected: Annotated[bool, Option("--update-expected", help="Record the expectations again.")] = False,
+    processes: Annotated[Optional[int], Option(metavar="K", help="Processes per expectation.")] = None,
     framework: options.Framework = None,
     environment: options.Environment = None,
     device: options.Device = None,
-    inconclusive: Annotated[Optional[str], Option(metavar="pass|fail", help="What no verdict means.")] = None,
+    inconclusive: Annotated[Optional[str], Option(metavar="pass|fail", help="Result when there is no verdict.")] = None,
     budget: options.Budget = None,
-    timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time for one trial in its child.")] = None,
+    timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for one trial.")] = None,
     cpus: options.Cpus = None,
-    seed: Annotated[Optional[int], Option(metavar="S", help="Decides the values of the inputs.")] = None,
+    seed: Annotated[Optional[int], Option(metavar="S", help="Seed for the values of the inputs.")] = None,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
     report: options.Report,
-    markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write Markdown for a pull request.")] = None,
-    junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write JUnit XML.")] = None,
+    markdown: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Write a Markdown report for a pull request.")
+    ] = None,
+    junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write a JUnit XML report.")] = None,
     github: Annotated[
-        Optional[bool], Option("--github/--no-github", help="Annotations and step summary; default: in its Actions.")
+        Optional[bool],
+        Option("--github/--no-github", help="Write annotations and a step summary. Default: in GitHub Actions."),
     ] = None,
 ) -> None:
     """Compare for CI: the exit code says whether a change may pass.

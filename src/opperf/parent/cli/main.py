@@ -15,7 +15,7 @@ from opperf.parent.cli.script_command import ScriptCommand
 
 app = typer.Typer(
     name="opperf",
-    help="Measure deep-learning operators on any framework, with numbers that can be believed.",
+    help="Measure deep-learning operators on any framework, with numbers you can trust.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -40,7 +40,7 @@ debuggable(app, but=("profile",))
 def version(
     *, version: bool = typer.Option(False, "--version", help="Print the version and exit."), debug: Debug = False
 ) -> None:
-    """Measure deep-learning operators on any framework, with numbers that can be believed."""
+    """Measure deep-learning operators on any framework, with numbers you can trust."""
     if debug:
         show_tracebacks()
     if version:

@@ -34,7 +34,8 @@ HEADINGS = {
 
 def operators(
     pattern: Annotated[
-        Optional[str], typer.Argument(help="Only names that match, as in `conv*`.", autocompletion=completion.operators)
+        Optional[str],
+        typer.Argument(help="Only names that match a pattern, such as `conv*`.", autocompletion=completion.operators),
     ] = None,
     *,
     category: options.Category = None,
@@ -42,11 +43,11 @@ def operators(
         Optional[list[str]],
         typer.Option(
             metavar="F",
-            help="Ask this framework what it has; may be repeated.",
+            help="List the operators of this framework. Repeatable.",
             autocompletion=completion.frameworks,
         ),
     ] = None,
-    format: Annotated[str, typer.Option(metavar="F", help="console or md.")] = "console",
+    format: Annotated[str, typer.Option(metavar="F", help="Output format: console or md.")] = "console",
 ) -> None:
     """List the operators: category, directions, arguments, meaning.
 

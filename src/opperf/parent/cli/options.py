@@ -19,31 +19,36 @@ Option = typer.Option
 
 Operators = Annotated[
     Words,
-    typer.Argument(metavar="OPERATOR", help="`add`, or `mxnet:nd.broadcast_add`.", autocompletion=completion.operators),
+    typer.Argument(
+        metavar="OPERATOR",
+        help="Operators, such as `add` or `mxnet:nd.broadcast_add`.",
+        autocompletion=completion.operators,
+    ),
 ]
 Plugin = Annotated[
     Optional[list[Path]],
-    Option(metavar="FILE", help="A Python file or module with operators of your own; its code is run."),
+    Option(metavar="FILE", help="Python file or module with operators of your own. opperf runs it."),
 ]
 Category = Annotated[
     Words,
     Option(
         metavar="C",
-        help="All operators of a category, or of a group of another tool.",
+        help="All operators of a category, or of another tool's group.",
         autocompletion=completion.categories,
     ),
 ]
-Config = Annotated[
-    Optional[list[Path]], Option(metavar="FILE", help="The cases of a PARAM benchmark config; may be given again.")
-]
+Config = Annotated[Optional[list[Path]], Option(metavar="FILE", help="Cases of a PARAM benchmark config. Repeatable.")]
 Input = Annotated[
-    Words, Option("--input", metavar="[NAME=]SHAPE", help="Shape of an input, or of all; repeat names for more cases.")
+    Words,
+    Option(
+        "--input", metavar="[NAME=]SHAPE", help="Shape of an input, or of all inputs. Repeat a name for more cases."
+    ),
 ]
 Framework = Annotated[
     Words,
     Option(
         metavar="F",
-        help="torch, mxnet, jax, numpy; default: those that import here.",
+        help="torch, mxnet, jax, numpy. Default: those installed here. Repeatable.",
         autocompletion=completion.frameworks,
     ),
 ]
@@ -51,22 +56,24 @@ Environment = Annotated[
     Words,
     Option(
         metavar="E",
-        help="`torch`, `numpy==1.26.4` or `python=PATH`; binds to its framework.",
+        help="Environment of a framework: `torch`, `numpy==1.26.4` or `python=PATH`.",
         autocompletion=completion.environments,
     ),
 ]
 Device = Annotated[Words, Option(metavar="D", help="cpu, cuda:0, gpu(0); default: a GPU if there is one.")]
-Threads = Annotated[int, Option(metavar="N", help="Threads of the framework.")]
-Budget = Annotated[Optional[str], Option(metavar="SECONDS", help="Time for the whole command.")]
-Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to stay on, as in `0-3,6`.")]
+Threads = Annotated[int, Option(metavar="N", help="Threads the framework may use.")]
+Budget = Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for the whole command.")]
+Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, such as `0-3,6`.")]
 Clock = Annotated[str, Option(metavar="wall|native", help="native asks the framework's own profiler (mxnet).")]
-NoCheck = Annotated[bool, Option("--no-check", help="Time operators without checking what they compute.")]
+NoCheck = Annotated[bool, Option("--no-check", help="Skip the check of what operators compute.")]
 Explain = Annotated[bool, Option("--explain", help="Show what ran on each side where one is slower or faster.")]
-Format = Annotated[Optional[str], Option(metavar="F", help="console, json, csv or md.")]
-Output = Annotated[Optional[Path], Option(metavar="FILE", help="Write there; while running, a journal lies beside it.")]
+Format = Annotated[Optional[str], Option(metavar="F", help="Output format: console, json, csv or md.")]
+Output = Annotated[
+    Optional[Path], Option(metavar="FILE", help="Write the results to this file. A journal lies beside it meanwhile.")
+]
 
 
-Force = Annotated[bool, Option("--force", help="Overwrite files that are there.")]
+Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 
 
 @dataclass(frozen=True)
@@ -75,33 +82,49 @@ class What:
 
     category: Category = None
     every: Annotated[bool, Option("--all", help="All operators.")] = False
-    skip: Annotated[Words, Option(metavar="PATTERN", help="Leave out operators that match, as in `conv*`.")] = None
-    suite: Annotated[Optional[Path], Option(metavar="FILE", help="The cases of a suite file.")] = None
+    skip: Annotated[
+        Words, Option(metavar="PATTERN", help="Leave out operators that match a pattern, such as `conv*`.")
+    ] = None
+    suite: Annotated[Optional[Path], Option(metavar="FILE", help="Cases of a suite file.")] = None
     dtype: Annotated[
         Words,
-        Option(metavar="D", help="Element type in place of float32, as in `bf16`.", autocompletion=completion.dtypes),
+        Option(
+            metavar="D",
+            help="Element type to use instead of float32, such as `bf16`.",
+            autocompletion=completion.dtypes,
+        ),
     ] = None
     values: Annotated[
         Words,
         Option(
             metavar="V",
-            help="uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.",
+            help="Values of inputs: uniform, normal, constant, zeros, ones, sorted, reversed, denormal, sparse:0.9.",
             autocompletion=completion.values,
         ),
     ] = None
-    random: Annotated[Optional[int], Option(metavar="N", help="So many random cases; see `--seed`.")] = None
+    random: Annotated[Optional[int], Option(metavar="N", help="Number of random cases per operator. See `--seed`.")] = (
+        None
+    )
     size: Annotated[
-        Words, Option(metavar="S", help="small, common, large, skewed, int64.", autocompletion=completion.sizes)
+        Words,
+        Option(
+            metavar="S",
+            help="Default inputs: small, common, large, skewed, int64. Repeatable.",
+            autocompletion=completion.sizes,
+        ),
     ] = None
     direction: Annotated[
-        Words, Option(metavar="D", help="forward, backward, forward_backward.", autocompletion=completion.directions)
+        Words,
+        Option(
+            metavar="D", help="forward, backward or forward_backward. Repeatable.", autocompletion=completion.directions
+        ),
     ] = None
     inputs: Input = None
     shapes: Annotated[
         Optional[Path],
-        Option(metavar="FILE", help="Cases from a .csv, .json or .jsonl: columns are inputs, attributes."),
+        Option(metavar="FILE", help="Cases from a .csv, .json or .jsonl file, a column per input or attribute."),
     ] = None
-    attribute: Annotated[Words, Option(metavar="NAME=VALUE", help="Value of an attribute, as in `axis=1`.")] = None
+    attribute: Annotated[Words, Option(metavar="NAME=VALUE", help="Value of an attribute, such as `axis=1`.")] = None
     plugin: Plugin = None
 
 
@@ -116,27 +139,30 @@ class Where:
         Words,
         Option(
             metavar="M",
-            help="eager or compiled; default: eager, but for jax and onnxruntime.",
+            help="eager or compiled. Default: eager, but compiled for jax and onnxruntime.",
             autocompletion=completion.modes,
         ),
     ] = None
     threads: Threads = 1
     engine: Annotated[
-        str, Option(metavar="naive|threaded", help="naive runs in the calling thread, threaded beside it.")
+        str,
+        Option(metavar="naive|threaded", help="MXNet's engine: naive runs in the calling thread, threaded beside it."),
     ] = "naive"
-    allocator: Annotated[str, Option(metavar="fixed|default", help="fixed holds malloc's thresholds still.")] = "fixed"
+    allocator: Annotated[
+        str, Option(metavar="fixed|default", help="fixed keeps malloc's thresholds constant; default leaves them.")
+    ] = "fixed"
 
 
 @dataclass(frozen=True)
 class Sampling:
     """When a trial has samples enough."""
 
-    warmup: Annotated[Optional[int], Option(metavar="N", help="Calls before the first sample.")] = None
-    runs: Annotated[Optional[int], Option(metavar="N", help="Samples of each trial and process.")] = None
-    precision: Annotated[str, Option(metavar="P", help="Stop when the median is known this well.")] = "2%"
-    trial_budget: Annotated[str, Option(metavar="SECONDS", help="Sampling time of one trial.")] = "0.5"
-    processes: Annotated[int, Option(metavar="K", help="Fresh processes for each trial; 3 give an interval.")] = 1
-    cache: Annotated[str, Option(metavar="hot|cold", help="hot or cold CPU cache.")] = "hot"
+    warmup: Annotated[Optional[int], Option(metavar="N", help="Number of calls before the first sample.")] = None
+    runs: Annotated[Optional[int], Option(metavar="N", help="Number of samples per trial and process.")] = None
+    precision: Annotated[str, Option(metavar="P", help="Stop when the median is this precise.")] = "2%"
+    trial_budget: Annotated[str, Option(metavar="SECONDS", help="Sampling time per trial.")] = "0.5"
+    processes: Annotated[int, Option(metavar="K", help="Processes per trial. Three or more give an interval.")] = 1
+    cache: Annotated[str, Option(metavar="hot|cold", help="CPU cache before each call: hot or cold.")] = "hot"
 
 
 @dataclass(frozen=True)
@@ -144,15 +170,15 @@ class Judging:
     """When a comparison is decided."""
 
     pairs: Annotated[int, Option(metavar="K", help="Pairs of processes before the first look.")] = 5
-    tolerance: Annotated[str, Option(metavar="PERCENT", help="A change that nobody minds.")] = "2%"
+    tolerance: Annotated[str, Option(metavar="PERCENT", help="Smallest change worth reporting.")] = "2%"
 
 
 @dataclass(frozen=True)
 class Settling:
     """Whether a comparison goes on until it is decided."""
 
-    settle: Annotated[bool, Option("--settle", help="Go on until the interval decides.")] = False
-    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Pairs at most with --settle; default: 64.")] = None
+    settle: Annotated[bool, Option("--settle", help="Continue until the interval decides.")] = False
+    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Maximum pairs with --settle. Default: 64.")] = None
 
 
 @dataclass(frozen=True)
@@ -160,26 +186,28 @@ class How:
     """What holds for the whole of a command, however it samples."""
 
     budget: Budget = None
-    timeout: Annotated[str, Option(metavar="SECONDS", help="Time for one trial in its child.")] = "120"
+    timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for one trial.")] = "120"
     cpus: Cpus = None
-    seed: Annotated[int, Option(metavar="S", help="Decides the values of inputs, and random cases.")] = 0
+    seed: Annotated[int, Option(metavar="S", help="Seed for the values of inputs, and for random cases.")] = 0
 
 
 @dataclass(frozen=True)
 class Keeping:
     """What a run leaves, and where it goes on."""
 
-    no_samples: Annotated[bool, Option("--no-samples", help="Keep summaries only.")] = False
-    strict: Annotated[bool, Option("--strict", help="Exit with 3 when any trial failed.")] = False
-    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan and measure nothing.")] = False
-    resume: Annotated[Optional[Path], Option(metavar="FILE", help="Go on where that file or its journal ends.")] = None
+    no_samples: Annotated[bool, Option("--no-samples", help="Keep only summaries, not samples.")] = False
+    strict: Annotated[bool, Option("--strict", help="Exit with code 3 if any trial failed.")] = False
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan without measuring.")] = False
+    resume: Annotated[
+        Optional[Path], Option(metavar="FILE", help="Continue an interrupted run from its file or journal.")
+    ] = None
 
 
 @dataclass(frozen=True)
 class Report:
     """What comes out."""
 
-    label: Annotated[Words, Option(metavar="K=V", help="Kept with the run.")] = None
+    label: Annotated[Words, Option(metavar="K=V", help="Label to store with the run.")] = None
     format: Format = None
     output: Output = None
     force: Force = False

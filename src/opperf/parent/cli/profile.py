@@ -29,58 +29,63 @@ def profile(
     context: typer.Context,
     words: Annotated[
         Optional[list[str]],
-        typer.Argument(metavar="SCRIPT ARGS", help="A Python script, and what it is given; with `--read`, more files."),
+        typer.Argument(metavar="SCRIPT ARGS", help="Python script and its arguments. With `--read`, more files."),
     ] = None,
     *,
     module: Annotated[bool, Option("-m", help="Run a module, as `python -m` does.")] = False,
     framework: Annotated[
-        Optional[str], Option(metavar="F", help="torch, mxnet, jax; default: all that the script imports.")
+        Optional[str], Option(metavar="F", help="torch, mxnet, jax. Default: all that the script imports.")
     ] = None,
     environment: Annotated[
         Optional[str],
-        Option(metavar="E", help="`torch`, `torch==2.6.0` or `python=PATH`; default: one that has the framework."),
+        Option(
+            metavar="E",
+            help="Environment to run in: `torch`, `torch==2.6.0` or `python=PATH`. Default: one with the framework.",
+        ),
     ] = None,
-    memory: Annotated[bool, Option("--memory", help="What operators allocate.")] = False,
-    shapes: Annotated[bool, Option("--shapes", help="Shapes of what operators are given.")] = False,
-    stacks: Annotated[bool, Option("--stacks", help="Which lines of Python called them.")] = False,
-    modules: Annotated[bool, Option(help="Which modules or layers called them.")] = True,
-    api: Annotated[bool, Option("--api", help="Calls of the framework's own interface.")] = False,
+    memory: Annotated[bool, Option("--memory", help="Record the memory that operators allocate.")] = False,
+    shapes: Annotated[bool, Option("--shapes", help="Record the shapes of inputs.")] = False,
+    stacks: Annotated[bool, Option("--stacks", help="Record which lines of Python called them.")] = False,
+    modules: Annotated[bool, Option(help="Record which modules or layers called them.")] = True,
+    api: Annotated[bool, Option("--api", help="Record calls of the framework's own interface.")] = False,
     granularity: Annotated[
-        str, Option(metavar="bulk|operator", help="operator runs those of MXNet's graphs one by one.")
+        str, Option(metavar="bulk|operator", help="operator runs the operators of MXNet's graphs one by one.")
     ] = "bulk",
     allocator: Annotated[
-        str, Option(metavar="default|fixed", help="fixed holds malloc's thresholds still, as `run` does.")
+        str, Option(metavar="default|fixed", help="fixed keeps malloc's thresholds constant, as `run` does.")
     ] = "default",
     memory_limit: Annotated[
         Optional[str],
-        Option(metavar="SIZE", help="Stop recording before the profile takes more; default: half of what is free."),
+        Option(metavar="SIZE", help="Stop recording before the profile takes more. Default: half of free memory."),
     ] = None,
     function: Annotated[
-        Optional[str], Option(metavar="MODULE:NAME", help="Only what runs within calls of this function.")
+        Optional[str], Option(metavar="MODULE:NAME", help="Profile only calls of this function.")
     ] = None,
-    skip: Annotated[int, Option(metavar="N", min=0, help="Pass over its first calls.")] = 0,
-    calls: Annotated[Optional[int], Option(metavar="N", min=1, help="Then see so many; default: all.")] = None,
-    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="What a row stands for.")] = "name",
-    sort: Annotated[str, Option(metavar="self|total|calls|mean", help="What comes first.")] = "self",
-    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Print so many rows.")] = None,
+    skip: Annotated[int, Option(metavar="N", min=0, help="Number of first calls to skip.")] = 0,
+    calls: Annotated[
+        Optional[int], Option(metavar="N", min=1, help="Number of calls to profile after that. Default: all.")
+    ] = None,
+    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="Group rows by this.")] = "name",
+    sort: Annotated[str, Option(metavar="self|total|calls|mean", help="Sort rows by this.")] = "self",
+    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.Format = None,
-    html: Annotated[bool, Option("--html", help="Write a page with the table and the timeline, too.")] = False,
+    html: Annotated[bool, Option("--html", help="Also write a page with the table and the timeline.")] = False,
     tool: Annotated[
-        Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Run under a vendor's profiler, too.")
+        Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Also run under a vendor's profiler.")
     ] = None,
     save_suite: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the operators with their arguments as a suite (PyTorch).")
     ] = None,
-    output: Annotated[Optional[Path], Option(metavar="DIR", help="Folder of the files; default: this one.")] = None,
-    read: Annotated[
-        Optional[list[Path]], Option(metavar="FILE", help="Print a profile that was written; may be given again.")
+    output: Annotated[
+        Optional[Path], Option(metavar="DIR", help="Folder for the files. Default: the current one.")
     ] = None,
+    read: Annotated[Optional[list[Path]], Option(metavar="FILE", help="Print an existing profile. Repeatable.")] = None,
     diff: Annotated[
         Optional[Path],
-        Option(metavar="FILE", help="Compare it with the profile behind it, operator by operator."),
+        Option(metavar="FILE", help="Compare two profiles, operator by operator."),
     ] = None,
     print_autostart: Annotated[
-        bool, Option("--print-autostart", help="Print the folder for PYTHONPATH that starts the profiler with Python.")
+        bool, Option("--print-autostart", help="Print the folder that starts the profiler when it is on PYTHONPATH.")
     ] = False,
 ) -> None:
     """Run a script, and print which operators it spends its time in.

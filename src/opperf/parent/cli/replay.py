@@ -26,19 +26,21 @@ def replay(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces.")],
     *,
     kineto: Annotated[
-        Optional[Path], Option(metavar="FILE", help="The Kineto trace of the same run: how long each call took in it.")
+        Optional[Path], Option(metavar="FILE", help="Kineto trace of the same run, for the time of each call.")
     ] = None,
-    subgraph: Annotated[Optional[str], Option(metavar="LABEL", help="Only what ran below this label.")] = None,
+    subgraph: Annotated[Optional[str], Option(metavar="LABEL", help="Replay only what ran below this label.")] = None,
     iterations: Annotated[
-        Optional[str], Option(metavar="N|FIRST-LAST", help="Only these profiler steps, counted from 0.")
+        Optional[str], Option(metavar="N|FIRST-LAST", help="Replay only these profiler steps, counted from 0.")
     ] = None,
-    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Print the N most expensive rows.")] = None,
+    top: Annotated[
+        Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print, the most expensive first.")
+    ] = None,
     save_suite: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Write the cases as a suite, for `run` and `compare`.")
+        Optional[Path], Option(metavar="FILE", help="Write the cases as a suite for `run` and `compare`.")
     ] = None,
     plugin: options.Plugin = None,
     memory_limit: Annotated[
-        Optional[str], Option(metavar="SIZE", help="Leave out cases that need more; default: a twelfth of the memory.")
+        Optional[str], Option(metavar="SIZE", help="Leave out cases that need more. Default: a twelfth of memory.")
     ] = None,
     environment: options.Environment = None,
     device: options.Device = None,

@@ -46,7 +46,8 @@ def run(
     keeping: options.Keeping,
     report: options.Report,
     top: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Print N rows; a suite begins with what takes most.")
+        Optional[int],
+        typer.Option(metavar="N", min=1, help="Maximum number of rows to print. A suite begins with what takes most."),
     ] = None,
 ) -> None:
     """Measure operators: time, latency, memory and rates.
@@ -92,7 +93,7 @@ def measure(
         with planning(bar):
             plan = session.plan()
         for name in _idle(selection, plan):
-            bar.note(f"note: nothing here is measured with `--framework {name}`: no operator is neutral or its own")
+            bar.note(f"note: `--framework {name}` is unused: no selected operator runs on it")
         if plan.again:
             bar.note(f"note: {plan.again} of {len(plan.asked)} trials are equal to earlier ones; each is measured once")
         if keeping.dry_run:

@@ -13,7 +13,7 @@ from opperf.parent.cli import options
 def show(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files or journals.")],
     *,
-    top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Print N rows.")] = None,
+    top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.Format = None,
     output: options.Output = None,
 ) -> None:
