@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -19,6 +20,50 @@ OPTIMIZER = re.compile(r"Optimizer\.step#")
 WITHIN = re.compile(r"Optimizer\.|autograd::|ProfilerStep")
 #: Fewer spans of a name are no loop.
 LEAST = 3
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the steps of a process went, in seconds: how many, the `median` of all, and the `first`.
+
+    `others` is the median of all but the first, None where there are none. `initialisation` is what lies before the
+    first step, and `share` its part of the time from the first span of the process to the end of its last.
+    """
+
+    process: int
+    count: int
+    median: float
+    first: float
+    others: float | None
+    initialisation: float
+    share: float
+
+
+def courses(profile: Profile) -> tuple[Course, ...]:
+    """Return how the steps of each process went that has any, by the process's number."""
+    taken: dict[int, list[Event]] = defaultdict(list)
+    for step in sorted(steps(profile), key=in_time):
+        if step.duration:
+            taken[step.process].append(step)
+    return tuple(
+        _course([event for event in profile.events if event.process == process], found)
+        for process, found in sorted(taken.items())
+    )
+
+
+def _course(events: Sequence[Event], found: Sequence[Event]) -> Course:
+    begin, end = min(event.begin for event in events), max(event.end for event in events)
+    durations = [step.duration / 1e9 for step in found]
+    before = max(0, found[0].begin - begin)
+    return Course(
+        process=found[0].process,
+        count=len(found),
+        median=median(durations),
+        first=durations[0],
+        others=median(durations[1:]) if durations[1:] else None,
+        initialisation=before / 1e9,
+        share=before / (end - begin),
+    )
 
 
 def steps(profile: Profile) -> tuple[Event, ...]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile.columns import Column, columns, shapes_text
+from opperf.domain.profile.repetition import Course, courses
 from opperf.domain.profile.rows import Row, rows
 from opperf.domain.profile.text import more_rows
-from opperf.domain.units import format_count, format_seconds
+from opperf.domain.units import format_count, format_percent, format_seconds
 from opperf.parent.reports import FORMATS, cells, layout
 from opperf.parent.reports.escaping import for_markdown_line
 from opperf.parent.reports.layout import Grid, Heading, Legend, Note
@@ -47,6 +48,8 @@ UNITS = {
 }
 #: No more processes are named.
 NAMED = 4
+#: A first step that takes so many times the median of the others is told: the steps of a loop differ by less.
+SLOW_FIRST = 2
 
 
 def render(
@@ -106,7 +109,27 @@ def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -
     spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
     taken = format_seconds(sum(row.own for row in found))
     told = f"{calls} calls, {taken} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
-    return [*more, *named, told]
+    return [*more, *named, told, *_steps(courses(profile))]
+
+
+def _steps(found: Sequence[Course]) -> list[str]:
+    """Say of each process how many steps it took, how long they were, and what came before them."""
+    words = []
+    for course in found[:NAMED]:
+        subject = f"process {course.process}: " if len(found) > 1 else ""
+        each = f"{course.count} steps with a median of" if course.count > 1 else "1 step of"
+        told = f"{subject}{each} {format_seconds(course.median)}"
+        if course.initialisation:
+            before = format_seconds(course.initialisation)
+            told += f"; {before} before the first, {format_percent(course.share, digits=2)} of the time"
+        words.append(told)
+        if course.others and course.first > SLOW_FIRST * course.others:
+            ratio = format_count(round(course.first / course.others, 1))
+            slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"
+            words.append(f"{subject}{slow}; the table counts it, too")
+    if len(found) > NAMED:
+        words.append(f"{len(found) - NAMED} more processes have steps: `--format json` tells of all")
+    return words
 
 
 def _process(number: int, facts: Any) -> str:
@@ -122,6 +145,7 @@ def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]
         "schema_version": SCHEMA_VERSION,
         "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
         "by": by,
+        "steps": [asdict(course) for course in courses(profile)],
         "rows": [{name: getattr(row, field) for name, field in NAMES.items()} for row in found],
         "notes": list(profile.notes),
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile.change import Change, changes
-from opperf.domain.profile.columns import shapes_text
+from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.rows import Row
 from opperf.domain.profile.text import more_rows
 from opperf.domain.units import format_percent, format_seconds
@@ -55,7 +55,7 @@ def render(
         return _csv(found)
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    first = by if by in ("module", "kernel") else "operator"
+    first = columns(by)[0].title
     titles = [first, *(heading.title for heading in HEADINGS)]
     made = [_cells(change) for change in found[:top]]
     words = _words(found, len(made))

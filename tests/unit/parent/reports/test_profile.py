@@ -139,6 +139,67 @@ def test_json_has_seconds_bytes_and_null_for_what_is_not_known() -> None:
     assert (first["total"], first["self"], first["allocated"], first["device"]) == (0.012, 0.012, 5120, None)
 
 
+def loop(*durations: int, begin: int = 0, process: int = 7) -> tuple[Event, ...]:
+    """Return marked steps of so many milliseconds, one after another, with an operator before and in each."""
+    events = [Event("add", "operator", 0, MILLI, process, "main")]
+    for duration in durations:
+        events.append(Event("train", "step", begin * MILLI, duration * MILLI, process, "main"))
+        events.append(Event("add", "operator", begin * MILLI, MILLI, process, "main"))
+        begin += duration
+    return tuple(events)
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        (loop(12, 13, 11, begin=24), ["3 steps with a median of 12.0 ms; 24.0 ms before the first, 40 % of the time"]),
+        (loop(12, 12), ["2 steps with a median of 12.0 ms"]),
+        (loop(12), ["1 step of 12.0 ms"]),
+        (loop(20, 10, 10), ["3 steps with a median of 10.0 ms"]),
+        (
+            loop(45, 10, 10),
+            [
+                "3 steps with a median of 10.0 ms",
+                "the first step took 45.0 ms, 4.50 times the median of the others; the table counts it, too",
+            ],
+        ),
+        (
+            (*loop(5, 5, begin=10), *loop(9, 3, process=8)),
+            [
+                "process 7: 2 steps with a median of 5.00 ms; 10.0 ms before the first, 50 % of the time",
+                "process 8: 2 steps with a median of 6.00 ms",
+                "process 8: the first step took 9.00 ms, 3 times the median of the others; the table counts it, too",
+            ],
+        ),
+    ],
+)
+def test_the_report_says_how_the_steps_went(events: tuple[Event, ...], told: list[str]) -> None:
+    lines = render(Profile(events), "console").splitlines()
+    assert [line for line in lines if " step" in line] == told
+
+
+def test_json_says_of_each_process_how_its_steps_went() -> None:
+    assert json.loads(render(PROFILE, "json"))["steps"] == []
+    assert json.loads(render(Profile(loop(30, 12, 13, 11, begin=34)), "json"))["steps"] == [
+        {
+            "process": 7,
+            "count": 4,
+            "median": 0.0125,
+            "first": 0.03,
+            "others": 0.012,
+            "initialisation": 0.034,
+            "share": 0.34,
+        }
+    ]
+
+
+def test_only_the_steps_of_the_first_of_many_processes_are_told() -> None:
+    many = Profile(tuple(event for process in range(6) for event in loop(5, process=process)))
+    told = [line for line in render(many, "console").splitlines() if " step" in line]
+    assert [line[:9] for line in told[:-1]] == ["process 0", "process 1", "process 2", "process 3"]
+    assert told[-1] == "2 more processes have steps: `--format json` tells of all"
+
+
 def test_csv_has_every_column_with_its_unit() -> None:
     header, first, *_ = csv.reader(io.StringIO(render(PROFILE, "csv", by="shape")))
     named = dict(zip(header, first))

@@ -70,6 +70,14 @@ def test_rows_of_shapes_are_compared_with_those_of_the_same_shapes() -> None:
     assert change.ratio == 1.0
 
 
+@pytest.mark.parametrize(
+    ("by", "title"),
+    [("name", "operator"), ("shape", "operator"), ("module", "module"), ("stack", "stack")],
+)
+def test_the_first_column_is_named_as_in_the_table_of_one_profile(by: str, title: str) -> None:
+    assert render(BEFORE, AFTER, "console", by=by).split()[0] == title
+
+
 def test_a_profile_with_nothing_is_compared_too() -> None:
     assert render(Profile(), Profile(), "console") == "self in all: 0 s before, 0 s after\n"
 
