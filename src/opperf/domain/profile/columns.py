@@ -34,6 +34,9 @@ def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
     return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
 
 
+#: What is said of a row where one of its fields is true.
+NOTES = {"backward": "backward", "fused": "fused", "long_calls": "few long calls"}
+
 COLUMNS = (
     Column("calls", lambda row: row.calls, str),
     Column("total", lambda row: row.total, format_seconds, "with the operators called inside"),
@@ -50,7 +53,7 @@ COLUMNS = (
     Column("FLOP/s", lambda row: row.flop_rate, format_flop_rate, "of calls whose FLOPs are known"),
     Column("shapes", lambda row: shapes_text(row.shapes)),
     Column("module", lambda row: row.module),
-    Column("notes", lambda row: ", ".join(word for word in ("backward", "fused") if getattr(row, word))),
+    Column("notes", lambda row: ", ".join(note for field, note in NOTES.items() if getattr(row, field))),
 )
 #: Of a module or a stack, what it took together is what its operators took by themselves.
 NOT_OF = {"module": ("total", "module"), "stack": ("total",)}

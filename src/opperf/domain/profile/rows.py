@@ -12,6 +12,7 @@ from statistics import median
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.long_calls import long_calls
 from opperf.domain.profile.nesting import own_times, parents
 
 #: What rows can stand for, and the kind of span that they are made of.
@@ -32,7 +33,8 @@ class Row:
     `total` is the time between their beginnings and ends, `own` the part that no call within them took, `share` the
     part of `own` in that of all rows. What was `allocated` or ran on a `device` within calls is counted once, also
     where calls of a row lie within each other. `flop_rate` is that of the calls whose `flops` are known, in their
-    time on the device where there is one.
+    time on the device where there is one. Where few calls make up the row, `long_calls` says how many, and
+    `long_share` their part of `own`.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Row:
     device: float | None = None
     flops: int | None = None
     flop_rate: float | None = None
+    long_calls: int | None = None
+    long_share: float | None = None
 
 
 def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
@@ -88,19 +92,20 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
     events = [event for event, _, _ in calls]
     outermost = [event for event, _, is_outermost in calls if is_outermost]
     first = events[0]
-    own = sum(own for _, own, _ in calls)
     # Of calls that lie within each other, what they took together is what each took by itself.
-    durations = [own for _, own, _ in calls] if by in NESTED else [event.duration for event in events]
+    owns = [own for _, own, _ in calls]
+    durations = owns if by in NESTED else [event.duration for event in events]
+    few, few_share = long_calls(events, owns) or (None, None)
     return Row(
         name=_name(first, by),
         calls=len(calls),
         total=sum(durations) / 1e9,
-        own=own / 1e9,
+        own=sum(owns) / 1e9,
         mean=sum(durations) / len(calls) / 1e9,
         p50=median(durations) / 1e9,
         min=min(durations) / 1e9,
         max=max(durations) / 1e9,
-        share=own / whole if whole else None,
+        share=sum(owns) / whole if whole else None,
         shapes=first.shapes if by == "shape" else (),
         module=_one(event.module for event in events),
         backward=all(event.backward for event in events),
@@ -110,6 +115,8 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
         device=_seconds(_known(sum, (event.device for event in outermost))),
         flops=_known(sum, (event.flops for event in events)),
         flop_rate=_flop_rate([event for event in events if event.flops]),
+        long_calls=few,
+        long_share=few_share,
     )
 
 

@@ -50,6 +50,8 @@ UNITS = {
 NAMED = 4
 #: A first step that takes so many times the median of the others is told: the steps of a loop differ by less.
 SLOW_FIRST = 2
+#: A row of a smaller share is not explained below the table.
+TELLING = 0.01
 
 
 def render(
@@ -78,7 +80,7 @@ def render(
     known = columns(by)
     made = [[column.cell(row) for column in known] for row in found[:top]]
     words = _caption(profile, known[0].title, found, len(made))
-    words += [f"note: {note}" for note in profile.notes]
+    words += [f"note: {note}" for note in (*_long_calls(profile, found[:top]), *profile.notes)]
     if format == "md":
         titles, lines = cells.filled([column.title for column in known], made)
         if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
@@ -130,6 +132,19 @@ def _steps(found: Sequence[Course]) -> list[str]:
     if len(found) > NAMED:
         words.append(f"{len(found) - NAMED} more processes have steps: `--format json` tells of all")
     return words
+
+
+def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:
+    """Say of the rows that few calls make up what may have disturbed these."""
+    told = [row for row in shown if row.long_share and (row.share or 0) >= TELLING]
+    shapes = any(event.shapes for event in profile.events)
+    cause = "a first call or the machine" if shapes else "a first call, the machine or larger inputs (`--shapes` tells)"
+    words = [
+        f"{row.long_calls:,} of {row.calls:,} calls of `{row.name}` took {format_percent(row.long_share, digits=2)} of "
+        f"its self time: {cause} made them long"
+        for row in told[:NAMED]
+    ]
+    return [*words, f"few long calls make up {len(told) - NAMED} more rows"] if len(told) > NAMED else words
 
 
 def _process(number: int, facts: Any) -> str:

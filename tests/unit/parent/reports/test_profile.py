@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -203,9 +204,55 @@ def test_only_the_steps_of_the_first_of_many_processes_are_told() -> None:
 def test_csv_has_every_column_with_its_unit() -> None:
     header, first, *_ = csv.reader(io.StringIO(render(PROFILE, "csv", by="shape")))
     named = dict(zip(header, first))
-    titles = [name.rpartition("_")[0] or name for name in header]
-    assert ["own" if title == "self" else title for title in titles] == [field.name for field in fields(Row)]
+    names = ["own" if name == "self" else name for name in (*json.loads(render(PROFILE, "json"))["rows"][0],)]
+    assert names == [field.name for field in fields(Row)]
+    assert all(title.removeprefix("self").startswith(name.removeprefix("own")) for title, name in zip(header, names))
+    assert len(header) == len(names)
     assert (named["name"], named["total_s"], named["shapes"], named["device_s"]) == ("addmm", "0.012", "10 - 64x10", "")
+
+
+def short_and(*long: int, name: str = "sqrt", begin: int = 0, **more: object) -> list[Event]:
+    """Return 997 calls of a millisecond and some long ones, one after another."""
+    ends = [begin]
+    for duration in [*[1] * 997, *long]:
+        ends.append(ends[-1] + duration)
+    return [operator(name, begin, end - begin, **more) for begin, end in pairwise(ends)]
+
+
+def test_a_row_that_few_calls_make_up_is_marked_and_explained() -> None:
+    told = render(Profile(tuple(short_and(3000, 3000, 5470))), "console").splitlines()
+    assert told[2].startswith("sqrt      1000   12.5 s  12.5 s  12.5 ms  1.00 ms")
+    assert told[2].endswith("few long calls")
+    assert (
+        "note: 3 of 1,000 calls of `sqrt` took 92 % of its self time: "
+        "a first call, the machine or larger inputs (`--shapes` tells) made them long"
+    ) in told
+    (row,) = json.loads(render(Profile(tuple(short_and(3000, 3000, 5470))), "json"))["rows"]
+    assert (row["long_calls"], row["long_share"]) == (3, 11470 / 12467)
+
+
+def test_larger_inputs_made_no_call_long_where_shapes_are_known() -> None:
+    note = render(Profile(tuple(short_and(3000, shapes=((10,),)))), "md").splitlines()[-2]
+    assert note == (
+        "* note: 1 of 998 calls of `sqrt` took 75 % of its self time: a first call or the machine made them long"
+    )
+
+
+def test_a_row_of_no_weight_is_marked_but_not_explained() -> None:
+    whole = operator("matmul", 10_000, 1_000_000)
+    told = render(Profile((*short_and(3000), whole)), "console")
+    assert "few long calls" in told
+    assert "made them long" not in told
+
+
+def test_only_the_first_of_many_rows_with_few_long_calls_are_explained() -> None:
+    many = Profile(
+        tuple(event for i, name in enumerate("abcdef") for event in short_and(3000, name=name, begin=4000 * i))
+    )
+    notes = [line for line in render(many, "console").splitlines() if line.startswith("note: ")]
+    assert [line.split("`")[1] for line in notes[:-1]] == ["a", "b", "c", "d"]
+    assert notes[-1] == "note: few long calls make up 2 more rows"
+    assert "more rows" not in render(many, "console", top=4).split("note:", 1)[1]
 
 
 def test_only_the_first_of_many_processes_are_named() -> None:
