@@ -142,6 +142,32 @@ def test_a_script_that_pays_for_fresh_memory_is_told_so(profiled: Callable[..., 
     assert any("fresh pages of memory" in note for note in ran.profiles[0].notes)
 
 
+#: A script that shares one processor with another program for a second.
+CROWDED = """
+import os, subprocess, sys, time
+from opperf.child.backends.null.watcher import span
+
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+other = subprocess.Popen([sys.executable, "-c", "print(flush=True)\\nwhile True: pass"], stdout=subprocess.PIPE)
+other.stdout.readline()
+end = time.perf_counter() + 1
+with span("loop"):
+    while time.perf_counter() < end:
+        pass
+other.kill()
+other.wait()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not tell how long threads wait")
+def test_a_script_that_shares_its_processor_is_told_how_long_it_waited(profiled: Callable[..., Ran]) -> None:
+    (profile,) = profiled(CROWDED).profiles
+    ((_, facts),) = profile.processes.items()
+    assert 0.1 < facts["waited"] < facts["span"]
+    assert 0 < facts["ran"] < facts["span"] - facts["waited"] + 0.1
+    assert any(note.startswith("threads waited") for note in profile.notes)
+
+
 def test_another_copy_of_the_script_leaves_no_profile(profiled: Callable[..., Ran]) -> None:
     ran = profiled(BEGIN + "child = os.fork()\nif not child:\n    sys.exit(3)\nprint(os.waitpid(child, 0)[1] >> 8)")
     assert (ran.code, ran.out, ran.names) == (0, "3\n", ["first"])

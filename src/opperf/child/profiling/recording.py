@@ -19,6 +19,7 @@ from dataclasses import replace
 from opperf.child.profiling import processes
 from opperf.child.profiling.fresh_memory import FreshMemory
 from opperf.child.profiling.imported import watcher
+from opperf.child.profiling.waiting import Waiting
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.watching import Watcher, Watching
@@ -44,6 +45,7 @@ class Recording:
         self._watchers: dict[str, Watcher] = {}
         self._seen = Profile()
         self._fresh = FreshMemory()
+        self._waiting = Waiting()
 
     @property
     def frameworks(self) -> tuple[str, ...]:
@@ -124,15 +126,17 @@ class Recording:
     def profile(self) -> Profile:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
         self.collect()
-        known = {"name": processes.name(), "command": shlex.join(sys.argv)}
+        known = {"name": processes.name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
         told = {number: {**known, **facts} for number, facts in self._seen.processes.items()}
-        return replace(self._seen, processes=told, notes=(*self._seen.notes, *self._fresh.notes()))
+        notes = (*self._seen.notes, *self._fresh.notes(), *self._waiting.notes())
+        return replace(self._seen, processes=told, notes=notes)
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""
         self.discard()
         self._seen = Profile()
         self._fresh = FreshMemory()
+        self._waiting = Waiting()
 
     def _taken_over(self) -> list[Profile]:
         if self.state == "running":
@@ -156,11 +160,13 @@ class Recording:
                 started.callback(one.stop)
             started.pop_all()
         self._fresh.start()
+        self._waiting.start()
         self.state = "running"
 
     def _off(self) -> None:
         self.state = "paused"
         self._fresh.stop()
+        self._waiting.stop()
         with ExitStack() as stopped:  # each is stopped, whatever another raises
             for one in self._watchers.values():
                 stopped.callback(one.stop)

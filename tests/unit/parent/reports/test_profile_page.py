@@ -103,6 +103,12 @@ def test_a_table_is_there_for_each_grouping_that_says_more() -> None:
     assert [row[0] for row in page.rows if "2x3 -" in row] == ["add"]
 
 
+def test_seconds_of_a_process_are_told_with_their_unit() -> None:
+    text = profile_page.render(Profile((operator(0, 5),), (), {7: {"framework": "torch", "waited": 0.0251}}))
+    assert "25.1 ms" in text
+    assert "0.0251" not in text
+
+
 @pytest.mark.parametrize(
     "name",
     [

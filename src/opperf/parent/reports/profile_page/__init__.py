@@ -14,6 +14,7 @@ from typing import Any
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import rows
+from opperf.domain.units import format_seconds
 from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.html import engine
 from opperf.parent.reports.profile_page.flame import frames
@@ -73,4 +74,6 @@ def _facts(number: int, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(value: Any) -> str:
+    if isinstance(value, float):  # as far as profiles tell of processes, seconds
+        return format_seconds(value)
     return one_line(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
