@@ -8,7 +8,7 @@ export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 # Tests start hundreds of Pythons, and each would compile opperf and its libraries anew, for 0.9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint docs check clean
+.PHONY: demo test lint docs site check clean
 
 demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
 	$(BIN)/opperf run --framework torch --framework mxnet --framework numpy --trial-budget 0.2 --output demo.json --force \
@@ -24,16 +24,19 @@ lint: $(BIN)/.ready  ## style, types, and what may import what
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(BIN)/.ready  ## run the examples in docs and docstrings
+docs: $(BIN)/.ready site  ## run the examples in docs and docstrings, and build the site
 	$(BIN)/pytest -q tests/docs
+
+site: $(BIN)/.ready  ## build the pages into build/site; a broken link fails
+	$(BIN)/sphinx-build -q -W --keep-going -c docs . build/site
 
 check: lint docs
 
 clean:
-	rm -rf .venv demo.json
+	rm -rf .venv build demo.json
 
 $(BIN)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group test --group lint --editable .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group test --group lint --group docs --editable .
 	touch $@
