@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 from uv import find_uv_bin
 
+import opperf
 from opperf.parent.workers.installer import find_links, surroundings
 
 #: Building MXNet's environment takes most of it, the first time. Seconds.
@@ -42,6 +44,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution of this checkout."""
+    folder = tmp_path_factory.mktemp("sdist")
+    _uv("build", "--sdist", "--python", sys.executable, *find_links(), "--out-dir", folder, ROOT)
+    (built,) = folder.glob("*.tar.gz")
+    return built
+
+
+@pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an environment that holds the wheel and NumPy 2."""
     folder = tmp_path_factory.mktemp("environment")
@@ -56,6 +67,47 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None
     source = ROOT / "src"
     files = (path for path in (source / "opperf").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     assert held == {path.relative_to(source).as_posix() for path in files}
+
+
+def test_the_wheel_brings_its_license_its_types_and_its_version(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    assert wheel.name.startswith(f"opperf-{opperf.__version__}-")
+    assert f"opperf-{opperf.__version__}.dist-info/licenses/LICENSE" in held
+    assert "opperf/py.typed" in held
+    assert any(name.endswith(".html") for name in held)
+
+
+def test_the_source_distribution_holds_the_package_and_no_tests(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    beside = {name for name in held if not name.startswith("src/opperf/")}
+    assert beside == {".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+
+
+def test_the_version_is_written_once() -> None:
+    files = [ROOT / "pyproject.toml", ROOT / "Makefile", ROOT / "docs" / "conf.py"]
+    for folder, pattern in (("src", "*.py"), (".github", "*.yml")):
+        files += (ROOT / folder).rglob(pattern)
+    quoted = f'"{opperf.__version__}"'
+    holders = [path.relative_to(ROOT).as_posix() for path in files if quoted in path.read_text(encoding="utf-8")]
+    assert holders == ["src/opperf/__init__.py"]
+
+
+def test_numpy_is_measured_from_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    side = ("--framework", "numpy", "--environment", f"python={installed / 'bin/python'}")
+    words = ("run", "add", *side, "--direction", "forward", "--size", "small", "--runs", "3", "--format", "json")
+    done = subprocess.run(
+        [str(installed / "bin/opperf"), *words],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        env=kept,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [record["status"] for record in json.loads(done.stdout)["records"]] == ["ok"]
 
 
 def test_mxnet_is_measured_beside_numpy_2(installed: Path, tmp_path: Path) -> None:
