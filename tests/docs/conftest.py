@@ -66,7 +66,8 @@ class Page:
 
 
 def _pages() -> list[Page]:
-    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    beside = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md")
+    files = [*(ROOT / name for name in beside), *sorted(ROOT.glob("docs/**/*.md"))]
     return [Page(path, path.read_text(encoding="utf-8")) for path in files]
 
 
