@@ -28,7 +28,7 @@ docs: $(BIN)/.ready site  ## run the examples in docs and docstrings, and build 
 	$(BIN)/pytest -q tests/docs
 
 site: $(BIN)/.ready  ## build the pages into build/site; a broken link fails
-	$(BIN)/sphinx-build -q -W --keep-going -c docs . build/site
+	$(BIN)/sphinx-build -q -E -W --keep-going -c docs . build/site
 
 check: lint docs
 
