@@ -10,6 +10,7 @@ from typing import Any
 from opperf.catalog import operator
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.message.requests import telling_trial
 from opperf.domain.plan import Side, Trial
 from opperf.parent.workers.interpreters import interpreter, settled
 from opperf.parent.workers.package import package_folder
@@ -21,7 +22,7 @@ def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) 
     python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
     file, outcomes = folder / "batch.json", folder / "outcomes.json"
     given = {"side": Side(framework).to_json(), "seed": 0, "folder": str(folder), "filter": "opperf"} | calls
-    told = [{"label": label, "trial": trial.to_json()} for label, trial in trials.items()]
+    told = [{"label": label, "trial": telling_trial(trial)} for label, trial in trials.items()]
     file.write_text(json.dumps(given | {"outcomes": str(outcomes), "trials": told}))
     package = package_folder()
     done = subprocess.run(
@@ -61,7 +62,7 @@ def test_pytorch_marks_ranges_or_says_that_its_build_has_none(tmp_path: Path) ->
     assert failure is None or failure["slug"] == "no_ranges", failure
 
 
-def test_a_framework_without_ranges_is_a_skip_of_every_trial(tmp_path: Path) -> None:
+def test_a_framework_without_ranges_is_the_reason_of_every_trial(tmp_path: Path) -> None:
     trials = {"opperf.0.forward": Trial(operator("add").case("small"), Side("numpy"), "forward")}
     _, outcomes = batch(tmp_path, "numpy", trials, warmup=0, iterations=1)
-    assert (outcomes["opperf.0.forward"]["slug"], outcomes["opperf.0.forward"]["skipped"]) == ("no_ranges", True)
+    assert outcomes["opperf.0.forward"]["slug"] == "no_ranges"

@@ -135,7 +135,7 @@ main()
 
 
 def _broken(words: tuple[str, ...], cwd: Path, main: str = "__main__", **variables: str) -> Any:
-    program = _BROKEN.format(module="session", target="Session", name="plan", main=main)
+    program = _BROKEN.format(module="parent.session", target="Session", name="plan", main=main)
     command = [sys.executable, "-c", program, *words]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=100, cwd=cwd, env={**os.environ, **variables}
@@ -161,7 +161,7 @@ def test_a_traceback_is_shown_when_it_is_asked_for(words: tuple[str, ...], tmp_p
 
 
 def test_what_was_measured_before_something_broke_is_reported(tmp_path: Path) -> None:
-    program = _BROKEN.format(module="workers.pool", target="Pool", name="unused", main="__main__").replace(
+    program = _BROKEN.format(module="parent.workers.pool", target="Pool", name="unused", main="__main__").replace(
         "Pool.unused = broken",
         "measure = Pool.measure\n"
         "Pool.measure = lambda self, trial, process:"
@@ -202,7 +202,7 @@ def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, place: st
 
 
 def test_ctrl_c_while_a_comparison_is_planned_says_nothing_and_leaves_with_130(tmp_path: Path) -> None:
-    program = _BROKEN.format(module="session", target="Session", name="sides", main="__main__").replace(
+    program = _BROKEN.format(module="parent.session", target="Session", name="sides", main="__main__").replace(
         'ZeroDivisionError("nobody foresaw it")', "KeyboardInterrupt"
     )
     done = subprocess.run(
