@@ -71,3 +71,4 @@ def test_every_public_name_is_there() -> None:
     import opperf
 
     assert all(getattr(opperf, name) is not None for name in opperf.__all__)
+    assert dir(opperf) == sorted(opperf.__all__)
