@@ -110,6 +110,22 @@ def test_ncu_is_started_on_batches_and_its_kernels_are_in_the_records(lines: Any
 
 
 @pytest.mark.usefixtures("tools")
+def test_counters_that_param_reads_with_cupti_are_read_with_ncu(lines: Any) -> None:
+    counters = "kineto__tensor_core_insts,dram__bytes.sum"
+    code, found, err = lines("--cupti-profiler", "--cupti-profiler-metrics", counters, "-d", "cuda:1", "-b")
+    assert code == 0, err
+    batch = next(line for line in found if "ncu_file" in line)
+    assert "--metrics sm__inst_executed_pipe_tensor.sum,dram__bytes.sum " in batch["ncu_cmd_str"]
+    backward = metrics(found, "ncu")["null:steady|0|0|0", "backward"]
+    byte = {"value": 64.0, "unit": "byte"}
+    assert [kernel["metrics"]["dram__bytes.sum"] for kernel in backward["kernels"]] == [byte, byte]
+    assert backward["metrics"]["dram__bytes.sum"] == {"value": 128.0, "unit": "byte"}
+    _, found, err = lines("--cupti-profiler", "--cuda-graph")
+    assert err.count("is disabled: the device is no CUDA device") == 2
+    assert not any("ncu_file" in line for line in found)
+
+
+@pytest.mark.usefixtures("tools")
 def test_nsys_is_started_on_one_batch_and_kernels_are_found_by_their_launch(lines: Any, here: Path) -> None:
     code, found, err = lines("--nsys", "--ncu", "--nsys-iteration", "3")
     assert code == 0, err

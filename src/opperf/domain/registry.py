@@ -18,7 +18,8 @@ class Framework:
 
     `module` is what its import is called, `distributions` the packages that bring it, `preset` the requirements of the
     environment that opperf builds when the name of the framework is given as an environment. `companions` are
-    installed beside any other requirement of it. `mode` is how its users run it when they say nothing.
+    installed beside any other requirement of it. `modes` are those that it has, `mode` is how its users run it when
+    they say nothing.
     `gradients` is False for one that has no automatic differentiation. `neutral` is False for one that is measured by
     its own names alone; a command that names no framework does not look for it.
     """
@@ -29,6 +30,7 @@ class Framework:
     preset: tuple[str, ...]
     companions: tuple[str, ...] = ()
     mode: str = "eager"
+    modes: tuple[str, ...] = ("eager", "compiled")
     gradients: bool = True
     neutral: bool = True
 
@@ -42,7 +44,14 @@ FRAMEWORKS = {
     for framework in (
         # The companions of a requirement are installed beside it: MXNet 1.x uses names that NumPy 1.24 removed, and
         # PyTorch's list of its own operators needs `expecttest`.
-        Framework("torch", "torch", ("torch",), ("torch==2.13.0", "numpy", "expecttest"), ("numpy", "expecttest")),
+        Framework(
+            "torch",
+            "torch",
+            ("torch",),
+            ("torch==2.13.0", "numpy", "expecttest"),
+            ("numpy", "expecttest"),
+            modes=("eager", "compiled", "cuda_graph"),
+        ),
         Framework("mxnet", "mxnet", ("mxnet",), ("mxnet==1.9.1", "numpy<1.24"), ("numpy<1.24",)),
         Framework("jax", "jax", ("jax", "jaxlib"), ("jax==0.10.2",), mode="compiled"),
         Framework("numpy", "numpy", ("numpy",), ("numpy==2.4.6",), gradients=False),

@@ -17,6 +17,7 @@ from opperf.catalog.param.names import Meaning
 from opperf.compat.param.command.flags import MODES, parser, quiet, warnings
 from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown, output_path
+from opperf.compat.param.command.running import mode_of
 from opperf.compat.param.command.trace import write_trace
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -90,9 +91,29 @@ def test_flags_without_effect_are_warned_of() -> None:
     told = warnings(parser().parse_args(["--cuda-graph", "--cupti-profiler"]))
     assert told == [
         "`--cuda-graph` is disabled: the device is no CUDA device",
-        "`--cupti-profiler` is disabled: `--ncu` reads the same counters of a CUDA device",
+        "`--cupti-profiler` is disabled: the device is no CUDA device",
     ]
+    told = warnings(parser().parse_args(["-d", "cuda", "--cuda-graph", "--pt2-model", "--cupti-profiler", "--nsys"]))
+    assert told == [
+        "`--pt2-model` is disabled: `--cuda-graph` captures operators as they are, not compiled",
+        "`--cupti-profiler` is disabled: `--ncu` or `--nsys` looks at the kernels already",
+    ]
+    assert warnings(parser().parse_args(["-d", "cuda", "--cuda-graph", "--cupti-profiler"])) == []
     assert warnings(parser().parse_args([])) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "modes"),
+    [
+        ("", ()),
+        ("--pt2-model", ("compiled",)),
+        ("--cuda-graph", ()),
+        ("--cuda-graph -d cuda", ("cuda_graph",)),
+        ("--cuda-graph -d cuda:1 --pt2-model", ("cuda_graph",)),
+    ],
+)
+def test_a_cuda_graph_is_a_mode_of_a_gpu(words: str, modes: tuple[str, ...]) -> None:
+    assert mode_of(parser().parse_args(words.split())) == modes
 
 
 def test_a_flag_that_is_the_beginning_of_several_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
 from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import format_bytes
 
@@ -45,8 +46,9 @@ def ready(
 
     `random` says that results may differ from call to call, as the operator's definition can say too.
     """
+    _check_mode(backend)
     if direction == "forward":
-        return _after_a_call(backend, _restoring(backend, bound, backend.forward(bound), operator))
+        return _after_a_call(backend, _restoring(backend, bound, lambda: backend.forward(bound), operator))
     if not bound.differentiable:
         raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
 
@@ -59,11 +61,18 @@ def ready(
         return inputs.tensor(backend, backend.spec(output), f"{seed}/cotangent")
 
     if direction == "forward_backward":
-        work = _restoring(backend, bound, backend.forward_backward(bound, cotangents), operator)
+        work = _restoring(backend, bound, lambda: backend.forward_backward(bound, cotangents), operator)
         found = _after_a_call(backend, work)
     else:
         found = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
     return replace(found, work=replace(found.work, notes={**found.work.notes, **notes}))
+
+
+def _check_mode(backend: Backend) -> None:
+    modes, mode = FRAMEWORKS[backend.name].modes, backend.side.mode
+    if mode not in modes:
+        message = f"{backend.name} has no mode `{mode}`"
+        raise Unsupported(message, slug="no_such_mode", hint=f"`--mode {modes[0]}`")
 
 
 def call_once(backend: Backend, work: Work) -> Any:
@@ -125,15 +134,20 @@ def _compared(gradient: HostValue) -> HostValue:
     return raw[:MOST_COMPARED], (MOST_COMPARED // ITEM_SIZES[dtype],), dtype
 
 
-def _restoring(backend: Backend, bound: Bound, work: Work, operator: Operator | None) -> Work:
-    """Put mutated inputs back before each call, where the operator's declaration, or its domain, asks for that."""
+def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work], operator: Operator | None) -> Work:
+    """Put mutated inputs back before each call, where the operator's declaration, or its domain, asks for that.
+
+    What they are is remembered before the work is made: to compile it, or to capture it, a backend calls it.
+    """
     if not bound.mutated:
-        return work
+        return make()
     names = "what it writes into" if operator is None else ", ".join(operator.mutates)
     if operator is not None and not operator.restore:
         changing = f"{names}: left to change, the time does not depend on them"
+        work = make()
         return replace(work, notes={**work.notes, "mutates": changing})
     restore = backend.snapshot(bound.mutated)
+    work = make()
     arguments = work.arguments
 
     def before() -> tuple[Any, ...]:

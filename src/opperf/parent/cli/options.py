@@ -139,7 +139,7 @@ class Where:
         Words,
         Option(
             metavar="M",
-            help="eager or compiled. Default: eager, but compiled for jax and onnxruntime.",
+            help="eager, compiled or (torch on a GPU) cuda_graph. Default: eager; compiled for jax and onnxruntime.",
             autocompletion=completion.modes,
         ),
     ] = None

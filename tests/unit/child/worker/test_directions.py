@@ -175,6 +175,26 @@ def test_mutated_inputs_are_put_back_before_each_call(backend: Arrays, mutating:
     assert work.notes["mutates"] == "weight: restored before each call"
 
 
+def test_what_a_call_that_compiles_has_changed_is_put_back(
+    backend: Arrays, mutating: Bound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward = backend.forward
+
+    def compiled(bound: Bound) -> Work:
+        bound.function(*bound.arguments)
+        return forward(bound)
+
+    monkeypatch.setattr(backend, "forward", compiled)
+    assert call_once(backend, ready(backend, mutating, "forward", UPDATE, "s").work)[0] == -1.0
+
+
+def test_a_mode_that_the_framework_lacks_is_refused(backend: Arrays, bound: Bound) -> None:
+    backend.side = replace(backend.side, mode="cuda_graph")
+    with pytest.raises(Unsupported, match="null has no mode `cuda_graph`") as caught:
+        ready(backend, bound, "forward", None, "s")
+    assert (caught.value.slug, caught.value.hint) == ("no_such_mode", "`--mode eager`")
+
+
 def test_inputs_whose_values_do_not_matter_are_left_to_change(backend: Arrays, mutating: Bound) -> None:
     work = ready(backend, mutating, "forward", replace(UPDATE, restore=False), "s").work
     assert work.before is None

@@ -25,6 +25,7 @@ from opperf.child.backends.torch import (
     memory,
     opinfo,
 )
+from opperf.child.backends.torch.cuda_graph import captured
 from opperf.child.backends.torch.described import DTYPES, NAMES, computed, tensors
 from opperf.child.backends.torch.device import CacheSweep, EventTimer
 from opperf.child.measure.clock import ProcessClock
@@ -179,9 +180,11 @@ class TorchBackend:
         return self._in_mode(bound, lambda bound: gradients.forward_backward(self, bound, cotangents))
 
     def _in_mode(self, bound: Bound, make: Callable[[Bound], Work]) -> Work:
-        """Return the work that `make` makes, of the function itself or of what is compiled of it."""
-        if self.side.mode != "compiled":
+        """Return the work that `make` makes, of the function itself, what is compiled of it, or a graph of its call."""
+        if self.side.mode == "eager":
             return make(bound)
+        if self.side.mode == "cuda_graph":
+            return captured(bound, make, self.device)
         from opperf.child.backends.torch.compiled import compiled  # the compiler takes seconds to import
 
         return compiled(bound, make)
@@ -219,8 +222,8 @@ class TorchBackend:
         return int(torch.cuda.mem_get_info(self.device)[0]) if self.device.type == "cuda" else None
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call allocates."""
-        return memory.of_call(work, self.device)
+        """Return what one call allocates; of a CUDA graph, whose memory is its own, nothing."""
+        return memory.of_call(work, self.device) if self.side.mode != "cuda_graph" else None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return operations, where PyTorch's counter knows the operator, and bytes; of what is compiled nothing."""

@@ -57,10 +57,12 @@ def parser() -> argparse.ArgumentParser:
     flag("-p", "--profile", action="store_true", help="write a Chrome trace of the samples beside the results")
     flag("--et", action="store_true", help="record an execution trace of one call of each case, beside the results")
     flag("--pt2-model", action="store_true", help="compile each operator with `torch.compile`")
-    flag("--cuda-graph", action="store_true", help="run from a CUDA graph; not done here, which a warning says")
-    flag("--cupti-profiler", action="store_true", help="read counters with CUPTI; here `--ncu` does, a warning says so")
-    flag("--cupti-profiler-metrics", metavar="LIST", default="kineto__cuda_core_flops", help="goes with it")
-    flag("--cupti-profiler-measure-per-kernel", action="store_true", help="goes with it")
+    flag("--cuda-graph", action="store_true", help="capture each call in a CUDA graph and measure its replay; on a GPU")
+    flag("--cupti-profiler", action="store_true", help="read the GPU's counters; Nsight Compute does that here")
+    flag("--cupti-profiler-metrics", metavar="LIST", default="kineto__cuda_core_flops",
+         help="counters to read, separated by commas")  # fmt: skip
+    flag("--cupti-profiler-measure-per-kernel", action="store_true",
+         help="read them for each kernel; they are always, and for the whole call too")  # fmt: skip
     flag("-l", "--log-level", default="INFO", metavar="L", help="WARNING and above: no progress, no notes")
     flag("-e", "--environment", action="append", metavar="E", help="an environment of opperf, as `fbgemm`; not PARAM's")
     flag("--version", action="version", version=f"opperf {__version__}")
@@ -70,15 +72,21 @@ def parser() -> argparse.ArgumentParser:
 def warnings(given: argparse.Namespace) -> list[str]:
     """Say which of the flags that were given are without effect, and what does what they ask for."""
     told = []
-    if given.cuda_graph:
-        told.append(
-            "`--cuda-graph` is disabled: opperf measures each call as it is launched"
-            if "cuda" in given.device
-            else "`--cuda-graph` is disabled: the device is no CUDA device"
-        )
-    if given.cupti_profiler:
-        told.append("`--cupti-profiler` is disabled: `--ncu` reads the same counters of a CUDA device")
+    on_cuda = "cuda" in given.device
+    if given.cuda_graph and not on_cuda:
+        told.append("`--cuda-graph` is disabled: the device is no CUDA device")
+    elif given.cuda_graph and given.pt2_model:
+        told.append("`--pt2-model` is disabled: `--cuda-graph` captures operators as they are, not compiled")
+    if given.cupti_profiler and not on_cuda:
+        told.append("`--cupti-profiler` is disabled: the device is no CUDA device")
+    elif given.cupti_profiler and not reads_counters(given):
+        told.append("`--cupti-profiler` is disabled: `--ncu` or `--nsys` looks at the kernels already")
     return told
+
+
+def reads_counters(given: argparse.Namespace) -> bool:
+    """Whether `--cupti-profiler` has an effect: on a GPU, which one tool watches at a time."""
+    return bool(given.cupti_profiler) and "cuda" in given.device and not (given.ncu or given.nsys)
 
 
 def quiet(given: argparse.Namespace) -> bool:

@@ -114,7 +114,7 @@ def from_nsys(report: Path) -> Launches:
 def told(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
     """Return what a record says of the launches of some calls: kernels with means of their metrics, in order.
 
-    `launches` of a kernel and `kernel_time` in milliseconds are of one call.
+    `launches` of a kernel, `kernel_time` in milliseconds and `metrics` are of one call; the last are those that add up.
     """
     kinds: dict[tuple[object, ...], list[Launch]] = {}
     for launch in launches:
@@ -123,6 +123,7 @@ def told(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
     return {
         "kernel_time": sum(times) / iterations if times else None,
         "iterations": iterations,
+        "metrics": _sums(launches, iterations),
         "kernels": [
             {
                 "name": several[0].kernel,
@@ -134,6 +135,16 @@ def told(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
             for several in kinds.values()
         ],
     }
+
+
+def _sums(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
+    """Return the counters of all kernels of one call: those that the tools call sums."""
+    totals: dict[tuple[str, str], float] = {}
+    for launch in launches:
+        for name, (value, unit) in launch.metrics.items():
+            if name.endswith(".sum") and isinstance(value, float):
+                totals[name, unit] = totals.get((name, unit), 0.0) + value
+    return {name: {"value": total / iterations, "unit": unit} for (name, unit), total in totals.items()}
 
 
 def _mean(name: str, launches: Sequence[Launch]) -> dict[str, Any]:

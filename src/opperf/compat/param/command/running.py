@@ -56,9 +56,16 @@ def selection_of(given: argparse.Namespace, config: ParamConfig) -> Selection:
         configs=[config],
         devices=(given.device,),
         environments=tuple(given.environment or ()),
-        modes=("compiled",) if given.pt2_model else (),
+        modes=mode_of(given),
         directions=("forward", "backward") if given.backward else ("forward",),
     )
+
+
+def mode_of(given: argparse.Namespace) -> tuple[str, ...]:
+    """Return the mode that the flags mean, if any; a CUDA graph, which needs a GPU, comes before compiling."""
+    if given.cuda_graph and "cuda" in given.device:
+        return ("cuda_graph",)
+    return ("compiled",) if given.pt2_model else ()
 
 
 class Quiet(Silent):

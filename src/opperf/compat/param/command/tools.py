@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opperf.compat.param.command.flags import reads_counters
 from opperf.compat.param.command.kernels import FILTER, Launches, from_ncu, from_nsys
 from opperf.domain.errors import InputError
 from opperf.parent.workers.vendor_tools import TOOLS, located
@@ -20,6 +21,16 @@ from opperf.parent.workers.vendor_tools import TOOLS, located
 NAMES = ("ncu", "nsys")
 #: PyTorch's own observer is no program: the batch records itself.
 OBSERVER = "et"
+#: What `--cupti-profiler-metrics` may name in place of counters: Kineto's names for several
+#: (https://github.com/pytorch/kineto/blob/662eb21b46c78626bfb80f0bbdbcab495a03b3a1/libkineto/src/CuptiRangeProfiler.cpp).
+COUNTERS = {
+    "kineto__cuda_core_flops": tuple(
+        f"smsp__sass_thread_inst_executed_op_{kind}{operation}_pred_on.sum"
+        for kind in "dhf"
+        for operation in ("add", "fma", "mul")
+    ),
+    "kineto__tensor_core_insts": ("sm__inst_executed_pipe_tensor.sum",),
+}
 
 
 @dataclass(frozen=True)
@@ -66,15 +77,33 @@ class Tool:
 
 
 def asked(given: argparse.Namespace) -> list[Tool]:
-    """Return the tools that flags ask for; raises `InputError` for one that is not there."""
-    observer = [Tool(OBSERVER, "", (), given.warmup, 1)] if given.et else []
-    return [*(_tool(name, given) for name in NAMES if getattr(given, name)), *observer]
+    """Return the tools that flags ask for; raises `InputError` for one that is not there.
+
+    PARAM has PyTorch's profiler read counters, which it does on no CUDA above 12.6
+    (https://github.com/pytorch/kineto/pull/1437): ncu reads the same ones, by the same names.
+    """
+    tools = [_tool(name, given, f"--{name}") for name in NAMES if getattr(given, name)]
+    if reads_counters(given):
+        counters = ("--metrics", ",".join(_counters(given.cupti_profiler_metrics)))
+        tool = _tool("ncu", given, "--cupti-profiler")
+        tools.append(replace(tool, arguments=(*counters, *tool.arguments)))
+    return [*tools, *([Tool(OBSERVER, "", (), given.warmup, 1)] if given.et else [])]
 
 
-def _tool(name: str, given: argparse.Namespace) -> Tool:
+def _counters(names: str) -> Iterator[str]:
+    """Yield the counters of a list, separated by commas, of names of counters or of several.
+
+    >>> list(_counters("kineto__tensor_core_insts,dram__bytes.sum"))
+    ['sm__inst_executed_pipe_tensor.sum', 'dram__bytes.sum']
+    """
+    for name in filter(None, map(str.strip, names.split(","))):
+        yield from COUNTERS.get(name, (name,))
+
+
+def _tool(name: str, given: argparse.Namespace, option: str) -> Tool:
     program = located(
         getattr(given, f"{name}_bin") or name,
-        option=f"--{name}",
+        option=option,
         package=TOOLS[name].package,
         hint=f"it comes with NVIDIA's CUDA toolkit, and alone; say where it is with `--{name}-bin PATH`",
     )
