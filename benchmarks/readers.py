@@ -25,7 +25,7 @@ from opperf.domain.case import Case, ListOf
 from opperf.domain.expectation import Expectation, document
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.measurement import Measurement, Memory, Sample, Samples, compile_time
 from opperf.domain.message.requests import Prepare
 from opperf.domain.message.wire import answer_line, read_answer, read_request, request_line
 from opperf.domain.outcome import Outcome
@@ -152,10 +152,7 @@ SIDE = Side("null", settings={"slowdown": "2"})
 TRIAL = Trial(ADD, SIDE, "forward", "user", 3)
 SAMPLES = Samples(tuple(Sample(4, 4000 + i, 3900, 0, 1, 5, None, i != 2) for i in range(12)), 12.5)
 MEASUREMENT = Measurement(
-    SAMPLES,
-    SAMPLES,
-    Memory(512, 1024, "scripted"),
-    0.25,
+    {"time": SAMPLES, "latency": SAMPLES, **Memory(512, 1024, "scripted").metrics(), **compile_time(0.25)},
     {"backward_method": "retained", "block": 1e-3, "clock": "wall", "flops": 16, "bytes": 96},
     (Warning("busy_machine", "samples were disturbed", "stop other programs"),),
     {"sampling": 0.5},

@@ -75,8 +75,8 @@ def stages(worker: Worker, trial: Trial) -> Mapping[str, float]:
 
 def _seconds(measured: Measurement, *, clean: bool) -> float:
     """Return the wall time of a trial's samples, those of its latency too, where it has its own."""
-    latency = None if measured.latency == measured.time else measured.latency
-    both: list[Samples] = [samples for samples in (measured.time, latency) if samples is not None]
+    latency = measured.samples("latency")
+    both: list[Samples] = [measured.time, *([] if latency in (None, measured.time) else [latency])]
     return sum(sample.wall_ns for samples in both for sample in samples.samples if sample.clean == clean) / 1e9
 
 

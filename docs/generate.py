@@ -131,7 +131,7 @@ def metrics(_: str) -> str:
     """Return the table of metrics."""
     from opperf.domain.metric import METRICS
 
-    rows = [(f"`{known.name}`", known.unit, known.better, known.meaning) for known in METRICS.values()]
+    rows = [(f"`{known.name}`", known.unit.symbol, known.better, known.meaning) for known in METRICS.values()]
     return table(("metric", "unit", "better", "meaning"), rows)
 
 
@@ -171,9 +171,9 @@ def _common(name: str) -> tuple[str, str, str]:
 
 def columns(_: str) -> str:
     """Return the columns of `--format csv`."""
-    from opperf.parent.reports.columns import COLUMNS
+    from opperf.parent.reports.columns import columns as declared
 
-    return fenced(textwrap.fill(", ".join(column.name for column in COLUMNS if column.name), 100), "text")
+    return fenced(textwrap.fill(", ".join(column.name for column in declared() if column.name), 100), "text")
 
 
 def fields(path: str) -> str:

@@ -115,7 +115,7 @@ def _pieces(word: str) -> set[str]:
 def statistics(median: float) -> Statistics:
     """Return a plausible summary."""
     return Statistics(
-        mean=median, median=median, p50=median, p90=median, p99=median, min=median, max=median, stdev=0.0,
+        mean=median, median=median, p90=median, p99=median, min=median, max=median, stdev=0.0,
         interval=(median * 0.99, median * 1.01), interval_reason=None, precision=None, samples=300,
         calls_per_sample=3, discarded=12, processes=3, sync="block", cache="hot",
     )  # fmt: skip

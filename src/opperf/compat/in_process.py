@@ -4,7 +4,7 @@
     add = here.of_function(mx.nd.add, keywords={"lhs": left, "rhs": right})
     measured = here.measure(add, "forward_backward", warmup=10, runs=50)
     here.seconds(measured)    # one value for each sample that counts
-    measured.memory           # bytes, or None
+    measured.quantity("memory_peak")    # in bytes, or None
 
 What the program chose stays as it is: its engine, its threads, its random state. Only the allocator is held still, as
 in a worker.

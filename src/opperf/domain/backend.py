@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
-from opperf.domain.measurement import Counts, Memory
+from opperf.domain.measurement import Counts, Memory, Quantity
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec
 
@@ -69,8 +69,8 @@ class Work:
     """Something to time: `function(*arguments, **keywords)`, again and again, inside `scope()`.
 
     `before`, when given, is called untimed ahead of each call and returns that call's arguments: for operators that
-    change their inputs and for a backward that needs a fresh forward. `compile_seconds` is what the first call took
-    to trace and compile, where there is such a thing. `notes` become facts of the record.
+    change their inputs and for a backward that needs a fresh forward. `metrics` are what making it has measured, as
+    the time to trace and compile. `notes` become facts of the record.
     """
 
     function: Callable[..., Any]
@@ -78,7 +78,7 @@ class Work:
     keywords: Mapping[str, Any]
     scope: Callable[[], AbstractContextManager[Any]]
     before: Callable[[], tuple[Any, ...]] | None = None
-    compile_seconds: float | None = None
+    metrics: Mapping[str, Quantity] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from json import JSONEncoder
 from operator import ge, gt
@@ -302,7 +302,12 @@ def _one_of(known: Sequence[str]) -> Kind:
 
 
 def _either(hints: Sequence[Any]) -> Kind:
-    """Return the kind of several; what is no value of any is told of the only one that is not null."""
+    """Return the kind of several; what is no value of any is told of the only one that is not null.
+
+    Of several dataclasses an object is the one that has most of its keys.
+    """
+    if len(hints) > 1 and all(is_dataclass(hint) for hint in hints):
+        return Kind("an object", lambda value, where: _nearest(hints, value, where).from_json(value, where))
     kinds = [kind_of(hint) for hint in hints if hint is not NoneType]
     is_optional = len(kinds) < len(hints)
     expected = " or ".join([kind.expected for kind in kinds] + ["null"] * is_optional)
@@ -319,6 +324,12 @@ def _either(hints: Sequence[Any]) -> Kind:
         raise wrong(value, where, expected)
 
     return Kind(expected, read)
+
+
+def _nearest(hints: Sequence[Any], value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise wrong(value, where, "an object")
+    return max(hints, key=lambda hint: len(value.keys() & {one.name for one in fields(hint)}))
 
 
 def _list(kind: Kind) -> Kind:

@@ -1,4 +1,4 @@
-"""What a child saw of one trial in one process: raw samples in columns, memory, notes and doubts. Nothing is averaged.
+"""What a child saw of one trial in one process: its metrics, raw samples in columns, notes and doubts, none averaged.
 
 These values cross the wall: the child writes them, the parent summarises them.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import GenericAlias
-from typing import Any, get_type_hints
+from typing import Any, Optional, Union, get_type_hints
 
-from opperf.domain.codec import Count, Fields, decode, read_as, wrong
+from opperf.domain.codec import Count, Fields, decode, inside, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.reason import Warning
 
@@ -97,12 +97,30 @@ def sample_columns(data: object, where: str) -> dict[str, tuple[Any, ...]]:
 
 
 @dataclass(frozen=True)
+class Quantity(Fields):
+    """A metric that is one number. `source` says where it comes from."""
+
+    value: float
+    source: Optional[str] = None
+
+
+@dataclass(frozen=True)
 class Memory(Fields):
     """What one call took, in bytes; `source` says how that is known."""
 
     peak: int
-    allocated: int | None
+    allocated: Optional[int]
     source: str
+
+    def metrics(self) -> dict[str, Quantity]:
+        """Return the metrics that these are."""
+        allocated = {} if self.allocated is None else {"memory_allocated": Quantity(self.allocated, self.source)}
+        return {"memory_peak": Quantity(self.peak, self.source), **allocated}
+
+
+def compile_time(seconds: float) -> dict[str, Quantity]:
+    """Return the metric that tracing and compiling before the first call is."""
+    return {"compile_time": Quantity(seconds, "first call")}
 
 
 @dataclass(frozen=True)
@@ -121,23 +139,59 @@ class Counts:
 class Measurement(Fields):
     """One trial in one process.
 
-    `facts` says how it was measured (implementation, backward method, synchronisation, cache state, block length).
-    `spent` is where the trial's own wall time went, in seconds by stage.
+    `metrics` are named as in the table of `metric.py`; `time` is always one of them. `facts` says how it was measured
+    (implementation, backward method, synchronisation, cache state, block length). `spent` is where the trial's own wall
+    time went, in seconds by stage.
     """
 
-    time: Samples
-    latency: Samples | None = None
-    memory: Memory | None = None
-    compile_seconds: float | None = None
+    metrics: Mapping[str, Union[Samples, Quantity]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[Warning] = ()
     spent: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def time(self) -> Samples:
+        """The samples of the time of one call."""
+        time = self.metrics["time"]
+        assert isinstance(time, Samples)
+        return time
+
+    def samples(self, name: str) -> Samples | None:
+        """Return a metric that was sampled, None where it was not measured."""
+        metric = self.metrics.get(name)
+        return metric if isinstance(metric, Samples) else None
+
+    def quantity(self, name: str) -> Quantity | None:
+        """Return a metric that is one number, None where it was not measured."""
+        metric = self.metrics.get(name)
+        return metric if isinstance(metric, Quantity) else None
+
     @classmethod
     def from_json(cls, data: object, where: str = "measurement") -> Measurement:
         """Read the JSON form; raises `InputError` that names the place."""
+        if isinstance(data, dict) and "metrics" not in data:
+            return cls._from_fields(data, where)
         measurement = decode(cls, data, where)
-        for name, samples in (("time", measurement.time), ("latency", measurement.latency)):
-            if samples is not None and not samples.samples:
-                raise InputError(f"{where}.{name}: no samples, expected one at least", slug="bad_value")
+        _check(measurement.metrics, f"{where}.metrics")
         return measurement
+
+    @classmethod
+    def _from_fields(cls, data: Mapping[str, object], where: str) -> Measurement:
+        """Read the JSON form of the first journals, which had a field for each metric."""
+        hints = {"time": Samples, "latency": Optional[Samples], "memory": Optional[Memory]}
+        old = {name: read_as(hint, data.get(name), f"{where}.{name}") for name, hint in hints.items()}
+        memory = {} if old["memory"] is None else old.pop("memory").metrics()
+        seconds = read_as(Optional[float], data.get("compile_seconds"), f"{where}.compile_seconds")
+        known = {name: samples for name, samples in old.items() if samples is not None}
+        metrics = {**known, **memory, **({} if seconds is None else compile_time(seconds))}
+        _check(metrics, where)
+        return decode(cls, data, where, metrics=metrics)
+
+
+def _check(metrics: Mapping[str, Samples | Quantity], where: str) -> None:
+    """Raise `InputError` for metrics without the time of one call, or without samples."""
+    if not isinstance(metrics.get("time"), Samples):
+        raise InputError(f"{where}: no `time`, expected its samples", slug="bad_value")
+    for name, metric in metrics.items():
+        if isinstance(metric, Samples) and not metric.samples:
+            raise InputError(f"{inside(where, name)}: no samples, expected one at least", slug="bad_value")

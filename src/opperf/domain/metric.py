@@ -1,43 +1,107 @@
-"""Every metric, declared once: its unit, which direction is better, and what it says. Printers ask this table."""
+"""Every metric, declared once: its unit, which direction is better, what it says and where reports show it.
+
+Whoever measures or computes a metric names it; records, files and reports ask this table for the rest.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from opperf.domain.units import BYTE, BYTE_RATE, FLOP, FLOP_RATE, SECOND, Unit
+
+#: The parts of a metric that is one number, and of one that is sampled, which machine-readable tables have columns of.
+VALUE = ("value",)
+STATISTICS = (
+    *("median", "p90", "min", "mean", "p50", "p99", "max", "stdev"),
+    *("interval_low", "interval_high", "interval_reason", "precision"),
+    *("samples", "discarded", "disturbed", "calls_per_sample", "processes", "sync", "cache", "clock"),
+)
+
 
 @dataclass(frozen=True)
 class Metric:
-    """One thing that is measured. `better` is the direction in which a smaller or larger number is good news."""
+    """One thing that is measured. `better` is the direction in which a smaller or larger number is good news.
+
+    `parts` have columns in machine-readable tables. Tables for people show the first of them under `title`; without one
+    they do not, and `rank` orders what a narrow terminal goes without, lowest first. `sync` says when each sample waits
+    where that is the same in every measurement. Of several processes a quantity is the `median` or the largest (`max`).
+    """
 
     name: str
-    unit: Literal["s", "B", "FLOP", "FLOP/s", "B/s"]
+    unit: Unit
     better: Literal["lower", "higher", "neither"]
     meaning: str
+    title: str | None = None
+    rank: int | None = None
+    parts: tuple[str, ...] = VALUE
+    sync: Literal["call"] | None = None
+    of_processes: Literal["median", "max"] = "median"
 
 
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("time", "s", "lower", "time of one call in a pipelined block with one wait at its end"),
-        Metric("latency", "s", "lower", "time of one call with a wait after it"),
-        Metric("cpu_time", "s", "lower", "CPU time of one call, over all threads of the process"),
-        Metric("memory_peak", "B", "lower", "most bytes live at once during one call, inputs left out"),
-        Metric("memory_allocated", "B", "lower", "bytes that one call asks the framework's allocator for"),
-        Metric("compile_time", "s", "lower", "time to trace and compile before the first call"),
+        Metric(
+            "time",
+            SECOND,
+            "lower",
+            "time of one call in a pipelined block with one wait at its end",
+            title="time",
+            parts=STATISTICS,
+        ),
+        Metric(
+            "latency",
+            SECOND,
+            "lower",
+            "time of one call with a wait after it",
+            title="latency",
+            rank=8,
+            parts=STATISTICS,
+            sync="call",
+        ),
+        Metric(
+            "cpu_time",
+            SECOND,
+            "lower",
+            "CPU time of one call, over all threads of the process",
+            title="cpu time",
+            rank=5,
+            parts=("median",),
+        ),
+        Metric(
+            "compile_time", SECOND, "lower", "time to trace and compile before the first call", title="compile", rank=6
+        ),
+        Metric(
+            "memory_peak",
+            BYTE,
+            "lower",
+            "most bytes live at once during one call, inputs left out",
+            title="memory",
+            rank=10,
+            parts=("value", "source"),
+            of_processes="max",
+        ),
+        Metric(
+            "memory_allocated",
+            BYTE,
+            "lower",
+            "bytes that one call asks the framework's allocator for",
+            of_processes="max",
+        ),
         Metric(
             "flops",
-            "FLOP",
+            FLOP,
             "neither",
             "floating-point operations of one call, by the operator's formula or the framework's count",
         ),
         Metric(
             "bytes",
-            "B",
+            BYTE,
             "neither",
             "bytes that one call must move at least, by the operator's formula or the tensors it meets",
         ),
-        Metric("flop_rate", "FLOP/s", "higher", "flops over the median time"),
-        Metric("byte_rate", "B/s", "higher", "bytes over the median time"),
+        Metric("flop_rate", FLOP_RATE, "higher", "flops over the median time", title="FLOP rate", rank=9),
+        Metric("byte_rate", BYTE_RATE, "higher", "bytes over the median time", title="byte rate", rank=7),
     )
 }

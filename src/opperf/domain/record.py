@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, Union
 from opperf.domain.codec import Amount, Fields, Natural, decode, inside, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
-from opperf.domain.measurement import sample_columns
+from opperf.domain.measurement import Quantity, sample_columns
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason, Status, Warning
@@ -34,7 +34,6 @@ class Statistics(Fields):
 
     mean: Amount
     median: Amount
-    p50: Amount
     p90: Amount
     p99: Amount
     min: Amount
@@ -52,13 +51,19 @@ class Statistics(Fields):
     clock: str = "wall"
     disturbed: Natural = 0
 
+    @property
+    def value(self) -> float:
+        """The one number that stands for all: the median."""
+        return self.median
 
-@dataclass(frozen=True)
-class Quantity(Fields):
-    """A metric that is one number. `source` says where it comes from."""
+    @property
+    def p50(self) -> float:
+        """The median, by its name among percentiles."""
+        return self.median
 
-    value: float
-    source: str | None = None
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form, with the median under both of its names."""
+        return {**super().to_json(), "p50": self.p50}
 
 
 Value: TypeAlias = Union[Statistics, Quantity]
@@ -93,7 +98,9 @@ class Record:
             **self.trial.to_json(),
             "status": self.status,
             "reason": None if self.reason is None else self.reason.to_json(),
-            "metrics": {name: {"unit": METRICS[name].unit, **value.to_json()} for name, value in self.metrics.items()},
+            "metrics": {
+                name: {"unit": METRICS[name].unit.symbol, **value.to_json()} for name, value in self.metrics.items()
+            },
             "warnings": [warning.to_json() for warning in self.warnings],
             "facts": dict(self.facts),
             "samples": dict(self.samples),

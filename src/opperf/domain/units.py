@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from opperf.domain.errors import InputError
@@ -94,6 +96,30 @@ def format_byte_rate(value: float | None) -> str:
     '23.0 GB/s'
     """
     return _scaled(value, _with_unit("B/s"))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a metric: its symbol in files, and how an amount of it is shown to people."""
+
+    symbol: str
+    show: Callable[[float | None], str]
+
+    @property
+    def suffix(self) -> str:
+        """How it ends the name of a column.
+
+        >>> BYTE_RATE.suffix
+        'B_per_s'
+        """
+        return self.symbol.replace("/", "_per_")
+
+
+SECOND = Unit("s", format_seconds)
+BYTE = Unit("B", format_bytes)
+FLOP = Unit("FLOP", format_flops)
+FLOP_RATE = Unit("FLOP/s", format_flop_rate)
+BYTE_RATE = Unit("B/s", format_byte_rate)
 
 
 def format_count(value: float | None) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from opperf.domain.comparison import Comparison, ComparisonRun, PairValue, Verdict
 from opperf.domain.errors import OpperfError
 from opperf.domain.floor import Floor, floor_key
-from opperf.domain.measurement import Memory
+from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
@@ -57,7 +57,7 @@ class Contest:
     key: Trial
     stage1: list[PairValue] = field(default_factory=list)
     stage2: list[PairValue] = field(default_factory=list)
-    memory: list[Memory | None] = field(default_factory=list)
+    memory: list[Measurement] = field(default_factory=list)
     seconds: float = 0.0
     planned: int = 0
     floor: Floor | None = None
@@ -342,16 +342,16 @@ def _same_kind(base: Side, new: Side) -> bool:
     return (base.framework, base.mode) == (new.framework, new.mode)
 
 
-def _memory(found: Sequence[Memory | None]) -> Mapping[str, Any]:
-    known = [memory for memory in found if memory is not None]
-    if len(known) != 2:
+def _memory(measured: Sequence[Measurement]) -> Mapping[str, Any]:
+    peaks = [peak for one in measured if (peak := one.quantity("memory_peak"))]
+    if len(peaks) != 2:
         return {}
-    base, new = known
+    allocated = [None if (asked := one.quantity("memory_allocated")) is None else asked.value for one in measured]
     return {
-        "peak": [base.peak, new.peak],
-        "allocated": [base.allocated, new.allocated],
-        "same": (base.peak, base.allocated) == (new.peak, new.allocated),
-        "source": base.source,
+        "peak": [peak.value for peak in peaks],
+        "allocated": allocated,
+        "same": peaks[0].value == peaks[1].value and allocated[0] == allocated[1],
+        "source": peaks[0].source,
     }
 
 

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
+from opperf.domain.measurement import Quantity
 from opperf.domain.peaks import MOVE, PRODUCT, Rate
 from opperf.domain.plan import Plan, Settings, Side, Trial
-from opperf.domain.record import Quantity, Record
+from opperf.domain.record import Record
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.planning.selection import Selection
 from opperf.parent.session import Interrupted, Options, Progress, Session

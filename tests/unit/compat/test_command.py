@@ -17,11 +17,11 @@ from opperf.compat.mxnet_opperf.command.documents import collected, render
 from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted, names, planned, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import Sample, Samples
+from opperf.domain.measurement import Quantity, Sample, Samples
 from opperf.domain.message.replies import Discovery, Example
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.domain.record import Quantity, Record, Run, Statistics
+from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.planning.selection import Selection
@@ -68,7 +68,7 @@ def ok(direction: str, *milliseconds: float, peak: int | None = None) -> Record:
     samples = Samples(tuple(Sample(1, int(value * 1e6), 0) for value in milliseconds))
     seconds = [value / 1e3 for value in milliseconds]
     one = seconds[0]
-    known = Statistics(one, one, one, one, one, one, one, 0.0, None, None, None, len(seconds), 1, 0, 1)
+    known = Statistics(one, one, one, one, one, one, 0.0, None, None, None, len(seconds), 1, 0, 1)
     memory = {} if peak is None else {"memory_peak": Quantity(peak)}
     return Record(
         trial(direction), "ok", metrics={"time": known, **memory}, samples={"time": [samples.to_json()]}

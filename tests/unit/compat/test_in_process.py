@@ -50,9 +50,9 @@ def test_a_case_of_the_catalog_brings_its_definition(here: InProcess) -> None:
     subject = here.of_case(operator("add").case("small"))
     assert subject.operator is operator("add")
     assert not subject.random
-    memory = here.measure(subject, "forward", runs=2).memory
+    memory = here.measure(subject, "forward", runs=2).quantity("memory_peak")
     assert memory is not None
-    assert memory.peak == subject.bound.arguments[0].spec.nbytes
+    assert memory.value == subject.bound.arguments[0].spec.nbytes
 
 
 def test_an_unknown_profiler_is_named_with_the_known_ones(here: InProcess) -> None:

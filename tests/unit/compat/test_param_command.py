@@ -21,7 +21,7 @@ from opperf.compat.param.command.running import mode_of
 from opperf.compat.param.command.trace import write_trace
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
@@ -42,9 +42,11 @@ def made(*run_ids: str) -> list[ConfigCase]:
 IDS = made("torch.add|0|0|0", "torch.add|0|0|1", "torch.mm|0|0|0", "torch.mm|0|0|2_1")
 SAMPLES = Samples((Sample(1, 2_000_000, 1_000_000), Sample(1, 4_000_000, 1_000_000, clean=False)))
 MEASURED = Measurement(
-    Samples((Sample(4, 4_000_000, 4_000_000), Sample(4, 8_000_000, 4_000_000))),
-    latency=SAMPLES,
-    memory=Memory(3 * 2**20, None, "seen"),
+    {
+        "time": Samples((Sample(4, 4_000_000, 4_000_000), Sample(4, 8_000_000, 4_000_000))),
+        "latency": SAMPLES,
+        "memory_peak": Quantity(3 * 2**20, "seen"),
+    }
 )
 
 

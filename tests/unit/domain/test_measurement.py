@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
-from opperf.domain.measurement import COLUMNS, Measurement, Memory, Sample, Samples
+import pytest
+
+from opperf.domain.errors import InputError
+from opperf.domain.measurement import COLUMNS, Measurement, Memory, Quantity, Sample, Samples, compile_time
 from opperf.domain.reason import Warning
 
 QUIET = Sample(calls=10, wall_ns=1_000_000, cpu_ns=900_000)
@@ -61,10 +65,12 @@ def test_no_samples_are_read_back() -> None:
 
 def test_a_measurement_is_read_back() -> None:
     measurement = Measurement(
-        time=Samples((QUIET, BUSY), 12.5),
-        latency=Samples((QUIET,)),
-        memory=Memory(10, None, "guessed"),
-        compile_seconds=0.25,
+        {
+            "time": Samples((QUIET, BUSY), 12.5),
+            "latency": Samples((QUIET,)),
+            **Memory(10, None, "guessed").metrics(),
+            **compile_time(0.25),
+        },
         facts={"sync": "block"},
         warnings=(Warning("odd", "it is odd", "look away"),),
         spent={"warmup": 0.5},
@@ -73,6 +79,38 @@ def test_a_measurement_is_read_back() -> None:
 
 
 def test_a_measurement_of_time_alone_is_read_back() -> None:
-    measurement = Measurement(Samples((QUIET,)))
+    measurement = Measurement({"time": Samples((QUIET,))})
     read = Measurement.from_json(json.loads(json.dumps(measurement.to_json())))
-    assert (read.time, read.latency, read.memory, read.compile_seconds) == (measurement.time, None, None, None)
+    assert read.metrics == {"time": measurement.time}
+    assert (read.samples("latency"), read.quantity("memory_peak")) == (None, None)
+
+
+def test_a_measurement_of_the_first_journals_is_read() -> None:
+    old = {
+        "time": Samples((QUIET,)).to_json(),
+        "latency": None,
+        "memory": {"peak": 10, "allocated": 20, "source": "guessed"},
+        "compile_seconds": 0.25,
+    }
+    assert Measurement.from_json(old).metrics == {
+        "time": Samples((QUIET,)),
+        "memory_peak": Quantity(10, "guessed"),
+        "memory_allocated": Quantity(20, "guessed"),
+        "compile_time": Quantity(0.25, "first call"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ({}, "m.metrics: no `time`, expected its samples"),
+        ({"time": {"value": 1.0}}, "m.metrics: no `time`, expected its samples"),
+        ({"time": Samples(()).to_json()}, "m.metrics.time: no samples, expected one at least"),
+        ({"time": 5}, "m.metrics.time: found 5, expected an object"),
+        ({"time": {"overhead_ns": 0.0}}, "m.metrics.time.calls: found null, expected a list"),
+        ({"energy": {"value": "much"}}, 'm.metrics.energy.value: found "much", expected a number'),
+    ],
+)
+def test_metrics_that_are_none_are_refused_with_their_place(metrics: object, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Measurement.from_json({"metrics": metrics}, "m")

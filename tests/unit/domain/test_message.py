@@ -13,7 +13,7 @@ from opperf.catalog import operator
 from opperf.domain.code import Code
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Event, Explanation
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.message.replies import (
     Agreement,
     Arguments,
@@ -84,7 +84,12 @@ REPLIES: tuple[Fields, ...] = (
     Hello(1, {"version": "2", "import_seconds": 0.5}, ("cpu",)),
     Failure(Reason("odd", "no such thing", "try another", exception="KeyError", traceback="..."), skipped=True),
     Preparation(1, {"implementation": "null:add"}, {"inputs": 0.5}),
-    Measurement(SAMPLES, SAMPLES, Memory(1, None, "counted"), 0.5, {"a": [1]}, (Warning("a", "b"),), {"samples": 1.0}),
+    Measurement(
+        {"time": SAMPLES, "latency": SAMPLES, "memory_peak": Quantity(1, "counted")},
+        {"a": [1]},
+        (Warning("a", "b"),),
+        {"samples": 1.0},
+    ),
     Sampling(SAMPLES, (Warning("a", "b"),)),
     Remainder(-5),
     Meaning("numpy.add", "add", {"x1": "lhs"}, {"backward": "none"}, "note", ("x1",), ("sub",), "why", "wrong", "hint"),

@@ -19,7 +19,7 @@ TRIAL = Trial(Case("abs"), Side("null"), "forward")
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome(TRIAL, 2, "ok", Measurement(Samples((Sample(1, 2, 3),)), warnings=()), version="2.1"),
+        Outcome(TRIAL, 2, "ok", Measurement({"time": Samples((Sample(1, 2, 3),))}, warnings=()), version="2.1"),
         Outcome(TRIAL, 0, "failed", reason=Reason("crash", "it died", signal="SIGSEGV")),
     ],
 )

@@ -29,7 +29,7 @@ def measured(case: Case, nanoseconds: int) -> Record:
     """Return a record whose calls all took so long."""
     trial = Trial(case, Side("torch"), "forward")
     samples = Samples(tuple(Sample(1, nanoseconds, nanoseconds) for _ in range(12)))
-    return record(trial, [Outcome(trial, 0, "ok", Measurement(samples))], Settings())
+    return record(trial, [Outcome(trial, 0, "ok", Measurement({"time": samples}))], Settings())
 
 
 @pytest.mark.parametrize(("moved", "rate"), [(10, 10e9), (5000, 10e9), (10_000, 10e9), (10_001, 2e9), (1e9, 2e9)])

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
+from opperf.domain.measurement import Quantity
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.domain.record import SCHEMA_VERSION, Quantity, Record, Run
+from opperf.domain.record import SCHEMA_VERSION, Record, Run
 from opperf.domain.tensor import TensorSpec
 
 TRIAL = Trial(Case("abs", {"data": TensorSpec((2,))}), Side("numpy"), "forward")

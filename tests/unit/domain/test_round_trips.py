@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.metric import METRICS
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import STATUSES, Reason, Warning
-from opperf.domain.record import Quantity, Record, Run, Statistics
+from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec
 
 TEXT = st.text(max_size=8)
@@ -85,12 +85,10 @@ def samples(draw: st.DrawFn) -> Samples:
 
 
 FACTS = st.dictionaries(NAMES, SCALARS, max_size=2)
+NUMBERS = dict.fromkeys(("memory_peak", "compile_time", "energy"), st.builds(Quantity, FINITE, WORDS))
 MEASUREMENTS = st.builds(
     Measurement,
-    time=samples(),
-    latency=st.none() | samples(),
-    memory=st.none() | st.builds(Memory, COUNTS, st.none() | COUNTS, TEXT),
-    compile_seconds=st.none() | FINITE,
+    metrics=st.fixed_dictionaries({"time": samples()}, optional={"latency": samples(), **NUMBERS}),
     facts=FACTS,
     warnings=st.lists(WARNINGS, max_size=2).map(tuple),
     spent=st.dictionaries(NAMES, FINITE, max_size=2),
@@ -100,7 +98,7 @@ OUTCOMES = st.builds(Outcome, TRIALS, st.integers(0, 9), st.just("ok"), MEASUREM
 )
 STATISTICS = st.builds(
     Statistics,
-    *[AMOUNTS] * 8,
+    *[AMOUNTS] * 7,
     interval=st.none() | BOUNDS,
     interval_reason=WORDS,
     precision=st.none() | FINITE,

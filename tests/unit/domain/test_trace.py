@@ -28,7 +28,7 @@ def measured(case: Case, microseconds: int) -> Record:
     """Return a record whose calls all took so long."""
     samples = Samples(tuple(Sample(1, microseconds * 1000, microseconds * 1000) for _ in range(12)))
     trial = Trial(case, Side("torch"), "forward")
-    return record(trial, [Outcome(trial, 0, "ok", Measurement(samples))], Settings())
+    return record(trial, [Outcome(trial, 0, "ok", Measurement({"time": samples}))], Settings())
 
 
 def replay(*, times: bool = True) -> Replay:

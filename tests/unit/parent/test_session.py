@@ -55,7 +55,7 @@ class FakePool:
 def measured(trial: Trial, process: int) -> Outcome:
     """Return an outcome of one sample, as long as the process has a number."""
     sample = Sample(1, 1000 + process, 1000)
-    return Outcome(trial, process, "ok", Measurement(Samples((sample,)), warnings=()), version="1")
+    return Outcome(trial, process, "ok", Measurement({"time": Samples((sample,))}, warnings=()), version="1")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, PairValue
+from opperf.domain.measurement import Measurement
 from opperf.domain.message.replies import Failure
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
@@ -79,8 +80,8 @@ def compared(
             one = dict.fromkeys(("min", "median", "p90", "turn"), 1e-3)
             return PairValue(ratio, one, {**one, "turn": 1e-3 * math.exp(ratio)})
 
-        def memory(self, *_: object) -> list[None]:
-            return [None, None]
+        def memory(self, *_: object) -> list[Measurement]:
+            return []
 
         def close(self) -> None:
             pass

@@ -6,7 +6,7 @@ The result holds every sample. Summaries are made by whoever reads them.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,7 @@ from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts
 from opperf.child.measure.stopping import Count, Stopping, stopping
 from opperf.domain.backend import Backend, Unsupported, Work
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.plan import Part, Settings
 
 #: Single calls that the latency is made of, unless `--runs` says otherwise.
@@ -62,20 +62,16 @@ class Engine:
         with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
         taken = host.doubts(before, self._counters.host(), spent["samples"])
-        latency = None
+        metrics: dict[str, Samples | Quantity] = {"time": time, **work.metrics}
         if settings.latency:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
-                latency = self._latency(block, time, calls, settings)
-        memory = None
+                metrics["latency"] = self._latency(block, time, calls, settings)
         if settings.memory:
             made = warmed + sum(sample.calls for sample in time.samples)
             with _stage(spent, "memory", clock.wall):
-                memory = self._memory(block, CALLS_BEFORE_MEMORY - made, time.samples[-1])
+                metrics |= self._memory(block, CALLS_BEFORE_MEMORY - made, time.samples[-1])
         return Measurement(
-            time=time,
-            latency=latency,
-            memory=memory,
-            compile_seconds=work.compile_seconds,
+            metrics,
             facts={
                 **work.notes,
                 "sync": "call" if block.one_by_one else "block",
@@ -170,12 +166,13 @@ class Engine:
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
         return Samples(single, block.single_overhead_ns)
 
-    def _memory(self, block: Block, ahead: int, last: Sample) -> Memory | None:
+    def _memory(self, block: Block, ahead: int, last: Sample) -> Mapping[str, Quantity]:
         """Look at what one call takes, after some that nobody looks at, unless they take long."""
         if 0 < ahead * last.wall_ns / last.calls < LONG_NS:
             with block.scope():
                 block.run(ahead)
-        return self._backend.memory(block.work)
+        memory = self._backend.memory(block.work)
+        return {} if memory is None else memory.metrics()
 
 
 @cache

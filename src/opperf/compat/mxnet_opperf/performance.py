@@ -117,15 +117,16 @@ class Bench:
         """Fill a row with the two directions apart, and what both take of memory."""
         forward = self._measured(subject, "forward")
         row.update(rows.times(self._here.seconds(forward), name, "forward"))
-        whole = forward.memory
+        peak = forward.quantity("memory_peak")
         if backward:
             with_backward = self._backward(row, lambda: self._measured(subject, "backward"))
             if with_backward is not None:
                 row.update(rows.times(self._here.seconds(with_backward), name, "backward"))
                 ready = self._here.ready(subject, "forward_backward")
-                whole = self._here.backend.memory(ready.work)
-        if whole is not None:
-            row.update(rows.memory(whole.peak, self._device))
+                memory = self._here.backend.memory(ready.work)
+                peak = None if memory is None else memory.metrics()["memory_peak"]
+        if peak is not None:
+            row.update(rows.memory(peak.value, self._device))
 
     def _python(self, row: Row, name: str, subject: Subject, backward: bool) -> None:
         """Fill a row with both directions together, or with forward alone where there is no backward."""

@@ -30,7 +30,7 @@ def times(seconds: Sequence[float], name: str, direction: str = "") -> dict[str,
     return {**milliseconds, f"samples_{key}": len(seconds)}
 
 
-def memory(peak: int, device: str) -> dict[str, float]:
+def memory(peak: float, device: str) -> dict[str, float]:
     """Return the most bytes that one call held beside its inputs.
 
     >>> memory(65536, "cpu/0")

@@ -40,8 +40,8 @@ class OpExecutor:
 
     def _measured(self, place: Here, found: Ready) -> dict[str, Any]:
         measured = place.engine.measure(found.work, self.settings, output_bytes=found.output_bytes, took=found.took)
-        samples = measured.latency if self.discrete and measured.latency is not None else measured.time
-        made = fields(samples, measured.memory, on_device=self.device != "cpu", discrete=self.discrete)
+        samples = measured.samples("latency" if self.discrete else "time") or measured.time
+        made = fields(samples, measured.quantity("memory_peak"), on_device=self.device != "cpu", discrete=self.discrete)
         seconds = samples.seconds() or samples.seconds(clean_only=False)
         made["statistics"] = {
             "unit": "ms",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.domain.measurement import Memory, Samples
+from opperf.domain.measurement import Quantity, Samples
 
 MILLI, MEGA = 1e3, 2**20
 
 
-def fields(samples: Samples, memory: Memory | None, *, on_device: bool, discrete: bool) -> dict[str, Any]:
+def fields(samples: Samples, memory: Quantity | None, *, on_device: bool, discrete: bool) -> dict[str, Any]:
     """Return the fields. As PARAM has it, the memory of a CPU is zero; a device's peak is measured once."""
-    peak = memory.peak / MEGA if memory is not None else 0.0
+    peak = memory.value / MEGA if memory is not None else 0.0
     each = [peak if on_device else 0.0] * len(samples.samples) if on_device or discrete else []
     return {
         "warmup.time": [],

@@ -15,9 +15,10 @@ from statistics import fmean, geometric_mean
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.expectation import Expectation
 from opperf.domain.floor import Floor, floor_key
+from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
-from opperf.domain.record import Quantity, Record, Run
+from opperf.domain.record import Record, Run
 from opperf.parent.analysis.recorded import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 
 #: Reasons of a skip that say nothing of the framework: the trial was not reached.

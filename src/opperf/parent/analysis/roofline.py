@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from opperf.domain.measurement import Quantity
 from opperf.domain.peaks import Limit, Peaks
 from opperf.domain.reason import Warning
-from opperf.domain.record import Quantity, Record
+from opperf.domain.record import Record
 
 
 def limit_of(record: Record, peaks: Peaks) -> Limit | None:

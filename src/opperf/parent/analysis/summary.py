@@ -14,11 +14,12 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.domain.errors import InputError
 from opperf.domain.kept import Kept
-from opperf.domain.measurement import Measurement
+from opperf.domain.measurement import Measurement, Quantity, Samples
+from opperf.domain.metric import METRICS
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import NATIVE, Settings, Trial
 from opperf.domain.reason import Reason, Warning
-from opperf.domain.record import Quantity, Record, Statistics, Value
+from opperf.domain.record import Record, Statistics, Value
 from opperf.domain.stats.order import median, quantile, relative_precision
 from opperf.domain.stats.student import log_interval
 
@@ -43,26 +44,30 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     native = measured[0].facts.get("clock") == NATIVE
     if native:
         time = replace(time, clock=NATIVE)
-    metrics: dict[str, Value] = {"time": _statistics(time, measured[0], settings)}
-    latencies = [found.latency for found in measured if found.latency is not None]
-    if latencies:
-        metrics["latency"] = _statistics(Kept.of(latencies, trial.side.threads), None, settings)
+    kept = {name: Kept.of(samples, trial.side.threads) for name, samples in _sampled(measured).items()} | {"time": time}
     if not native:  # which is one clock, and tells nothing of the CPU's
-        metrics["cpu_time"] = _statistics(Kept.of_cpu([found.time for found in measured]), measured[0], settings)
-    metrics |= _memory(measured) | _compile_time(measured)
+        kept["cpu_time"] = Kept.of_cpu([found.time for found in measured])
+    sync = str(measured[0].facts.get("sync", "block"))
+    statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in kept.items()}
     rates, doubts = _rates(trial, measured[0].facts, median(time.pooled))
-    metrics |= rates
     return Record(
         trial,
         "ok",
-        metrics=metrics,
+        metrics={**statistics, **_quantities(measured), **rates},
         warnings=(*_warnings(measured, time), *doubts),
         facts={**measured[0].facts, **_version(outcomes)},
         samples=_samples(measured) if keep_samples else {},
     )
 
 
-def _statistics(kept: Kept, facts: Measurement | None, settings: Settings) -> Statistics:
+def _sampled(measured: Sequence[Measurement]) -> dict[str, list[Samples]]:
+    """Return the samples of each metric, one entry for each process."""
+    named = {name: [one.samples(name) for one in measured] for name in METRICS}
+    found = {name: [samples for samples in several if samples is not None] for name, several in named.items()}
+    return {name: several for name, several in found.items() if several}
+
+
+def _statistics(kept: Kept, sync: str, settings: Settings) -> Statistics:
     times = sorted(kept.pooled)
     centres = [median(times) for times in kept.processes]
     interval = log_interval(centres) if len(centres) >= PROCESSES else None
@@ -74,7 +79,6 @@ def _statistics(kept: Kept, facts: Measurement | None, settings: Settings) -> St
     return Statistics(
         mean=fmean(times),
         median=quantile(times, 0.5),
-        p50=quantile(times, 0.5),
         p90=quantile(times, 0.9),
         p99=quantile(times, 0.99),
         min=times[0],
@@ -88,26 +92,21 @@ def _statistics(kept: Kept, facts: Measurement | None, settings: Settings) -> St
         discarded=kept.discarded,
         disturbed=kept.disturbed,
         processes=len(centres),
-        sync="call" if facts is None else facts.facts.get("sync", "block"),
+        sync=sync,
         cache=settings.cache,
         clock=kept.clock,
     )
 
 
-def _memory(measured: Sequence[Measurement]) -> dict[str, Value]:
-    seen = [found.memory for found in measured if found.memory is not None]
-    if not seen:
-        return {}
-    found: dict[str, Value] = {"memory_peak": Quantity(max(memory.peak for memory in seen), seen[0].source)}
-    allocated = [memory.allocated for memory in seen if memory.allocated is not None]
-    if allocated:
-        found["memory_allocated"] = Quantity(max(allocated), seen[0].source)
-    return found
-
-
-def _compile_time(measured: Sequence[Measurement]) -> dict[str, Value]:
-    seen = [found.compile_seconds for found in measured if found.compile_seconds is not None]
-    return {"compile_time": Quantity(median(seen), "first call")} if seen else {}
+def _quantities(measured: Sequence[Measurement]) -> dict[str, Value]:
+    """Return each metric that is one number, of all processes as the table of metrics says."""
+    joined: dict[str, Value] = {}
+    for name, metric in METRICS.items():
+        several = [quantity for one in measured if (quantity := one.quantity(name)) is not None]
+        if several:
+            values = [quantity.value for quantity in several]
+            joined[name] = Quantity(max(values) if metric.of_processes == "max" else median(values), several[0].source)
+    return joined
 
 
 def _rates(trial: Trial, facts: Mapping[str, Any], seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
@@ -169,12 +168,13 @@ def _warnings(measured: Sequence[Measurement], time: Kept) -> tuple[Warning, ...
 
 def _samples(measured: Sequence[Measurement]) -> dict[str, Any]:
     """Return the raw samples, one entry for each process."""
-    found: dict[str, Any] = {"time": [process.time.to_json() for process in measured]}
-    latencies = [process.latency for process in measured if process.latency is not None]
-    # A block of one call is a latency sample already; it is not stored twice.
-    if latencies and latencies[0].samples != measured[0].time.samples:
-        found["latency"] = [samples.to_json() for samples in latencies]
-    return found
+    time = measured[0].time.samples
+    return {
+        name: [samples.to_json() for samples in several]
+        for name, several in _sampled(measured).items()
+        # A block of one call is a latency sample already; it is not stored twice.
+        if name == "time" or several[0].samples != time
+    }
 
 
 def _version(outcomes: Sequence[Outcome]) -> Mapping[str, str]:

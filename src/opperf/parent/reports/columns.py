@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from opperf.domain import units
-from opperf.domain.metric import METRICS
-from opperf.domain.record import Statistics
+from opperf.domain.metric import METRICS, Metric
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.reports.text import case_text, first_line, own_function, subject
 
@@ -26,15 +25,9 @@ if TYPE_CHECKING:
 
 Raw: TypeAlias = str | int | float | None
 
-#: How units are spelt at the end of a name.
-_SUFFIXES = {"s": "s", "B": "B", "FLOP": "FLOP", "FLOP/s": "FLOP_per_s", "B/s": "B_per_s"}
-_FORMATS: dict[str, Callable[[float | None], str]] = {
-    "s": units.format_seconds,
-    "B": units.format_bytes,
-    "FLOP": units.format_flops,
-    "FLOP/s": units.format_flop_rate,
-    "B/s": units.format_byte_rate,
-}
+#: Those of a sampled metric that are in its unit.
+_AMOUNTS = ("mean", "median", "p50", "p90", "p99", "min", "max", "stdev")
+_ENDS = ("interval_low", "interval_high")
 
 
 def _plain(value: Raw) -> str:
@@ -66,44 +59,29 @@ class Column:
     group: str | None = None
 
 
-def statistic(metric: str, part: str, title: str | None = None, *, rank: int | None = None) -> Column:
-    """Declare one number of a metric that is sampled, in the unit of the metric."""
+def of_part(metric: Metric, part: str, title: str | None = None, *, rank: int | None = None) -> Column:
+    """Declare a part of a metric: a number in its unit, or what is said of it, for machines."""
 
     def read(record: Record) -> Raw:
-        found = record.metrics.get(metric)
-        return getattr(found, part) if isinstance(found, Statistics) else None
+        value = record.metrics.get(metric.name)
+        if part in _ENDS:
+            interval = getattr(value, "interval", None)
+            return None if interval is None else float(interval[_ENDS.index(part)])
+        known: Raw = getattr(value, part, None)
+        return known
 
-    unit = METRICS[metric].unit
-    return Column(f"{metric}_{part}_{_SUFFIXES[unit]}", title, read, _FORMATS[unit], "right", rank=rank)
-
-
-def about(metric: str, part: str) -> Column:
-    """Declare a part of a sampled metric that has no unit, for machines."""
-    return Column(f"{metric}_{part}", None, lambda record: getattr(record.metrics.get(metric), part, None))
-
-
-def quantity(metric: str, title: str | None = None, *, suffix: str = "", rank: int | None = None) -> Column:
-    """Declare a metric by its one number: its value, or its median if it was sampled."""
-
-    def read(record: Record) -> Raw:
-        found = record.metrics.get(metric)
-        if found is None:
-            return None
-        return found.median if isinstance(found, Statistics) else found.value
-
-    unit = METRICS[metric].unit
-    name = f"{metric}{suffix}_{_SUFFIXES[unit]}"
-    return Column(name, title, read, _FORMATS[unit], "right", rank=rank)
+    if part == "value":
+        return Column(f"{metric.name}_{metric.unit.suffix}", title, read, metric.unit.show, "right", rank=rank)
+    if part in (*_AMOUNTS, *_ENDS):
+        name = f"{metric.name}_{part}_{metric.unit.suffix}"
+        return Column(name, title, read, metric.unit.show, "right", rank=rank)
+    return Column(f"{metric.name}_{part}", title, read)
 
 
-def interval_end(metric: str, end: int) -> Column:
-    """Declare the lower (0) or upper (1) end of a metric's interval over processes, for machines."""
-
-    def read(record: Record) -> Raw:
-        found = record.metrics.get(metric)
-        return found.interval[end] if isinstance(found, Statistics) and found.interval is not None else None
-
-    return Column(f"{metric}_interval_{('low', 'high')[end]}_{_SUFFIXES[METRICS[metric].unit]}", None, read)
+def of_metric(metric: Metric) -> tuple[Column, ...]:
+    """Declare the columns of a metric as its declaration has them, the first for people too."""
+    first, *others = metric.parts
+    return of_part(metric, first, metric.title, rank=metric.rank), *(of_part(metric, part) for part in others)
 
 
 def of_side(name: str, read: Callable[[Side], Raw], *, wanted: Literal["varied", "ambiguous"] = "varied") -> Column:
@@ -230,31 +208,8 @@ def _slugs(record: Record) -> Iterable[str]:
     return dict.fromkeys(warning.slug for warning in record.warnings)
 
 
-def _sampled(metric: str) -> tuple[Column, ...]:
-    """Declare what people do not see of a sampled metric."""
-    return (
-        *(statistic(metric, part) for part in ("mean", "p50", "p99", "max", "stdev")),
-        interval_end(metric, 0),
-        interval_end(metric, 1),
-        *(
-            about(metric, part)
-            for part in (
-                "interval_reason",
-                "precision",
-                "samples",
-                "discarded",
-                "disturbed",
-                "calls_per_sample",
-                "processes",
-                "sync",
-                "cache",
-                "clock",
-            )
-        ),
-    )
-
-
-COLUMNS: tuple[Column, ...] = (
+_TIME = METRICS["time"]
+_BEFORE: tuple[Column, ...] = (
     Column("case_id", None, lambda record: record.trial.case.id),
     Column("operator", None, lambda record: record.trial.case.operator),
     Column(None, "operator", lambda record: subject(record.trial.case, record.trial.side), least=10),
@@ -278,11 +233,11 @@ COLUMNS: tuple[Column, ...] = (
     Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=14, lines=6),
     Column("origin", None, lambda record: record.trial.origin),
     Column("status", None, lambda record: record.status),
-    statistic("time", "median", "time"),
+    of_part(_TIME, "median", "time"),
     Column(None, "spread", spread, align="right", rank=13),
     Column("noise_floor", "floor", floor, units.format_percent, "right", rank=0),
-    statistic("time", "p90", "p90", rank=2),
-    statistic("time", "min", "min", rank=1),
+    of_part(_TIME, "p90", "p90", rank=2),
+    of_part(_TIME, "min", "min", rank=1),
     Column(None, "samples", kept, align="right", rank=3),
     Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied", rank=14),
     Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied"),
@@ -296,23 +251,18 @@ COLUMNS: tuple[Column, ...] = (
         wanted="varied",
         rank=11,
     ),
-    *_sampled("time"),
-    statistic("latency", "median", "latency", rank=8),
-    statistic("latency", "p90"),
-    statistic("latency", "min"),
-    *_sampled("latency"),
-    quantity("cpu_time", "cpu time", suffix="_median", rank=5),
-    quantity("compile_time", "compile", rank=6),
-    quantity("memory_peak", "memory", rank=10),
-    Column("memory_peak_source", None, lambda record: getattr(record.metrics.get("memory_peak"), "source", None)),
-    quantity("memory_allocated"),
-    quantity("flops"),
-    quantity("bytes"),
-    quantity("flop_rate", "FLOP rate", rank=9),
-    quantity("byte_rate", "byte rate", rank=7),
+)
+_AFTER: tuple[Column, ...] = (
     Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=6),
     Column("roofline_bound", None, lambda record: (record.facts.get("roofline") or {}).get("bound")),
     Column(None, "notes", notes, rank=12, least=14),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),
 )
+
+
+def columns() -> tuple[Column, ...]:
+    """Return every column. Those of metrics stand in the order of their table; some of the time stand before."""
+    before = {column.name for column in _BEFORE}
+    metrics = (column for metric in METRICS.values() for column in of_metric(metric) if column.name not in before)
+    return *_BEFORE, *metrics, *_AFTER

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
 from opperf.parent.reports.columns import ABOUT_THE_UNSEEN
 from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.text import first_line, trial_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from opperf.domain.record import Record
     from opperf.parent.reports.table import Table
@@ -109,9 +110,7 @@ def legend(table: Table) -> dict[str, str | None]:
         lines["clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained"] = None
     if any(time.clock == NATIVE for time in times):
         lines["clock=native: what the framework's own profiler says its operators took, without their calls"] = None
-    if "memory" in titles:
-        lines |= dict.fromkeys(_memory(row.record for row in table.rows), "memory")
-    return lines
+    return {**lines, **_sources([row.record for row in table.rows], titles)}
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
@@ -180,15 +179,19 @@ def _doubts(records: Iterable[Record]) -> tuple[Remark, ...]:
     )
 
 
-def _memory(records: Iterable[Record]) -> Iterator[str]:
-    """Say where the figures come from: frameworks count differently."""
-    sources: dict[str, dict[str, None]] = {}
-    for record in records:
-        source = getattr(record.metrics.get("memory_peak"), "source", None)
-        if source:
-            sources.setdefault(first_line(source), {})[one_line(record.trial.side.framework)] = None
-    if sources:
-        yield "memory: " + "; ".join(f"{source} ({', '.join(names)})" for source, names in sources.items())
+def _sources(records: Sequence[Record], titles: Container[str | None]) -> dict[str, str | None]:
+    """Say where the figures of some columns come from, each with its column: frameworks count differently."""
+    lines: dict[str, str | None] = {}
+    for metric in (metric for metric in METRICS.values() if metric.title in titles and "source" in metric.parts):
+        sources: dict[str, dict[str, None]] = {}
+        for record in records:
+            source = getattr(record.metrics.get(metric.name), "source", None)
+            if source:
+                sources.setdefault(first_line(source), {})[one_line(record.trial.side.framework)] = None
+        if sources:
+            told = "; ".join(f"{source} ({', '.join(names)})" for source, names in sources.items())
+            lines[f"{metric.title}: {told}"] = metric.title
+    return lines
 
 
 def _few(items: tuple[str, ...], most: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from opperf.domain.registry import DIRECTIONS
-from opperf.parent.reports.columns import COLUMNS, Column, Raw, framework
+from opperf.parent.reports.columns import Column, Raw, columns, framework
 from opperf.parent.reports.escaping import one_line
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ class Table:
 
 def table_of(records: Iterable[Record]) -> Table:
     """Build the table of some records, every column in it."""
-    return Table(COLUMNS, tuple(_row(record) for record in in_order(records)))
+    declared = columns()
+    return Table(declared, tuple(_row(record, declared) for record in in_order(records)))
 
 
 def more_rows(table: Table, top: int | None) -> list[str]:
@@ -183,8 +184,8 @@ def with_origin(run: Run) -> Run:
     return replace(run, records=tuple(records))
 
 
-def _row(record: Record) -> Row:
-    raws = [(column, column.read(record)) for column in COLUMNS]
+def _row(record: Record, declared: Iterable[Column]) -> Row:
+    raws = [(column, column.read(record)) for column in declared]
     return Row(record, tuple(Cell(raw, one_line(column.show(raw))) for column, raw in raws))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from opperf.domain.comparison import PairValue
-from opperf.domain.measurement import LONG_CALL, Memory, Samples
+from opperf.domain.measurement import LONG_CALL, Measurement, Samples
 from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
@@ -154,13 +154,13 @@ class Duel:
         for place, handle in handles.items():
             self._ask(place, Release(handle))
 
-    def memory(self, base: Trial, new: Trial) -> list[Memory | None]:
-        """Return what one call takes on each side."""
+    def memory(self, base: Trial, new: Trial) -> list[Measurement]:
+        """Measure what one call takes on each side."""
         found = []
         few = Settings(warmup=1, runs=1, latency=False, memory=True)
         for place, trial in ((0, base), (1, new)):
             handle = self._prepare(place, trial)
-            found.append(self._ask(place, Measure(handle, few)).memory)
+            found.append(self._ask(place, Measure(handle, few)))
             self._ask(place, Release(handle))
         return found
 

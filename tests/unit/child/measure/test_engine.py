@@ -17,6 +17,7 @@ from opperf.child.measure.engine import LATENCY_CALLS, Engine
 from opperf.child.measure.host import HostReading
 from opperf.child.measure.stopping import LEAST_OF_SLOW
 from opperf.domain.backend import Unsupported, Work
+from opperf.domain.measurement import Quantity, compile_time
 from opperf.domain.plan import Part, Settings
 
 if TYPE_CHECKING:
@@ -37,13 +38,14 @@ def test_a_steady_operator_is_measured_exactly(backend: Watched) -> None:
     found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(), output_bytes=0)
     assert set(found.time.seconds()) == {1e-4}
     assert len(found.time.samples) == 20
-    assert found.latency is not None
-    assert found.latency.seconds() == [1e-4] * LATENCY_CALLS
+    latency = found.samples("latency")
+    assert latency is not None
+    assert latency.seconds() == [1e-4] * LATENCY_CALLS
     assert found.warnings == ()
 
 
 def test_the_facts_say_how_it_was_measured(backend: Watched) -> None:
-    work = backend.work(STEADY_NS, notes={"backward_method": "kept graph"}, compile_seconds=1.5)
+    work = backend.work(STEADY_NS, notes={"backward_method": "kept graph"}, metrics=compile_time(1.5))
     found = Engine(backend, NoCounters()).measure(work, Settings(warmup=7), output_bytes=0)
     assert found.facts == {
         "backward_method": "kept graph",
@@ -52,7 +54,7 @@ def test_the_facts_say_how_it_was_measured(backend: Watched) -> None:
         "warmup_calls": 7,
         "calls_per_sample": 5,
     }
-    assert found.compile_seconds == 1.5
+    assert found.quantity("compile_time") == Quantity(1.5, "first call")
 
 
 def test_every_stage_has_its_time(backend: Watched) -> None:
@@ -158,14 +160,14 @@ def test_asked_warm_up_calls_are_made_before_anything_else(backend: Watched) -> 
 
 def test_a_block_of_one_call_is_a_latency_sample_already(backend: Watched) -> None:
     found = Engine(backend, NoCounters()).measure(backend.work(50_000_000), Settings(runs=3), output_bytes=0)
-    assert found.latency is found.time
+    assert found.samples("latency") is found.time
 
 
 @pytest.mark.parametrize("name", ["latency", "memory"])
 def test_what_is_not_asked_for_is_not_measured(name: str, backend: Watched) -> None:
     settings = Settings(**{name: False})  # type: ignore[arg-type]
     found = Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), settings, output_bytes=0)
-    assert getattr(found, name) is None
+    assert not [metric for metric in found.metrics if metric.startswith(name)]
     assert name not in found.spent
 
 

@@ -66,7 +66,7 @@ def test_a_framework_whose_profiler_is_not_read_has_no_native_clock(jobs: Jobs) 
 def test_the_native_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     class Own:
         def measure(self, backend: Any, counters: Any, work: Any, settings: Settings, *, took: Any) -> Measurement:
-            return Measurement(Samples((Sample(1, settings.runs or 0, 0),)), facts={"took": list(took)})
+            return Measurement({"time": Samples((Sample(1, settings.runs or 0, 0),))}, facts={"took": list(took)})
 
     monkeypatch.setattr("opperf.child.worker.jobs.native_clock", lambda framework: Own())
     settings = Settings(clock="native", runs=5)

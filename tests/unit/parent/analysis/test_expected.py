@@ -35,8 +35,10 @@ def measured(*microseconds: float, trial: Trial = TRIAL, peak: int = 1000, versi
             process,
             "ok",
             Measurement(
-                Samples(tuple(Sample(1, round(time * 1000), round(time * 1000)) for _ in range(12))),
-                memory=Memory(peak, peak, "scripted"),
+                {
+                    "time": Samples(tuple(Sample(1, round(time * 1000), round(time * 1000)) for _ in range(12))),
+                    **Memory(peak, peak, "scripted").metrics(),
+                }
             ),
             version=version,
         )

@@ -32,7 +32,7 @@ def recorded(*microseconds: float, trial: Trial = TRIAL, version: str = "1") -> 
             trial,
             process,
             "ok",
-            Measurement(Samples(tuple(Sample(1, round(time * 1000), round(time * 1000)) for _ in range(12)))),
+            Measurement({"time": Samples(tuple(Sample(1, round(time * 1000), round(time * 1000)) for _ in range(12)))}),
             version=version,
         )
         for process, time in enumerate(microseconds)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
+from opperf.domain.measurement import Measurement, Memory, Quantity, Sample, Samples, compile_time
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
-from opperf.domain.record import Quantity, Record, Statistics
+from opperf.domain.record import Record, Statistics
 from opperf.domain.stats.student import log_interval
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.analysis.summary import record
@@ -33,9 +33,17 @@ def samples(times: Sequence[int], *, dirty: int = 0, cpu: int | None = None, cal
     )
 
 
-def summarised(*processes: Samples, trial: Trial = TRIAL, settings: Settings | None = None, **more: Any) -> Record:
+def summarised(
+    *processes: Samples,
+    trial: Trial = TRIAL,
+    settings: Settings | None = None,
+    latency: Samples | None = None,
+    **more: Any,
+) -> Record:
     """Return the record of one measurement for each process."""
-    outcomes = [Outcome(trial, i, "ok", Measurement(time, **more), version="2.1") for i, time in enumerate(processes)]
+    single = {} if latency is None else {"latency": latency}
+    measured = [Measurement({"time": time, **single}, **more) for time in processes]
+    outcomes = [Outcome(trial, i, "ok", one, version="2.1") for i, one in enumerate(measured)]
     return record(trial, outcomes, settings or Settings())
 
 
@@ -199,7 +207,7 @@ def test_latency_is_summarised_with_a_wait_at_each_call() -> None:
 
 def test_the_largest_memory_of_all_processes_counts() -> None:
     outcomes = [
-        Outcome(TRIAL, i, "ok", Measurement(samples(TIMES), memory=Memory(peak, allocated, "seen")))
+        Outcome(TRIAL, i, "ok", Measurement({"time": samples(TIMES), **Memory(peak, allocated, "seen").metrics()}))
         for i, (peak, allocated) in enumerate([(5, 50), (7, None), (6, 40)])
     ]
     found = record(TRIAL, outcomes, Settings()).metrics
@@ -208,7 +216,7 @@ def test_the_largest_memory_of_all_processes_counts() -> None:
 
 def test_the_median_compile_time_counts() -> None:
     outcomes = [
-        Outcome(TRIAL, i, "ok", Measurement(samples(TIMES), compile_seconds=seconds))
+        Outcome(TRIAL, i, "ok", Measurement({"time": samples(TIMES), **compile_time(seconds)}))
         for i, seconds in enumerate([9.0, 1.0, 2.0])
     ]
     assert record(TRIAL, outcomes, Settings()).metrics["compile_time"] == Quantity(2.0, "first call")
@@ -287,7 +295,7 @@ def test_a_block_of_one_call_is_not_stored_twice() -> None:
 
 
 def test_raw_samples_are_dropped_where_nobody_wants_them() -> None:
-    outcomes = [Outcome(TRIAL, 0, "ok", Measurement(samples(TIMES)))]
+    outcomes = [Outcome(TRIAL, 0, "ok", Measurement({"time": samples(TIMES)}))]
     assert record(TRIAL, outcomes, Settings(), keep_samples=False).samples == {}
 
 
@@ -303,7 +311,7 @@ SKIP = Reason("no_gradient", "no input has one")
 
 def test_a_failure_in_any_process_is_the_record() -> None:
     outcomes = [
-        Outcome(TRIAL, 0, "ok", Measurement(samples(TIMES)), version="2.1"),
+        Outcome(TRIAL, 0, "ok", Measurement({"time": samples(TIMES)}), version="2.1"),
         Outcome(TRIAL, 1, "failed", reason=CRASH),
     ]
     found = record(TRIAL, outcomes, Settings())
@@ -324,7 +332,7 @@ def test_a_trial_without_outcomes_was_not_reached() -> None:
 
 def test_processes_that_were_not_reached_leave_the_others_standing() -> None:
     outcomes = [
-        Outcome(TRIAL, 0, "ok", Measurement(samples(TIMES))),
+        Outcome(TRIAL, 0, "ok", Measurement({"time": samples(TIMES)})),
         Outcome(TRIAL, 1, "skipped", reason=Reason("budget", "spent")),
     ]
     found = record(TRIAL, outcomes, Settings(processes=2))

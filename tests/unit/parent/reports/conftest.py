@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case, ListOf
+from opperf.domain.measurement import Quantity
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
-from opperf.domain.record import Quantity, Record, Run, Statistics
+from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
 
 TORCH = Side("torch", environment="torch")
@@ -27,7 +28,6 @@ def statistics(median: float, **changes: Any) -> Statistics:
     given: dict[str, Any] = {
         "mean": median * 1.01,
         "median": median,
-        "p50": median,
         "p90": median * 1.1,
         "p99": median * 1.4,
         "min": median * 0.95,

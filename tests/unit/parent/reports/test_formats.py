@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from opperf.domain.errors import HarnessError, InputError
-from opperf.domain.record import Quantity, Run
+from opperf.domain.measurement import Quantity
+from opperf.domain.record import Run
 from opperf.parent import reports
 from opperf.parent.reports import FORMATS, render
 from opperf.parent.reports.escaping import for_csv, for_markdown, one_line

@@ -18,10 +18,11 @@ from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
+from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.reason import Reason, Warning
-from opperf.domain.record import Quantity, Record, Run, Value
+from opperf.domain.record import Record, Run, Value
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.trace import Replay, Trace, TracedCase

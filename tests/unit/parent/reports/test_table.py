@@ -11,12 +11,13 @@ import pytest
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.domain.code import Code
 from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
-from opperf.domain.record import Quantity, Record, Run
+from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.reports import remarks
-from opperf.parent.reports.columns import COLUMNS
+from opperf.parent.reports.columns import columns
 from opperf.parent.reports.comparisons import side_text
 from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.table import Table, in_order, merge, table_of
@@ -63,7 +64,7 @@ def test_rows_stand_together_by_operator_case_framework_and_direction() -> None:
 
 
 def test_stable_names_are_unique() -> None:
-    names = [column.name for column in COLUMNS if column.name]
+    names = [column.name for column in columns() if column.name]
     assert len(names) == len(set(names))
 
 
@@ -74,7 +75,7 @@ def test_columns_that_are_empty_everywhere_are_not_shown() -> None:
 
 def test_a_missing_fact_is_empty_for_people_and_none_for_machines() -> None:
     row = table_of([failed()]).rows[0]
-    time = next(i for i, column in enumerate(COLUMNS) if column.name == "time_median_s")
+    time = next(i for i, column in enumerate(columns()) if column.name == "time_median_s")
     assert (row.cells[time].raw, row.cells[time].text) == (None, "")
 
 

@@ -20,7 +20,7 @@ from opperf.parent.store.journal import JournalWriter, journal_of, read_journal
 RUN = Run("r1", "2026-11-21", ("opperf", "run"), Settings(runs=3), {"branch": "ü"}, {"machine": {"cores": 2}})
 TRIALS = [Trial(Case(f"op{i}"), Side("null"), "forward") for i in range(3)]
 OUTCOMES = [
-    Outcome(TRIALS[0], 0, "ok", Measurement(Samples((Sample(1, 2, 3),)), warnings=()), version="1"),
+    Outcome(TRIALS[0], 0, "ok", Measurement({"time": Samples((Sample(1, 2, 3),))}, warnings=()), version="1"),
     Outcome(TRIALS[1], 0, "failed", reason=Reason("crash", "line\nbreak ü", signal="SIGSEGV")),
     Outcome(TRIALS[2], 1, "skipped", reason=Reason("odd", "{}")),
 ]

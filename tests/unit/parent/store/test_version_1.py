@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opperf.domain.record import Quantity
+from opperf.domain.measurement import Quantity
 from opperf.parent.analysis.summary import record
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.suite_file import read_suite

@@ -77,7 +77,7 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
         {},
         nullcontext,
         before=arguments if fresh else None,
-        compile_seconds=made.compile_seconds,
+        metrics=made.metrics,
         notes={"backward_method": f"jitted vjp, {'fresh forward before each call' if fresh else 'one forward kept'}"},
     )
 
@@ -108,7 +108,7 @@ def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[An
         (given, *whole.tensors),
         {},
         nullcontext,
-        compile_seconds=made.compile_seconds,
+        metrics=made.metrics,
         notes={"backward_method": "vjp within one jitted call that also returns the outputs"},
     )
 

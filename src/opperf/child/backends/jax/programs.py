@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import jax
 
-from opperf.domain.measurement import Memory
+from opperf.domain.measurement import Memory, Quantity, compile_time
 
 SOURCE = "XLA's plan of the program (outputs + temporaries - aliases)"
 
@@ -27,7 +27,7 @@ class Program:
     """A jitted function that has been compiled for some arguments."""
 
     function: Callable[..., Any]
-    compile_seconds: float
+    metrics: Mapping[str, Quantity]
     memory: Memory | None
 
 
@@ -36,7 +36,7 @@ def program(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program
     jitted = jax.jit(function)
     start = perf_counter()
     compiled = jitted.lower(*arguments).compile()
-    return Program(jitted, perf_counter() - start, _planned(compiled))
+    return Program(jitted, compile_time(perf_counter() - start), _planned(compiled))
 
 
 def over_tensors(

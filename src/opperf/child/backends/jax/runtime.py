@@ -162,7 +162,7 @@ class JaxBackend:
             return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
         call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
         made = self.program(call, tensors)
-        return Work(made.function, tensors, {}, nullcontext, compile_seconds=made.compile_seconds)
+        return Work(made.function, tensors, {}, nullcontext, metrics=made.metrics)
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradients alone."""

@@ -17,6 +17,7 @@ from opperf.child.backends.mxnet import blocks
 from opperf.child.backends.mxnet.spelling import Composition
 from opperf.child.backends.mxnet.target import Target
 from opperf.domain.backend import Unsupported
+from opperf.domain.measurement import compile_time
 
 FLAGS = (("static_alloc", True), ("static_shape", True))
 #: Modules with eager functions, and those with the symbolic ones of the same names.
@@ -86,7 +87,7 @@ def compiled(target: Target) -> Target:
     inputs = tuple(by_name[name] for name in graph.list_inputs())
     call(*inputs)
     mx.nd.waitall()
-    return replace(target, function=call, arguments=inputs, keywords={}, compile_seconds=perf_counter() - start)
+    return replace(target, function=call, arguments=inputs, keywords={}, metrics=compile_time(perf_counter() - start))
 
 
 def _flat(results: Any) -> Iterator[Any]:

@@ -75,7 +75,7 @@ def backward(target: Target, leaves: Leaves, bound: Bound, cotangents: Callable[
         {},
         target.scope(),
         before=graph if fresh else None,
-        compile_seconds=target.compile_seconds,
+        metrics=target.metrics,
         notes={**target.notes, "backward_method": f"MXAutogradBackwardEx, {method}"},
     )
 
@@ -91,7 +91,7 @@ def forward_backward(target: Target, leaves: Leaves, bound: Bound, cotangents: C
         return walk(c_handle_array(outputs), outputs)
 
     notes = {**target.notes, "backward_method": "MXAutogradBackwardEx, within the call"}
-    return Work(both, (), {}, target.scope(), compile_seconds=target.compile_seconds, notes=notes)
+    return Work(both, (), {}, target.scope(), metrics=target.metrics, notes=notes)
 
 
 def _record(target: Target, leaves: Leaves) -> list[Any]:

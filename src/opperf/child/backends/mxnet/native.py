@@ -44,9 +44,9 @@ def measure(
         calls = watch.calls()
         counters.watch()
         samples = tuple(watch.sample(calls) for _ in range(settings.runs or RUNS))
+    memory = backend.memory(work) if settings.memory else None
     return Measurement(
-        time=Samples(samples),
-        memory=backend.memory(work) if settings.memory else None,
+        {"time": Samples(samples), **({} if memory is None else memory.metrics())},
         facts={
             **work.notes,
             "clock": NATIVE,

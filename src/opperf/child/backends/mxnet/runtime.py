@@ -157,7 +157,7 @@ class MxnetBackend:
             target.arguments,
             target.keywords,
             target.scope(training=bound.training),
-            compile_seconds=target.compile_seconds,
+            metrics=target.metrics,
             notes=target.notes,
         )
 

@@ -13,6 +13,7 @@ from opperf.child.backends.mxnet.paths import function_at
 from opperf.child.backends.mxnet.registered import Registered
 from opperf.child.backends.mxnet.spelling import Composition, Settling, as_numpy, takes_numpy
 from opperf.domain.backend import Bound
+from opperf.domain.measurement import Quantity
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Target:
     """A function of MXNet (or a composition) and its arguments; `notes` become facts of the record.
 
     `numpy` says that it is of the functions with NumPy's names, `np_shape` that tensors without dimensions or elements
-    occur. `compile_seconds` is what the first call of a compiled function took.
+    occur. `metrics` are what compiling it has measured.
     """
 
     function: Callable[..., Any]
@@ -29,7 +30,7 @@ class Target:
     numpy: bool
     np_shape: bool
     notes: Mapping[str, Any] = field(default_factory=dict)
-    compile_seconds: float | None = None
+    metrics: Mapping[str, Quantity] = field(default_factory=dict)
 
     def eager(self) -> Target:
         """Return the target that is timed where operators run at once: compositions with their face as an argument."""

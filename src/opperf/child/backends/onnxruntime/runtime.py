@@ -27,7 +27,7 @@ from opperf.child.measure.clock import ProcessClock
 from opperf.domain.backend import Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
-from opperf.domain.measurement import Memory
+from opperf.domain.measurement import Memory, compile_time
 from opperf.domain.plan import Side
 from opperf.domain.tensor import STRING, TensorSpec
 
@@ -140,8 +140,8 @@ class OnnxRuntimeBackend(NumpyBackend):
         start = perf_counter()
         model = bound.function.model(bound.arguments, bound.keywords, newest)
         program = Program(model, self.side)
-        taken = perf_counter() - start if self.side.mode == "compiled" else None
-        return Work(program, (), {}, nullcontext, compile_seconds=taken, notes={"opset": model.opset})
+        metrics = compile_time(perf_counter() - start) if self.side.mode == "compiled" else {}
+        return Work(program, (), {}, nullcontext, metrics=metrics, notes={"opset": model.opset})
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Refuse: there are no gradients."""

@@ -25,6 +25,7 @@ import torch._dynamo.exc
 import torch._functorch.config
 
 from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.measurement import compile_time
 
 torch._functorch.config.donated_buffer = False
 if "TORCHINDUCTOR_FORCE_DISABLE_CACHES" not in os.environ:
@@ -47,7 +48,7 @@ def compiled(bound: Bound, make: Callable[[Bound], Work]) -> Work:
             work.function(*arguments, **work.keywords)
     except torch._dynamo.exc.TorchDynamoException as error:
         raise _refusal(error) from error
-    return replace(work, compile_seconds=perf_counter() - start)
+    return replace(work, metrics=compile_time(perf_counter() - start))
 
 
 @cache

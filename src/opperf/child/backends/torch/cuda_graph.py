@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from opperf.domain.backend import Bound, Unsupported, Work
+from opperf.domain.measurement import compile_time
 
 #: Calls before the capture, as many as PyTorch's own notes make.
 CALLS = 3
@@ -47,4 +48,4 @@ def captured(bound: Bound, make: Callable[[Bound], Work], device: Any) -> Work:
         graph.replay()
         return outputs
 
-    return Work(replay, (), {}, nullcontext, compile_seconds=perf_counter() - start, notes=work.notes)
+    return Work(replay, (), {}, nullcontext, metrics=compile_time(perf_counter() - start), notes=work.notes)

@@ -113,7 +113,7 @@ class Shown:
         measured = outcome.measurement
         if measured is None:
             return None
-        return measured.latency if self.discrete and measured.latency is not None else measured.time
+        return measured.samples(self._metric_name) or measured.time
 
     def summary(self, outcome: Outcome) -> Statistics | None:
         """Return the summary of those samples, disturbed ones left out."""
@@ -127,7 +127,7 @@ class Shown:
             return {}
         on_device = outcome.trial.side.device != "cpu"
         return {
-            **fields(samples, measured.memory, on_device=on_device, discrete=self.discrete),
+            **fields(samples, measured.quantity("memory_peak"), on_device=on_device, discrete=self.discrete),
             "statistics": {
                 "unit": "ms",
                 "of": self._metric_name,

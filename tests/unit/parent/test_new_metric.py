@@ -1,0 +1,94 @@
+"""A metric that the table declares and one producer measures is found everywhere, without a word about it elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from opperf.child.backends.null.runtime import NullBackend
+from opperf.child.measure.disturbance import NoCounters
+from opperf.child.measure.engine import Engine
+from opperf.domain.backend import Bound, Work
+from opperf.domain.case import Case
+from opperf.domain.measurement import Measurement, Quantity, Samples
+from opperf.domain.metric import METRICS, STATISTICS, Metric
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.record import Record, Run, Statistics
+from opperf.domain.units import SECOND, Unit
+from opperf.parent.analysis.summary import record
+from opperf.parent.reports import render
+
+TRIAL = Trial(Case("null:steady"), Side("null"), "forward")
+ENERGY = Metric(
+    "energy", Unit("J", lambda value: "" if value is None else f"{value:g} J"), "lower", "what it takes", title="joules"
+)
+QUEUED = Metric("queued_time", SECOND, "lower", "time of one call in the queue", title="queued", parts=STATISTICS)
+
+
+class Metered(NullBackend):
+    """The null framework, beside a meter that says what each call takes."""
+
+    def forward(self, bound: Bound) -> Work:
+        return replace(super().forward(bound), metrics={"energy": Quantity(0.25, "meter")})
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run with both metrics, one of a backend and one that is sampled, from the journals of two processes."""
+    for metric in (ENERGY, QUEUED):
+        monkeypatch.setitem(METRICS, metric.name, metric)
+    backend = Metered(Side("null"))
+    work = backend.forward(Bound(backend.resolve("steady"), ()))
+    measured = Engine(backend, NoCounters()).measure(work, Settings(runs=3), output_bytes=0)
+    queued = Samples(tuple(replace(sample, wall_ns=sample.wall_ns // 10) for sample in measured.time.samples))
+    measured = replace(measured, metrics={**measured.metrics, "queued_time": queued})
+    written = [Outcome(TRIAL, process, "ok", measured).to_json() for process in range(2)]
+    outcomes = [Outcome.from_json(json.loads(json.dumps(outcome))) for outcome in written]
+    return Run("r1", "2026-11-23", (), Settings(), records=(record(TRIAL, outcomes, Settings()),))
+
+
+def test_a_new_metric_is_on_the_record_and_read_back(run: Run) -> None:
+    assert run.records[0].metrics["energy"] == Quantity(0.25, "meter")
+    again = Run.from_json(json.loads(render(run, "json")))
+    assert again == run
+    queued = again.records[0].metrics["queued_time"]
+    assert isinstance(queued, Statistics)
+    assert (queued.median, queued.processes, len(again.records[0].samples["queued_time"])) == (1e-5, 2, 2)
+
+
+def test_a_new_metric_has_its_unit_in_json(run: Run) -> None:
+    metrics = json.loads(render(run, "json"))["records"][0]["metrics"]
+    assert metrics["energy"] == {"unit": "J", "value": 0.25, "source": "meter"}
+
+
+def test_a_new_metric_has_its_columns_in_csv(run: Run) -> None:
+    (row,) = csv.DictReader(io.StringIO(render(run, "csv")))
+    assert row["energy_J"] == "0.25"
+    assert (row["queued_time_median_s"], row["queued_time_p90_s"], row["queued_time_processes"]) == (
+        "1e-05",
+        "1e-05",
+        "2",
+    )
+
+
+def test_a_new_metric_has_a_column_in_the_tables_for_people_as_it_declares(run: Run) -> None:
+    for form in ("console", "md", "html"):
+        text = render(run, form)
+        assert all(word in text for word in ("joules", "0.25 J", "queued", "10.0 us")), form
+
+
+def test_a_metric_that_nobody_measured_has_no_column_for_people(run: Run) -> None:
+    (known,) = run.records
+    without: Record = replace(known, metrics={"time": known.metrics["time"]})
+    assert "joules" not in render(replace(run, records=(without,)), "console")
+
+
+def test_a_metric_that_no_table_declares_is_passed_over() -> None:
+    sample = Samples.from_json({"overhead_ns": 0.0, "calls": [1], "wall_ns": [5], "cpu_ns": [5]})
+    measured = Measurement({"time": sample, "energy": Quantity(1.0)})
+    assert "energy" not in record(TRIAL, [Outcome(TRIAL, 0, "ok", measured)], Settings()).metrics
