@@ -31,7 +31,8 @@ from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.order import median
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Options, Session, Silent
+from opperf.parent.progress import Silent
+from opperf.parent.session import Options, Session
 from opperf.parent.workers.process import Worker
 
 #: Cases of each operator; the first ones import what the profiler needs, and are left out.

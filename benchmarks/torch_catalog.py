@@ -19,11 +19,12 @@ from report import publish
 from warm_worker import started, torch_side
 
 from opperf.catalog import SIZES, catalog
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement, Samples
 from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 #: Seconds for one answer.
 TIMEOUT = 120.0

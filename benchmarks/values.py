@@ -14,12 +14,13 @@ from warm_worker import started, torch_side
 
 from opperf.catalog import operator
 from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
 from opperf.parent.workers.interpreters import settled
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 OPERATORS = (
     "sort", "argsort", "topk", "max", "cumsum", "where", "masked_fill", "relu", "abs", "add", "multiply", "divide",

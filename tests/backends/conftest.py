@@ -10,13 +10,13 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Discover, Prepare, R, Release, Request
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.workers.interpreters import interpreter, settled
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 #: How long one answer may take. Seconds: PyTorch's list of its operators takes the longest.
 TIMEOUT = 300.0

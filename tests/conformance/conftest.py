@@ -15,6 +15,7 @@ import pytest
 from opperf.catalog import catalog
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Evaluate, Measure, Prepare, Release
 from opperf.domain.plan import REFERENCE, Settings, Side, Trial
@@ -22,7 +23,7 @@ from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import STRING
 from opperf.parent.workers.interpreters import interpreter, settled
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax")
 TIMEOUT = 120.0

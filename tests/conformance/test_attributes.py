@@ -7,8 +7,8 @@ from tests.conformance.conftest import REAL, Bench, Tensor, close
 
 from opperf.catalog import operator
 from opperf.domain.case import Argument, Case
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.workers.process import OperatorFailure
 
 IMAGE = TensorSpec((2, 4, 9, 8))
 

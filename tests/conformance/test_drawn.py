@@ -10,7 +10,7 @@ from tests.conformance.conftest import Bench
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, DType
-from opperf.parent.workers.process import OperatorFailure
+from opperf.domain.errors import OperatorFailure
 
 #: Of weights (out, in) of this shape.
 OUT, IN = 200, 50

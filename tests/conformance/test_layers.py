@@ -8,10 +8,10 @@ import pytest
 from tests.conformance.conftest import Bench
 
 from opperf.domain.case import Argument, Case
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.replies import Discovery
 from opperf.domain.message.requests import Describe, Discover
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.workers.process import OperatorFailure
 
 
 @pytest.fixture

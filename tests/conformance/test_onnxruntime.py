@@ -10,10 +10,10 @@ from tests.conformance.conftest import TIMEOUT, Bench, Tensor, close
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Argument, Case, Graph, ListOf
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Describe, Explain
 from opperf.domain.plan import Settings
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.workers.process import OperatorFailure
 
 QUICK = Settings(warmup=2, runs=5, latency=False)
 

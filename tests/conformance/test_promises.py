@@ -10,11 +10,11 @@ from tests.conformance.conftest import REAL, Bench
 from opperf.catalog import FAMILIES, catalog, operator
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import ITEM_SIZES, STRING, TensorSpec
 from opperf.parent.workers.pool import Pool
-from opperf.parent.workers.process import OperatorFailure
 
 QUICK = Settings(warmup=2, runs=5, latency=False, memory=False)
 DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")

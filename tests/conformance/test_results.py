@@ -10,8 +10,8 @@ from tests.conformance.conftest import REAL, Bench, Tensor, close
 
 from opperf.catalog import FAMILIES, catalog
 from opperf.child.worker.correctness import WrongResult, check, leeway
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.plan import Side, Trial
-from opperf.parent.workers.process import OperatorFailure
 
 Computed = Callable[[str, str, str], "tuple[Tensor, ...] | OperatorFailure"]
 

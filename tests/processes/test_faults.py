@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Prepare
 from opperf.domain.plan import Trial
 from opperf.parent.workers import process
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 Records: TypeAlias = Callable[[str], list[dict[str, Any]]]

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Discovery, Failure, Remainder
 from opperf.domain.message.requests import Release, Request
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers.pool import MOST_HELD, Pool
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 Make: TypeAlias = Callable[..., Trial]
 
@@ -61,7 +61,7 @@ def test_a_framework_that_cannot_list_its_operators_is_told_of_and_serves_on(
     failure = Failure(Reason("no_registry", "no list here", "install it"), skipped=True)
 
     def declined(*asked: Any) -> None:
-        raise OperatorFailure(failure)
+        raise OperatorFailure(failure.reason, skipped=failure.skipped)
 
     with Pool(Settings(runs=3, timeout=1), progress=told.append) as pool:
         with monkeypatch.context() as patched:

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Meaning, Remainder
 from opperf.domain.message.requests import Describe, Measure, Release
 from opperf.domain.message.wire import PROTOCOL
 from opperf.domain.plan import Settings, Side
 from opperf.parent.workers import process
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 
 Python: TypeAlias = Callable[[str], Path]
 Start: TypeAlias = Callable[..., Worker]

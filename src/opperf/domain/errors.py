@@ -3,11 +3,12 @@
     OpperfError
     ├── InputError        bad usage or input                       exit code 2
     │   └── ProfilerError        the profiler was started, stopped or asked when it cannot be
-    └── HarnessError      opperf or its surroundings failed        exit code 3
-        ├── EnvironmentFailure   an environment cannot be found or built
-        └── WorkerFailure        a child died, hung or broke the protocol; becomes one failed record
+    ├── HarnessError      opperf or its surroundings failed        exit code 3
+    │   ├── EnvironmentFailure   an environment cannot be found or built
+    │   └── WorkerFailure        a child died, hung or broke the protocol; becomes one failed record
+    └── OperatorFailure   an operator raised, or does not exist there; becomes a failed or a skipped record
 
-An operator's own failure is never an exception of this tree: it is a value, a `reason.Reason` on its record.
+Who measures gets the last two as values, a `reason.Reason` on a record.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from opperf.domain.reason import Reason
 
 
 class OpperfError(Exception):
@@ -70,6 +73,15 @@ class WorkerFailure(HarnessError):
         super().__init__(message, hint=hint, slug=slug)
         self.signal = signal
         self.stderr = stderr
+
+
+class OperatorFailure(OpperfError):
+    """A child answered with a failure: the framework's own error, or something to skip. The child lives on."""
+
+    def __init__(self, reason: Reason, *, skipped: bool = False) -> None:
+        super().__init__(reason.message, hint=reason.hint, slug=reason.slug)
+        self.reason = reason
+        self.skipped = skipped
 
 
 def way_out(cause: BaseException) -> BaseException:

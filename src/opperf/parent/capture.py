@@ -8,14 +8,13 @@ from pathlib import Path
 
 from opperf.domain.case import Argument, argument_to_json
 from opperf.domain.code import Code
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, OperatorFailure
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite
-from opperf.parent.session import settled_side
+from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
-from opperf.parent.workers.process import OperatorFailure
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def capture_model(
         try:
             found = pool.capture(settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), given))
         except OperatorFailure as failed:
-            raise InputError(f"`{path}`: {failed}", hint=failed.reason.hint, slug="bad_model") from failed
+            raise InputError(f"`{path}`: {failed.message}", hint=failed.reason.hint, slug="bad_model") from failed
     return _taken(found, str(path), "bad_model")
 
 

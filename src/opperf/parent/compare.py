@@ -19,7 +19,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from opperf.domain.comparison import Comparison, ComparisonRun, PairValue, Verdict
-from opperf.domain.errors import OpperfError
+from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
@@ -33,11 +33,10 @@ from opperf.parent.planning.matchup import between, on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured
-from opperf.parent.session import settled_side
 from opperf.parent.workers import machine
 from opperf.parent.workers.duel import Duel, Patience
+from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
-from opperf.parent.workers.process import OperatorFailure
 from opperf.parent.workers.reference import Reference
 
 #: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
@@ -235,7 +234,7 @@ class Comparing:
         began = time.monotonic()
         try:
             duel = self._duel(base, new, self.settings, self._note, self._random)
-        except (OpperfError, OperatorFailure) as error:
+        except OpperfError as error:
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]
             return
@@ -263,7 +262,7 @@ class Comparing:
             stage(contest).append(duel.compare(contest.base, contest.new, patience))
             if not contest.memory and _same_kind(contest.base.side, contest.new.side):
                 contest.memory = duel.memory(contest.base, contest.new)
-        except (OpperfError, OperatorFailure) as error:
+        except OpperfError as error:
             contest.failure = str(error).partition("\n")[0]
             # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
             declined = isinstance(error, OperatorFailure) and error.skipped

@@ -11,14 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opperf.domain.errors import OpperfError
+from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.explanation import Explanation
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import VARIABLE, Settings, Side, Trial
 from opperf.parent.analysis.difference import difference
 from opperf.parent.compare import Contest
 from opperf.parent.workers.pool import Pool
-from opperf.parent.workers.process import OperatorFailure
 
 #: Libraries that read once, when they are first used, whether to print what they run: oneDNN in two generations.
 VARIABLES = {f"{VARIABLE}{name}": "1" for name in ("DNNL_VERBOSE", "MKLDNN_VERBOSE")}

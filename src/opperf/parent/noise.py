@@ -14,7 +14,8 @@ from opperf.parent.analysis.noise import floor_of
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.compare import Comparing, Contest, header
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Progress, Session
+from opperf.parent.progress import Progress
+from opperf.parent.session import Session
 from opperf.parent.store.known import FLOORS
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder

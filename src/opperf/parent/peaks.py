@@ -16,7 +16,8 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.record import Record
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Interrupted, Options, Progress, Session
+from opperf.parent.progress import Progress
+from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.store.known import RATES
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder

@@ -10,7 +10,7 @@ from opperf.catalog import Operator
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Settings, Side
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.session import settled_side
+from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
 
 if TYPE_CHECKING:

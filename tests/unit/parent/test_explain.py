@@ -9,15 +9,13 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Verdict
-from opperf.domain.errors import WorkerFailure
+from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.explanation import Event, Explanation
-from opperf.domain.message.replies import Failure
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.compare import Contest
 from opperf.parent.explain import VARIABLES, explain
-from opperf.parent.workers.process import OperatorFailure
 
 
 class Children:
@@ -102,7 +100,7 @@ def test_a_base_of_several_comparisons_is_asked_once_and_its_child_is_shared() -
 
 @pytest.mark.parametrize(
     "failure",
-    [OperatorFailure(Failure(Reason("odd", "no profiler here"))), WorkerFailure("no profiler here", slug="crash")],
+    [OperatorFailure(Reason("odd", "no profiler here")), WorkerFailure("no profiler here", slug="crash")],
 )
 def test_a_side_that_cannot_be_explained_is_named_and_the_others_are_explained(failure: Exception) -> None:
     def say(trial: Trial) -> Explanation:

@@ -20,10 +20,12 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Run
 from opperf.parent import session as module
+from opperf.parent.load import read_results
 from opperf.parent.planning.selection import Selection
-from opperf.parent.session import Interrupted, Options, Session, read_results, settled_side
+from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.store.journal import journal_of, read_journal
 from opperf.parent.workers import interpreters, machine
+from opperf.parent.workers.interpreters import settled_side
 
 SIDE = Side("null")
 A, B, C = (Trial(Case(name), SIDE, "forward") for name in ("a", "b", "c"))

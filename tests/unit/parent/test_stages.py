@@ -11,8 +11,8 @@ import pytest
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, PairValue
+from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement
-from opperf.domain.message.replies import Failure
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent import compare as comparing
@@ -20,7 +20,6 @@ from opperf.parent.analysis.budget import Progress, sufficient
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.compare import Comparing, Contest, outcome
 from opperf.parent.workers.duel import Patience
-from opperf.parent.workers.process import OperatorFailure
 
 #: Seconds that a pair takes.
 PAIR = 10.0
@@ -76,7 +75,7 @@ def compared(
                 patience.append(given)
             ratio = next(ratios, None)
             if ratio is None:
-                raise OperatorFailure(Failure(Reason("operator_error", "this operator always raises")))
+                raise OperatorFailure(Reason("operator_error", "this operator always raises"))
             one = dict.fromkeys(("min", "median", "p90", "turn"), 1e-3)
             return PairValue(ratio, one, {**one, "turn": 1e-3 * math.exp(ratio)})
 

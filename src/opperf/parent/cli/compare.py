@@ -84,7 +84,8 @@ def _recorded(files: list[str], rule: Rule) -> ComparisonRun:
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.errors import InputError
     from opperf.parent.analysis.recorded import compare_runs
-    from opperf.parent.session import read_results, stored_floors
+    from opperf.parent.calibration import stored_floors
+    from opperf.parent.load import read_results
 
     if len(files) != 2 or not any(Path(file).is_file() for file in files):
         raise InputError(

@@ -55,7 +55,7 @@ def _checked(file: Path, pool: Pool, own: Workloads) -> str:
     from opperf.catalog.param.problems import refuse
     from opperf.domain.plan import Side
     from opperf.parent.planning.configured import unknown_operators
-    from opperf.parent.session import settled_side
+    from opperf.parent.workers.interpreters import settled_side
 
     config, problems = examined(file, own)
     for note in notes([config]):
@@ -78,7 +78,7 @@ def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     from opperf.parent.planning.configured import USUAL
     from opperf.parent.planning.own_code import as_implemented, own_meaning
     from opperf.parent.planning.workloads import settled
-    from opperf.parent.session import settled_side
+    from opperf.parent.workers.interpreters import settled_side
 
     side = Side(known.meaning.framework or USUAL)
     if known.meaning.is_own or not known.is_settled:

@@ -33,8 +33,7 @@ def doctor(
     """
     from opperf.parent.planning.selection import Selection
     from opperf.parent.planning.sides import frameworks, sides
-    from opperf.parent.session import settled_side
-    from opperf.parent.workers.interpreters import importable
+    from opperf.parent.workers.interpreters import importable, settled_side
 
     here = importable()
     selection = Selection(
@@ -80,7 +79,6 @@ def _tell_environments(sides: Sequence[Side]) -> None:
     from opperf.domain.plan import Settings
     from opperf.parent.cli.progress import Bar
     from opperf.parent.workers.pool import Pool
-    from opperf.parent.workers.process import OperatorFailure
 
     typer.echo("\nenvironments")
     if not sides:
@@ -91,7 +89,7 @@ def _tell_environments(sides: Sequence[Side]) -> None:
             show([Note(f"{side.framework} in `{side.environment}`", 2)])
             try:
                 worker = pool.worker(side)
-            except (OpperfError, OperatorFailure) as error:
+            except OpperfError as error:
                 first, *others = (line for line in str(error).splitlines() if line)
                 show([Note(f"cannot be used: {first}", 4), *(Note(line, 4) for line in others)])
                 continue
@@ -118,7 +116,7 @@ def _peaks(device: str, threads: int) -> Iterator[Note]:
     """Yield the limits of a device that were measured, and with what."""
     from opperf.domain.peaks import MOVE
     from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
-    from opperf.parent.session import stored_rates
+    from opperf.parent.calibration import stored_rates
 
     known = [rate for rate in stored_rates() if (rate.device, rate.threads) == (device, threads)]
     yield Note(f"peaks of {device}, {threads} thread(s)")

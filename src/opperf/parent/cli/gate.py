@@ -354,8 +354,8 @@ def _judged(run: Run, expectations: tuple[Expectation, ...], wanted: GateFile, p
     from opperf.parent.analysis.expected import compare_expected
     from opperf.parent.analysis.gate import judged
     from opperf.parent.analysis.recorded import FLOOR
+    from opperf.parent.calibration import stored_floors
     from opperf.parent.cli.gate_report import deliver
-    from opperf.parent.session import stored_floors
 
     floors = stored_floors()
     comparisons = tuple(compare_expected(expectations, run, wanted.threshold, floors))

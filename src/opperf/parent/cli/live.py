@@ -64,9 +64,9 @@ def compare_live(
     """
     from opperf.domain.errors import InputError, way_out
     from opperf.parent import explain as explaining
+    from opperf.parent.calibration import stored_floors
     from opperf.parent.cli.progress import Bar, planning
     from opperf.parent.compare import Comparing, report
-    from opperf.parent.session import stored_floors
 
     bar = Bar()
     comparing = Comparing(settings, rule, bar.note, floors=stored_floors(), plugins=selection.plugins)

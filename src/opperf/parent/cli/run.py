@@ -141,7 +141,7 @@ def _print_plan(plan: Plan) -> None:
 
 def offer_peaks(measured: Run) -> None:
     """Say how the limits of the machine are measured, where a side has none and something was measured there."""
-    from opperf.parent.session import stored_rates
+    from opperf.parent.calibration import stored_rates
 
     known = {(rate.device, rate.threads) for rate in stored_rates()}
     timed = (record.trial.side for record in measured if record.time is not None)

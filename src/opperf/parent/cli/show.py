@@ -20,8 +20,8 @@ def show(
     """Print result files again, in any format. Those of several are told apart by run, date, machine, label."""
     from opperf.parent.cli.output import check_format, deliver
     from opperf.parent.cli.places import check_place
+    from opperf.parent.load import read_results
     from opperf.parent.reports.table import merge
-    from opperf.parent.session import read_results
 
     check_format(format)
     check_place(output, inputs=files)

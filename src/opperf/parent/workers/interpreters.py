@@ -9,11 +9,13 @@ import importlib.util
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 from opperf.parent.workers.environments import create, quiet
 from opperf.parent.workers.probe import PYTHON, dotted, probe
@@ -45,6 +47,23 @@ def importable() -> tuple[str, ...]:
 def settled(spec: EnvironmentSpec, framework: str) -> EnvironmentSpec:
     """Return the environment that is really meant: `current` gives way to the preset where the framework is missing."""
     return preset(framework) if spec == CURRENT and not imports_here(framework) else spec
+
+
+def settled_side(side: Side, *, named: bool = False) -> Side:
+    """Return the side with the environment that is really used: a preset where the framework does not import here.
+
+    Where `current` was `named` by the user, no other is: raises `EnvironmentFailure`.
+    """
+    spec = EnvironmentSpec.parse(side.environment)
+    chosen = settled(spec, side.framework)
+    if named and spec == CURRENT != chosen:
+        raise EnvironmentFailure(
+            f"`--environment current` is `{sys.executable}`, and {side.framework} does not import there",
+            hint=f"leave `--environment` out, and opperf builds `{side.framework}`; or name a Python that has it: "
+            "`--environment python=PATH`",
+            slug="framework_missing",
+        )
+    return replace(side, environment=chosen.text)
 
 
 def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = quiet) -> Path:

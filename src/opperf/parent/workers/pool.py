@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from opperf.domain.code import Code
-from opperf.domain.errors import OpperfError, WorkerFailure
+from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.kept import Kept
 from opperf.domain.measurement import Measurement
 from opperf.domain.message.replies import Discovery, Meaning, Recording
@@ -29,7 +29,7 @@ from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.stats.order import median
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Ask, Reference
 from opperf.parent.workers.starting import start
 
@@ -127,14 +127,15 @@ class Pool:
             reason = failed.reason
             own = name.name if isinstance(name, Code) else name
             place = side.framework if own is None else f"{side.framework}:{own}"
-            raise WorkerFailure(f"`{place}`: {failed}", hint=reason.hint, slug=reason.slug) from failed
+            raise WorkerFailure(f"`{place}`: {failed.message}", hint=reason.hint, slug=reason.slug) from failed
 
     def _usable(self, side: Side) -> Worker:
         try:
             return self.worker(side)
         except OperatorFailure as failed:
             raise WorkerFailure(
-                f"`{side.framework}` does not start in environment `{side.environment}`: {failed}", slug="import_failed"
+                f"`{side.framework}` does not start in environment `{side.environment}`: {failed.message}",
+                slug="import_failed",
             ) from failed
 
     def capture(self, side: Side, what: Capture | CaptureModel) -> Recording:
@@ -148,7 +149,7 @@ class Pool:
             return Outcome(trial, process, "failed", reason=broken)
         try:
             worker = self.worker(trial.side)
-        except (OpperfError, OperatorFailure) as error:
+        except OpperfError as error:
             reason = _start_failure(trial.side, error)
             self._broken[trial.side.process] = reason
             return Outcome(trial, process, "failed", reason=reason)
@@ -208,7 +209,7 @@ def _lost(error: WorkerFailure) -> Reason:
     return Reason(error.slug, error.message, error.hint, signal=error.signal, stderr=error.stderr)
 
 
-def _start_failure(side: Side, error: OpperfError | OperatorFailure) -> Reason:
+def _start_failure(side: Side, error: OpperfError) -> Reason:
     """Say why no child of this side can be had; every trial of the side gets this reason."""
     place = f"`{side.framework}` in environment `{side.environment}`"
     if isinstance(error, OperatorFailure):

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from opperf.domain.errors import InputError, WorkerFailure
+from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
@@ -32,15 +32,6 @@ START_TIMEOUT = 180.0
 GRACE = 2.0
 #: How much of a child's output is kept for the failure record.
 KEPT_LINES, KEPT_BYTES = 20, 64 * 1024
-
-
-class OperatorFailure(Exception):
-    """A request that the child answered with a failure: the framework's own error, or a skip. The child lives on."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.reason.message)
-        self.reason = failure.reason
-        self.skipped = failure.skipped
 
 
 class Output:
@@ -187,7 +178,7 @@ class Worker:
             failure = Failure.from_json(answer.failure)
         except InputError as error:
             raise self._fail(f"garbage on the child's pipe: {error.message}", "protocol") from error
-        raise OperatorFailure(failure)
+        raise OperatorFailure(failure.reason, skipped=failure.skipped)
 
     def _write(self, line: bytes, deadline: float) -> None:
         view = memoryview(line)

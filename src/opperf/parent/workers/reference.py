@@ -16,14 +16,14 @@ from opperf.domain import plan
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
-from opperf.domain.errors import OpperfError, WorkerFailure
+from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.files.scratch import ScratchFolder
 from opperf.domain.message.replies import Output
 from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import FLOAT8
 from opperf.parent.workers.interpreters import imports_here
-from opperf.parent.workers.process import OperatorFailure, Worker
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.starting import start
 
 #: The tensors that a child wrote.
@@ -100,7 +100,7 @@ class Reference:
         try:
             found = self._evaluated(small, "found", ask)
         except OperatorFailure as failure:
-            raise NotChecked(f"its small case does not run: {failure}") from failure
+            raise NotChecked(f"its small case does not run: {failure.message}") from failure
         expected = self._reference(small.case)
         # Some functions return more than the operator: the places of what they sorted.
         count = len(definition.outputs(small.case))
@@ -108,7 +108,7 @@ class Reference:
             self._ask(Compare(small, found[:count], expected[:count], self._against))
         except OperatorFailure as failure:
             if failure.reason.slug != "wrong_result":
-                raise NotChecked(f"the results cannot be compared: {failure}") from failure
+                raise NotChecked(f"the results cannot be compared: {failure.message}") from failure
             raise
 
     def _reference(self, case: Case) -> Outputs:
@@ -117,7 +117,7 @@ class Reference:
             try:
                 self._expected[case.id] = self._evaluated(Trial(case, _side(), "forward"), case.id, self._ask)
             except OperatorFailure as failure:
-                raise NotChecked(f"the reference has no result: {failure}") from failure
+                raise NotChecked(f"the reference has no result: {failure.message}") from failure
         return self._expected[case.id]
 
     def _evaluated(self, trial: Trial, name: str, ask: Ask) -> Outputs:
@@ -141,7 +141,7 @@ class Reference:
             return self._worker
         try:
             self._worker, _ = start(_side(), cpus=self._settings.cpus, progress=self._progress)
-        except (OpperfError, OperatorFailure) as error:
+        except OpperfError as error:
             first = str(error).partition("\n")[0]
             self._broken = f"the reference does not start: {first}"
             self._progress(f"results are not checked: {self._broken}; `--no-check` leaves the check out")

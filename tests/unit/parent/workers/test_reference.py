@@ -11,12 +11,11 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.domain.code import Code
-from opperf.domain.errors import EnvironmentFailure, WorkerFailure
-from opperf.domain.message.replies import Evaluation, Failure, Output
+from opperf.domain.errors import EnvironmentFailure, OperatorFailure, WorkerFailure
+from opperf.domain.message.replies import Evaluation, Output
 from opperf.domain.message.requests import Request, verb
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.parent.workers.process import OperatorFailure
 from opperf.parent.workers.reference import Reference
 
 TORCH, JAX = Side("torch"), Side("jax")
@@ -148,7 +147,7 @@ def test_one_result_of_the_reference_serves_all_sides(reference: Reference, nump
 
 
 def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference, numpy: Child) -> None:
-    numpy.trouble["compare"] = OperatorFailure(Failure(Reason("wrong_result", "element 0 is 1, and 2 of it")))
+    numpy.trouble["compare"] = OperatorFailure(Reason("wrong_result", "element 0 is 1, and 2 of it"))
     for direction in ("forward", "backward"):
         with pytest.raises(OperatorFailure, match="element 0 is 1"):
             reference.checked(trial(direction=direction), numpy.ask)
@@ -174,18 +173,18 @@ def test_what_cannot_be_compared_says_why_and_starts_nothing(
 
 def test_a_small_case_that_fails_leaves_its_operator_unchecked(reference: Reference, numpy: Child) -> None:
     child = Child()
-    child.trouble["evaluate"] = OperatorFailure(Failure(Reason("operator_error", "no float8")))
+    child.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "no float8"))
     assert reference.checked(trial(), child.ask) == {"checked": "no: its small case does not run: no float8"}
     assert numpy.asked == []
 
 
 def test_an_operator_that_the_reference_lacks_is_unchecked(reference: Reference, numpy: Child) -> None:
-    numpy.trouble["evaluate"] = OperatorFailure(Failure(Reason("operator_error", "no such function")))
+    numpy.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "no such function"))
     assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference has no result: no such function"}
 
 
 def test_results_that_cannot_be_compared_are_not_wrong(reference: Reference, numpy: Child) -> None:
-    numpy.trouble["compare"] = OperatorFailure(Failure(Reason("operator_error", "no space left")))
+    numpy.trouble["compare"] = OperatorFailure(Reason("operator_error", "no space left"))
     unchecked = {"checked": "no: the results cannot be compared: no space left"}
     assert reference.checked(trial(), Child().ask) == unchecked
 

@@ -31,8 +31,9 @@ from opperf.domain.units import format_seconds
 from opperf.parent.cli.places import emit
 from opperf.parent.cli.progress import Bar
 from opperf.parent.planning.selection import Selection
+from opperf.parent.progress import Silent
 from opperf.parent.reports.escaping import one_line
-from opperf.parent.session import Interrupted, Options, Session, Silent
+from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.workers import machine
 
 #: An operator may take so many seconds in all; PARAM has no limit, and a hung one would hang the run.

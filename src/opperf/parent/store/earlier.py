@@ -1,0 +1,68 @@
+"""What an earlier command measured already, from which a run goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opperf.domain.errors import InputError
+from opperf.domain.outcome import Outcome
+from opperf.domain.plan import Settings
+from opperf.domain.record import Record, Run
+from opperf.parent.store.journal import journal_of, read_journal
+from opperf.parent.store.run_file import read_run
+
+
+@dataclass
+class Earlier:
+    """Outcomes by trial, and records that are whole."""
+
+    run: Run | None = None
+    outcomes: dict[tuple[object, ...], list[Outcome]] = field(default_factory=dict)
+    records: dict[tuple[object, ...], Record] = field(default_factory=dict)
+
+
+def earlier_work(resume: Path | None, settings: Settings) -> Earlier:
+    """Read what a result file or its journal holds; raises `InputError` when it was measured by other settings.
+
+    A journal lies there only when the run has not finished, and then it holds all that the file can: the file may be
+    of an earlier run, or in a format that cannot be read again.
+    """
+    if resume is None:
+        return Earlier()
+    found = Earlier()
+    journal = journal_of(resume)
+    if not resume.exists() and not journal.exists():
+        raise InputError(f"`{resume}` and its journal do not exist", hint="leave `--resume` out to begin a run")
+    if not journal.exists():
+        found.run = read_run(resume)
+        found.records = {known.trial.key: known for known in found.run.records if not _is_open(known, settings)}
+        _same_settings(found.run.settings, settings, resume)
+        return found
+    kept = read_journal(journal)
+    _same_settings(kept.run.settings, settings, journal)
+    found.run = kept.run
+    found.records = {known.trial.key: known for known in kept.records}
+    for outcome in kept.outcomes:
+        if not (outcome.reason is not None and outcome.reason.slug == "budget"):
+            found.outcomes.setdefault(outcome.trial.key, []).append(outcome)
+            found.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
+    return found
+
+
+def _is_open(known: Record, settings: Settings) -> bool:
+    """Whether a record stands for a trial that was not reached, or not in every process, and is to be measured now."""
+    if known.reason is not None:
+        return known.reason.slug in ("budget", "not_run")
+    return known.time is not None and known.time.processes < settings.processes
+
+
+def _same_settings(then: Settings, now: Settings, path: Path) -> None:
+    differing = then.differences(now)
+    if differing:
+        told = ", ".join(f"{name} was {getattr(then, name)} and is {getattr(now, name)}" for name in differing)
+        raise InputError(
+            f"{path}: measured with other settings: {told}",
+            hint="resume with the same settings, or write to another file",
+            slug="other_settings",
+        )
