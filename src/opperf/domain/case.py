@@ -10,16 +10,18 @@ import hashlib
 import json
 import math
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union
 
+from opperf.domain.codec import Fields, Form, decode
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, dtype_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
 ID_PREFIX = "c1-"
 #: The bounds of whole numbers where an operator asks for positive ones.
@@ -61,7 +63,7 @@ Scalar: TypeAlias = Union[int, float, bool, str, None]
 Argument: TypeAlias = Union[TensorSpec, DType, Device, ListOf, Graph, tuple[Any, ...], Scalar]
 
 
-def argument_to_json(argument: Argument) -> Any:
+def argument_to_json(argument: Argument) -> object:
     """Return the JSON form of one argument.
 
     >>> argument_to_json((TensorSpec((2,)), 1))
@@ -84,7 +86,7 @@ def argument_to_json(argument: Argument) -> Any:
     return argument
 
 
-def argument_from_json(data: Any, where: str) -> Argument:
+def argument_from_json(data: object, where: str) -> Argument:
     """Read one argument; raises `InputError` that says where the bad value stands."""
     if data is None or isinstance(data, (bool, int, float, str)):
         return data
@@ -113,7 +115,25 @@ def argument_from_json(data: Any, where: str) -> Argument:
     )
 
 
-def _dtype(value: Any, where: str) -> str:
+def _arguments_to_json(arguments: Mapping[str, Argument]) -> dict[str, object]:
+    return {name: argument_to_json(value) for name, value in arguments.items()}
+
+
+def _arguments_from_json(data: object, where: str) -> dict[str, Argument]:
+    if not isinstance(data, dict):
+        raise InputError(
+            f"{where}: found {json.dumps(data)[:80]}, expected arguments by name",
+            hint=f'as in {{"{"axis" if where.endswith("attributes") else "lhs"}": ...}}',
+        )
+    return {name: argument_from_json(value, f"{where}.{name}") for name, value in data.items()}
+
+
+Arguments: TypeAlias = Annotated[
+    Mapping[str, Argument], Form("arguments by name", _arguments_to_json, _arguments_from_json)
+]
+
+
+def _dtype(value: object, where: str) -> str:
     try:
         return dtype_named(str(value))
     except InputError as error:
@@ -144,7 +164,7 @@ def map_tensors(argument: Argument, change: Callable[[TensorSpec], TensorSpec]) 
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Fields):
     """One operator, its inputs (what holds tensors) and its attributes (what does not).
 
     >>> case = Case("add", {"lhs": TensorSpec((2,)), "rhs": TensorSpec((2,))})
@@ -153,8 +173,8 @@ class Case:
     """
 
     operator: str
-    inputs: Mapping[str, Argument] = field(default_factory=dict)
-    attributes: Mapping[str, Argument] = field(default_factory=dict)
+    inputs: Arguments = field(default_factory=dict)
+    attributes: Arguments = field(default_factory=dict)
 
     @cached_property
     def id(self) -> str:
@@ -246,24 +266,11 @@ class Case:
 
     def content(self) -> dict[str, Any]:
         """Return what the id is made from."""
-        return {
-            "operator": self.operator,
-            "inputs": {name: argument_to_json(value) for name, value in self.inputs.items()},
-            "attributes": {name: argument_to_json(value) for name, value in self.attributes.items()},
-        }
+        return super().to_json()
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "case") -> Case:
+    def from_json(cls, data: object, where: str = "case") -> Case:
         """Read the JSON form; raises `InputError` that names the place."""
         if not isinstance(data, dict) or not isinstance(data.get("operator"), str):
             raise InputError(f"{where}: expected a case with an `operator` name", hint='as in {"operator": "add", ...}')
-        parts: dict[str, dict[str, Argument]] = {}
-        for part in ("inputs", "attributes"):
-            given = data.get(part, {})
-            if not isinstance(given, dict):
-                raise InputError(
-                    f"{where}.{part}: found {json.dumps(given)[:80]}, expected arguments by name",
-                    hint=f'as in {{"{"lhs" if part == "inputs" else "axis"}": ...}}',
-                )
-            parts[part] = {name: argument_from_json(value, f"{where}.{part}.{name}") for name, value in given.items()}
-        return cls(data["operator"], parts["inputs"], parts["attributes"])
+        return decode(cls, data, where)

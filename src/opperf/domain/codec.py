@@ -14,7 +14,7 @@ from functools import cache
 from json import JSONEncoder
 from operator import ge, gt
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
@@ -67,12 +67,26 @@ class Form:
 
 
 class Fields:
-    """A dataclass whose JSON is its fields, by name."""
+    """A dataclass whose JSON is its fields, by name.
+
+    The fields of a `flat` field stand among them. A `sparse` one is left out where it has its default. What stands
+    `beside` them are properties, for readers without opperf: they are not read again.
+    """
+
+    flat: ClassVar[tuple[str, ...]] = ()
+    sparse: ClassVar[tuple[str, ...]] = ()
+    beside: ClassVar[tuple[str, ...]] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        cls = type(self)
-        return {name: write(getattr(self, name)) for name, write in _writers(cls)}  # type: ignore[arg-type]  # as below
+        form: dict[str, Any] = {}
+        for name, write, default in _writers(type(self)):  # type: ignore[arg-type]  # as below
+            value = getattr(self, name)
+            if name in self.flat:
+                form |= value.to_json()
+            elif name not in self.sparse or value != default:
+                form[name] = write(value)
+        return form
 
     @classmethod
     def from_json(cls: type[Self], data: object, where: str = "") -> Self:
@@ -122,12 +136,13 @@ def encode(value: object) -> Any:
 
 
 @cache
-def _writers(cls: type) -> tuple[tuple[str, Callable[[Any], object]], ...]:
-    """Return how each field of a dataclass is written."""
+def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], object], ...]:
+    """Return what is written of a dataclass: each field, how, and its default; then what stands beside them."""
     hints = get_type_hints(cls, include_extras=True)
     forms = {name: next(iter(get_args(hint)[1:]), None) for name, hint in hints.items()}
     writes = {name: form.write for name, form in forms.items() if isinstance(form, Form)}
-    return tuple((one.name, writes.get(one.name, encode)) for one in fields(cls))
+    own = tuple((one.name, writes.get(one.name, encode), one.default) for one in fields(cls))  # type: ignore[arg-type]  # a dataclass
+    return *own, *((name, encode, None) for name in cls.beside)
 
 
 def decode(cls: type[T], data: object, where: str, **made: Any) -> T:
@@ -145,14 +160,16 @@ def decode(cls: type[T], data: object, where: str, **made: Any) -> T:
     for name, kind, is_needed in _members(cls):  # type: ignore[arg-type]  # a class is hashable
         if name in made:
             continue
-        if name in data:
-            values[name] = kind.read(data[name], f"{where}.{name}")
+        if name in getattr(cls, "flat", ()):
+            values[name] = kind.read(data, where)
+        elif name in data:
+            values[name] = kind.read(data[name], _at(where, name))
         elif is_needed:
-            raise InputError(f"{where}: no `{name}`, expected {kind.expected}", slug="bad_value")
+            raise InputError(f"{_whole_place(where)}: no `{name}`, expected {kind.expected}", slug="bad_value")
     try:
         return cls(**values)
     except InputError as error:
-        raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
+        raise InputError(f"{_whole_place(where)}: {error.message}", hint=error.hint, slug=error.slug) from error
 
 
 def read_as(hint: Any, data: object, where: str) -> Any:
@@ -166,7 +183,16 @@ def read_as(hint: Any, data: object, where: str) -> Any:
 
 def wrong(found: object, where: str, expected: str) -> InputError:
     """Return the error for a value that is not what was expected."""
-    return InputError(f"{where}: found {shown(found)}, expected {expected}", slug="bad_value")
+    return InputError(f"{_whole_place(where)}: found {shown(found)}, expected {expected}", slug="bad_value")
+
+
+def _whole_place(where: str) -> str:
+    return where.removesuffix(": ")
+
+
+def _at(where: str, name: str) -> str:
+    """Return the place of a field, in a document right behind the name of its file (`x.json: `)."""
+    return f"{where}{name}" if where.endswith(": ") else f"{where}.{name}"
 
 
 def inside(where: str, name: str) -> str:

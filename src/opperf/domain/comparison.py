@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from opperf.domain.case import Case
+from opperf.domain.codec import Fields, encode
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from opperf.domain.case import Case
 
 VERDICTS = ("slower", "faster", "same", "inconclusive", "failed", "skipped")
 
 
 @dataclass(frozen=True)
-class PairValue:
+class PairValue(Fields):
     """What one pair of processes said.
 
     `log_ratio` is the evidence: the centre over rounds of the log-ratio of new to base, by the clean minimum of each
@@ -40,7 +37,7 @@ class PairValue:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Fields):
     """The answer on a pair of sides.
 
     `ratio` is new over base (above 1 is slower) and `interval` its interval at `confidence`; both are of the second
@@ -56,6 +53,8 @@ class Verdict:
     settle: str | None = None
     confidence: float = 0.95
 
+    beside = ("bound",)
+
     @property
     def bound(self) -> float | None:
         """The largest change, either way, that the interval leaves possible where no change was called.
@@ -69,11 +68,11 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Fields):
     """A case in a direction on two sides, and what is said of it.
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
-    compare with; the verdict is the same word then, and gives the reason. `stages` holds the log-ratios of each stage.
+    compare with; the verdict is the same word then, and gives the reason. `log_ratios` are those of each stage.
     `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
     that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
     that the ratio is of: the one over the other is the ratio.
@@ -88,44 +87,18 @@ class Comparison:
     new_time: float | None = None
     tails: Mapping[str, float] = field(default_factory=dict)
     memory: Mapping[str, Any] = field(default_factory=dict)
-    stages: tuple[tuple[float, ...], ...] = ()
+    log_ratios: tuple[tuple[float, ...], ...] = ()
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
     status: str = "ok"
     explanation: Mapping[str, Any] = field(default_factory=dict)
     count: int = 1
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        verdict = self.verdict
-        return {
-            "case": self.case.to_json(),
-            "direction": self.direction,
-            "count": self.count,
-            "base": self.base.to_json(),
-            "new": self.new.to_json(),
-            "status": self.status,
-            "verdict": verdict.verdict,
-            "ratio": verdict.ratio,
-            "interval": None if verdict.interval is None else list(verdict.interval),
-            "confidence": verdict.confidence,
-            "bound": verdict.bound,
-            "reason": verdict.reason,
-            "settle": verdict.settle,
-            "pairs": verdict.pairs,
-            "base_time": self.base_time,
-            "new_time": self.new_time,
-            "clock": self.clock,
-            "tails": dict(self.tails),
-            "memory": dict(self.memory),
-            "log_ratios": [list(stage) for stage in self.stages],
-            "warnings": [warning.to_json() for warning in self.warnings],
-            "explanation": dict(self.explanation),
-        }
+    flat = ("verdict",)
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Fields):
     """All calls of a suite on a base and a new side, as far as both were measured: seconds, and new over base.
 
     `interval` is the 95 % interval of the ratio, the errors of different cases taken as independent (their variances
@@ -140,23 +113,12 @@ class Whole:
     new_time: float
     interval: tuple[float, float] | None
 
+    beside = ("ratio",)
+
     @property
     def ratio(self) -> float:
         """New over base; above 1 is slower."""
         return self.new_time / self.base_time
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "base": self.base.to_json(),
-            "new": self.new.to_json(),
-            "calls": self.calls,
-            "of": self.of,
-            "base_time": self.base_time,
-            "new_time": self.new_time,
-            "ratio": self.ratio,
-            "interval": None if self.interval is None else list(self.interval),
-        }
 
 
 def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
@@ -197,9 +159,10 @@ class ComparisonRun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document."""
+        suites = wholes(self.comparisons)
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self.run.header(),
-            "comparisons": [comparison.to_json() for comparison in self.comparisons],
-            **({"wholes": whole} if (whole := [one.to_json() for one in wholes(self.comparisons)]) else {}),
+            "comparisons": encode(self.comparisons),
+            **({"wholes": encode(suites)} if suites else {}),
         }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from opperf.domain.codec import Natural, Positive, decode, wrong
+from opperf.domain.codec import Fields, Natural, Positive, decode, wrong
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
@@ -18,7 +18,7 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Expectation:
+class Expectation(Fields):
     """What is expected of a trial. `times` has the clean minimum of each process, in seconds."""
 
     trial: Trial
@@ -29,31 +29,21 @@ class Expectation:
     machine: Mapping[str, Any] = field(default_factory=dict)
     recorded: str | None = None
 
+    flat = ("trial",)
+    beside = ("time",)
+
     @property
     def time(self) -> float:
         """The median over processes, in seconds."""
         return median(self.times)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form, with the median beside the times that it is of."""
-        return {
-            **self.trial.to_json(),
-            "time": self.time,
-            "times": list(self.times),
-            "memory_peak": self.memory_peak,
-            "memory_source": self.memory_source,
-            "version": self.version,
-            "machine": dict(self.machine),
-            "recorded": self.recorded,
-        }
-
     @classmethod
-    def from_json(cls, data: Any, where: str = "expectation") -> Expectation:
+    def from_json(cls, data: object, where: str = "expectation") -> Expectation:
         """Read the JSON form, the trial's keys beside the others; raises `InputError` that names the place."""
         if not isinstance(data, dict):
             raise wrong(data, where, "an object")
         said = {name: value for name, value in data.items() if (name, value) != ("machine", None)}
-        expectation = decode(cls, said, where, trial=Trial.from_json(data, where))
+        expectation = decode(cls, said, where)
         if not expectation.times:
             raise wrong([], f"{where}.times", "the seconds of each process")
         side = expectation.trial.side

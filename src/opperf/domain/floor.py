@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from opperf.domain.codec import Amount, Fields, Natural
+from opperf.domain.codec import Amount, Fields, Natural, encode
 from opperf.domain.plan import Trial
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.stats.significance import wilson
@@ -67,8 +67,8 @@ class NoiseRun:
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self.run.header(),
-            "floors": [floor.to_json() for floor in self.floors],
-            "unknown": [{"trial": trial.to_json(), "reason": reason} for trial, reason in self.unknown],
+            "floors": encode(self.floors),
+            "unknown": [{"trial": encode(trial), "reason": reason} for trial, reason in self.unknown],
             "false_alarms": {
                 "alarms": self.alarms,
                 "comparisons": self.comparisons,

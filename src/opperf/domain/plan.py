@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Optional, TypeAlias, Union
 
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.codec import Count, Exact, Fields, Natural, OneOf, Positive, decode
+from opperf.domain.codec import Count, Exact, Fields, Form, Natural, OneOf, Positive, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 
@@ -48,8 +48,22 @@ def check_most(option: str, value: int, kind: str) -> None:
         raise InputError(f"`{option}` is {value}, expected {MOST[kind]} at most", slug="too_many")
 
 
+def spelled(implementation: str | Code | None) -> str | None:
+    """Return an implementation as records spell it, code too."""
+    return None if implementation is None else str(implementation)
+
+
+def _named(data: object, where: str) -> str | None:
+    name: str | None = read_as(Optional[str], data, where)
+    return name
+
+
+#: Read from a file it is a name, or a label of what was code.
+Implementation: TypeAlias = Annotated[Union[str, Code, None], Form("a string or null", spelled, _named)]
+
+
 @dataclass(frozen=True)
-class Side:
+class Side(Fields):
     """Where and how: everything that may differ between two measurements of one case.
 
     `environment` is written as the user did (`torch`, `numpy==1.26.4`, `python=/path`), or `current`. `settings` are
@@ -62,7 +76,7 @@ class Side:
     device: str = "cpu"
     mode: Annotated[str, OneOf(MODES)] = "eager"
     threads: Count = 1
-    implementation: str | Code | None = None
+    implementation: Implementation = None
     engine: Annotated[str, OneOf(ENGINES)] = "naive"
     allocator: Annotated[str, OneOf(ALLOCATORS)] = "fixed"
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -78,7 +92,7 @@ class Side:
     @property
     def spelling(self) -> str | None:
         """The implementation as records spell it, code too."""
-        return None if self.implementation is None else str(self.implementation)
+        return spelled(self.implementation)
 
     @property
     def process(self) -> tuple[object, ...]:
@@ -108,15 +122,6 @@ class Side:
     def variables(self) -> dict[str, str]:
         """The environment variables that stand among the settings, as `env.NAME`."""
         return {key[len(VARIABLE) :]: value for key, value in self.settings.items() if key.startswith(VARIABLE)}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self) | {"implementation": self.spelling, "settings": dict(self.settings)}
-
-    @classmethod
-    def from_json(cls, data: object, where: str = "side") -> Side:
-        """Read the JSON form; raises `InputError` that names the place."""
-        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)

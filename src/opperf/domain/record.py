@@ -5,11 +5,11 @@ A record is `ok` with metrics, or `failed` or `skipped` with a reason. Its JSON 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, Union
+from typing import Annotated, Any, TypeAlias, Union
 
-from opperf.domain.codec import Amount, Fields, Natural, decode, inside, read_as, wrong
+from opperf.domain.codec import Amount, Fields, Form, Natural, decode, encode, inside, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
 from opperf.domain.measurement import Quantity, sample_columns
@@ -51,6 +51,8 @@ class Statistics(Fields):
     clock: str = "wall"
     disturbed: Natural = 0
 
+    beside = ("p50",)
+
     @property
     def value(self) -> float:
         """The one number that stands for all: the median."""
@@ -58,28 +60,51 @@ class Statistics(Fields):
 
     @property
     def p50(self) -> float:
-        """The median, by its name among percentiles."""
+        """The median, by its name among percentiles; files have it under both."""
         return self.median
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form, with the median under both of its names."""
-        return {**super().to_json(), "p50": self.p50}
 
 
 Value: TypeAlias = Union[Statistics, Quantity]
 
 
+def _metrics_to_json(metrics: Mapping[str, Value]) -> dict[str, object]:
+    return {name: {"unit": METRICS[name].unit.symbol, **value.to_json()} for name, value in metrics.items()}
+
+
+def _metrics_from_json(data: object, where: str) -> dict[str, Value]:
+    """Return the values of the metrics that this opperf knows."""
+    metrics = read_as(Mapping[str, object], data, where)
+    return {name: read_as(Value, value, inside(where, name)) for name, value in metrics.items() if name in METRICS}
+
+
+def _samples_from_json(data: object, where: str) -> dict[str, list[object]]:
+    """Return the samples of metrics as they are written: they are many, and few ask for them."""
+    samples = read_as(Mapping[str, tuple[object, ...]], data, where)
+    for name, processes in samples.items():
+        for i, columns in enumerate(processes):
+            place = f"{inside(where, name)}[{i}]"
+            if not sample_columns(columns, place)["calls"]:
+                raise InputError(f"{place}: no samples, expected one at least", slug="bad_value")
+    return {name: list(processes) for name, processes in samples.items()}
+
+
 @dataclass(frozen=True)
-class Record:
+class Record(Fields):
     """A trial and what became of it."""
 
     trial: Trial
     status: Status
     reason: Reason | None = None
-    metrics: Mapping[str, Value] = field(default_factory=dict)
+    metrics: Annotated[Mapping[str, Value], Form("metrics by name", _metrics_to_json, _metrics_from_json)] = field(
+        default_factory=dict
+    )
     warnings: tuple[Warning, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    samples: Mapping[str, Any] = field(default_factory=dict)
+    samples: Annotated[Mapping[str, Sequence[object]], Form("samples by metric", dict, _samples_from_json)] = field(
+        default_factory=dict
+    )
+
+    flat = ("trial",)
 
     @property
     def time(self) -> Statistics | None:
@@ -92,32 +117,13 @@ class Record:
         """What all calls of the case take by themselves: the median of one, times their number."""
         return None if self.time is None else self.time.median * self.trial.count
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            **self.trial.to_json(),
-            "status": self.status,
-            "reason": None if self.reason is None else self.reason.to_json(),
-            "metrics": {
-                name: {"unit": METRICS[name].unit.symbol, **value.to_json()} for name, value in self.metrics.items()
-            },
-            "warnings": [warning.to_json() for warning in self.warnings],
-            "facts": dict(self.facts),
-            "samples": dict(self.samples),
-        }
-
     @classmethod
-    def from_json(cls, data: Any, where: str = "record") -> Record:
+    def from_json(cls, data: object, where: str = "record") -> Record:
         """Read the JSON form; raises `InputError` that names the place."""
-        record = decode(cls, data, where, trial=Trial.from_json(data, where), metrics=_metrics(data, where))
+        record = decode(cls, data, where)
         if record.status != "ok" and record.reason is None:
             raise InputError(f"{where}.reason: found null, expected why it is {record.status}", slug="bad_value")
         decode(_Facts, record.facts, f"{where}.facts")
-        for name, processes in record.samples.items():
-            place = inside(f"{where}.samples", name)
-            for i, columns in enumerate(read_as(tuple[Any, ...], processes, place)):
-                if not sample_columns(columns, f"{place}[{i}]")["calls"]:
-                    raise InputError(f"{place}[{i}]: no samples, expected one at least", slug="bad_value")
         return record
 
 
@@ -134,28 +140,20 @@ class _Facts:
 
 
 @dataclass(frozen=True)
-class _Share:
+class _Share(Fields):
     """What a record is of its suite."""
 
     total: Amount
     share: Amount
     cumulative: Amount
 
-    @classmethod
-    def from_json(cls, data: object, where: str) -> _Share:
-        return decode(cls, data, where)
-
 
 @dataclass(frozen=True)
-class _Bound:
+class _Bound(Fields):
     """The least time that the machine's limits allow."""
 
     seconds: Amount
     bound: str
-
-    @classmethod
-    def from_json(cls, data: object, where: str) -> _Bound:
-        return decode(cls, data, where)
 
 
 @dataclass(frozen=True)
@@ -167,20 +165,8 @@ class _Environment:
     frameworks: tuple[Mapping[str, Any], ...] | None = None
 
 
-def _metrics(data: Mapping[str, Any], where: str) -> dict[str, Value]:
-    """Return the values of the metrics that this opperf knows."""
-    metrics = read_as(Mapping[str, Any], data.get("metrics"), f"{where}.metrics")
-    return {name: _value(value, inside(f"{where}.metrics", name)) for name, value in metrics.items() if name in METRICS}
-
-
-def _value(data: object, where: str) -> Value:
-    if not isinstance(data, dict):
-        raise wrong(data, where, "an object")
-    return Statistics.from_json(data, where) if "median" in data else Quantity.from_json(data, where)
-
-
 @dataclass(frozen=True)
-class Run:
+class Run(Fields):
     """The records of one command. `environment` holds the facts of the machine and of every framework."""
 
     id: str
@@ -194,12 +180,7 @@ class Run:
     def header(self) -> dict[str, Any]:
         """Return everything but the records, in JSON form."""
         return {
-            "id": self.id,
-            "started": self.started,
-            "command": list(self.command),
-            "labels": dict(self.labels),
-            "settings": self.settings.to_json(),
-            "environment": dict(self.environment),
+            name: value for name, value in super(Run, replace(self, records=())).to_json().items() if name != "records"
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -207,7 +188,7 @@ class Run:
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self.header(),
-            "records": [record.to_json() for record in self.records],
+            "records": encode(self.records),
         }
 
     @classmethod

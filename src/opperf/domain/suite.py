@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Amount, Count, Fields, decode, read_as
+from opperf.domain.codec import Amount, Count, Fields, decode, encode
 from opperf.domain.errors import InputError
 from opperf.domain.registry import Direction
 
@@ -17,7 +16,7 @@ ENTRY = 'write {"case": {"operator": "add", "inputs": {"lhs": {"shape": [2, 3]},
 
 
 @dataclass(frozen=True)
-class SuiteCase:
+class SuiteCase(Fields):
     """A case of a suite. `count` is how often it occurs in its source.
 
     `directions` are what it is measured in where nobody asks for others; empty are the operator's own. A recorded
@@ -29,10 +28,7 @@ class SuiteCase:
     origin: str = "user"
     directions: tuple[Direction, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        directions = {"directions": list(self.directions)} if self.directions else {}
-        return {"case": self.case.to_json(), "count": self.count, "origin": self.origin, **directions}
+    sparse = ("directions",)
 
     @classmethod
     def from_json(cls, data: object, where: str = "case") -> SuiteCase:
@@ -68,7 +64,7 @@ class Program(Fields):
 
 
 @dataclass(frozen=True)
-class Suite:
+class Suite(Fields):
     """What a suite file holds.
 
     `program` is known where the cases were captured from one that ran, and so is what was `left_out` of it.
@@ -80,6 +76,8 @@ class Suite:
     program: Program | None = None
     left_out: tuple[LeftOut, ...] = ()
 
+    sparse = ("program", "left_out")
+
     @property
     def calls(self) -> int:
         """How many calls its cases are."""
@@ -87,20 +85,16 @@ class Suite:
 
     def header(self) -> dict[str, Any]:
         """Return everything but the cases, in JSON form."""
-        program = {} if self.program is None else {"program": self.program.to_json()}
-        left_out = {"left_out": [one.to_json() for one in self.left_out]} if self.left_out else {}
-        return {"name": self.name, "source": self.source, **program, **left_out}
+        header = Fields.to_json(replace(self, cases=()))
+        del header["cases"]
+        return header
 
     def to_json(self) -> dict[str, Any]:
         """Return the document."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            **self.header(),
-            "cases": [entry.to_json() for entry in self.cases],
-        }
+        return {"schema_version": SCHEMA_VERSION, **self.header(), "cases": encode(self.cases)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str) -> Suite:
+    def from_json(cls, data: object, where: str = "suite") -> Suite:
         """Read a document; raises `InputError` that names the place."""
         if not isinstance(data, dict) or data.get("schema_version") != SCHEMA_VERSION:
             raise InputError(
@@ -109,10 +103,4 @@ class Suite:
         entries = data.get("cases")
         if not isinstance(entries, list):
             raise InputError(f"{where}: `cases` is {type(entries).__name__}, expected a list", hint=ENTRY)
-        return cls(
-            read_as(str, data.get("name", ""), f"{where}: name"),
-            read_as(str, data.get("source", ""), f"{where}: source"),
-            tuple(SuiteCase.from_json(entry, f"{where}: cases[{i}]") for i, entry in enumerate(entries)),
-            read_as(Optional[Program], data.get("program"), f"{where}: program"),
-            read_as(tuple[LeftOut, ...], data.get("left_out", []), f"{where}: left_out"),
-        )
+        return decode(cls, {"name": "", "source": "", **data}, f"{where}: ")

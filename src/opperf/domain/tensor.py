@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from opperf.domain.codec import decode
+from opperf.domain.codec import Fields, decode, wrong
 from opperf.domain.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 #: Text of any length, which models of ONNX have.
 STRING = "string"
@@ -202,7 +202,7 @@ def zero_share(values: str) -> float:
 
 
 @dataclass(frozen=True)
-class TensorSpec:
+class TensorSpec(Fields):
     """A tensor to be made: its shape, its dtype and the distribution of its values.
 
     `values` is `uniform` over `[low, high)` of `range`; `normal`; `constant`, the middle of the range; `zeros`; `ones`;
@@ -222,6 +222,8 @@ class TensorSpec:
     range: tuple[float, float] | None = None
     requires_grad: bool | None = None
     literal: tuple[float | int | bool | str, ...] | None = None
+
+    sparse = ("strides", "values", "range", "requires_grad", "literal")
 
     def __post_init__(self) -> None:
         if self.dtype not in ITEM_SIZES:
@@ -246,8 +248,9 @@ class TensorSpec:
             self._check_square()
         else:
             object.__setattr__(self, "values", distribution_named(self.values))
-        if self.range is not None and tuple(self.range) == self.default_range:
-            object.__setattr__(self, "range", None)  # said or not, it is the same tensor and the same case
+        if self.range is not None:  # said or not, written as whole numbers or not, it is the same tensor and case
+            bounds = float(self.range[0]), float(self.range[1])
+            object.__setattr__(self, "range", None if bounds == self.default_range else bounds)
 
     def _check_square(self) -> None:
         if len(self.shape) < 2 or self.shape[-1] != self.shape[-2] or not self.is_float:
@@ -298,22 +301,17 @@ class TensorSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, with everything that has its default value left out but the dtype."""
-        found: dict[str, Any] = {"shape": list(self.shape), "dtype": self.dtype}
-        if self.strides is not None:
-            found["strides"] = list(self.strides)
+        form = super().to_json()
         if self.literal is not None:
-            found["values"] = {LITERAL: list(map(_in_json, self.literal))}
-        elif self.values != "uniform":
-            found["values"] = self.values
-        if self.range is not None:
-            found["range"] = [float(bound) for bound in self.range]
-        if self.requires_grad is not None:
-            found["requires_grad"] = self.requires_grad
-        return found
+            del form["literal"]
+            form["values"] = {LITERAL: list(map(_in_json, self.literal))}
+        return form
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], where: str = "tensor") -> TensorSpec:
+    def from_json(cls, data: object, where: str = "tensor") -> TensorSpec:
         """Read the JSON form; raises `InputError`, with `where` for the place in the file."""
+        if not isinstance(data, dict):
+            raise wrong(data, where, "an object")
         unknown = set(data) - set(KEYS)
         if unknown:
             raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor", hint=f"known: {', '.join(KEYS)}")

@@ -314,7 +314,7 @@ def outcome(contest: Contest) -> Comparison:
         tails=tails,
         memory=_memory(contest.memory),
         warnings=contest.warnings,
-        stages=(tuple(contest.ratios1), tuple(contest.ratios2)),
+        log_ratios=(tuple(contest.ratios1), tuple(contest.ratios2)),
         clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
         explanation=contest.explanation,

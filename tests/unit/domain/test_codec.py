@@ -130,3 +130,56 @@ def test_a_place_is_called_after_its_type_where_nobody_says_another() -> None:
 def test_what_has_no_json_form_is_not_written() -> None:
     with pytest.raises(TypeError, match="Code has no JSON form"):
         encode({"implementation": [Code("mine.py:f")]})
+
+
+@dataclass(frozen=True)
+class Noun(Fields):
+    """A noun with another's fields among its own, one that is left out, and a number that follows from others."""
+
+    note: Note
+    weight: int = 1
+    marks: tuple[str, ...] = ()
+
+    flat = ("note",)
+    sparse = ("marks",)
+    beside = ("double",)
+
+    @property
+    def double(self) -> int:
+        """Twice the weight."""
+        return 2 * self.weight
+
+
+def test_flat_fields_stand_among_the_others_and_sparse_ones_are_left_out() -> None:
+    noun = Noun(Note("a", 4), 3)
+    told = {"text": "a", "size": "4 B", "parts": [], "others": {}, "weight": 3, "double": 6}
+    assert noun.to_json() == told
+    assert Noun.from_json({**told, "double": "not read"}) == noun
+    assert Noun(noun.note, marks=("b",)).to_json()["marks"] == ["b"]
+
+
+def test_what_is_missing_of_a_flat_field_is_told_as_of_the_whole() -> None:
+    with pytest.raises(InputError, match=r"^f: one: no `size`, expected a size"):
+        Noun.from_json({"text": "a"}, "f: one")
+
+
+def test_the_fields_of_a_document_are_told_behind_the_name_of_its_file() -> None:
+    with pytest.raises(InputError, match=r"^f\.json: text: found 1, expected a string"):
+        Note.from_json({"text": 1, "size": "4 B"}, "f.json: ")
+    with pytest.raises(InputError, match=r"^f\.json: found 1, expected an object"):
+        Note.from_json(1, "f.json: ")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"text": 1}, "f.text: found 1, expected a string"),
+        ({"weight": 1, "text": "a"}, "f: no `size`, expected a size"),
+        ({"size": 0, "word": "up"}, "f.size: found 0, expected a whole number >= 1"),
+        ([], "f: found [], expected an object"),
+    ],
+)
+def test_an_object_is_read_as_the_noun_that_has_most_of_its_keys(data: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_as(Union[Note, Inner], data, "f")
+    assert caught.value.message == message

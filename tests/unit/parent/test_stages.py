@@ -138,7 +138,7 @@ def test_a_flag_that_is_not_confirmed_goes_on_to_the_last_look(clock: Clock) -> 
     flagged, unclear = [0.020, 0.022, 0.018, 0.021, 0.019], [-0.018, 0.021, 0.002, -0.001, 0.003]
     said = compared(clock, iter([*flagged, *unclear, *[0.0] * 7]))
     assert (said.verdict.verdict, said.verdict.reason) == ("same", "the second stage did not confirm the first")
-    assert len(said.stages[1]) > 5
+    assert len(said.log_ratios[1]) > 5
 
 
 def test_a_comparison_that_settles_goes_on_until_its_interval_decides(clock: Clock) -> None:
