@@ -94,7 +94,7 @@ def comparisons(
             Comparing(settings, rule, lambda _: None, duel=duel).run(contests)
             said = [outcome(contest) for contest in contests]
             # The pairs of processes of both stages: operators of a suite share them.
-            shared = sum(max(len(one.stages[stage]) for one in said) for stage in (0, 1)) / len(said)
+            shared = sum(max(len(one.log_ratios[stage]) for one in said) for stage in (0, 1)) / len(said)
             found += [_entry(one, effect, shared) for one in said]
     return found
 
@@ -106,7 +106,7 @@ def _entry(said: Any, effect: float, shared: float) -> dict[str, Any]:
         "verdict": said.verdict.verdict,
         "covered": low <= effect <= high,
         "one stage": getattr(said.verdict, "confidence", 0.95) > 0.95,
-        "pairs": sum(map(len, said.stages)),
+        "pairs": sum(map(len, said.log_ratios)),
         "starts": shared,
     }
 

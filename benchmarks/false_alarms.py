@@ -108,7 +108,7 @@ def suite(effect: str, seed: int, cpu: int | None, side: Side, rule: Rule) -> di
         found.append(
             {
                 **entry,
-                "stages": said.stages,
+                "stages": said.log_ratios,
                 "time": said.base_time,
                 "reason": said.verdict.reason,
                 "confidence": said.verdict.confidence,
