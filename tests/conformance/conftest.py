@@ -26,6 +26,7 @@ from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax")
+WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
 TIMEOUT = 120.0
 #: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
 LETTERS = {

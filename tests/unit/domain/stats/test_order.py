@@ -44,12 +44,12 @@ def test_the_interval_of_the_median_covers_it_as_often_as_it_says(count: int, co
     found = median_interval([float(n) for n in range(count)], confidence)
     if found is None:
         assert coverage(count, 0, count - 1) < confidence
-        return
-    low, high = int(found[0]), int(found[1])
-    assert low + high == count - 1
-    assert coverage(count, low, high) >= confidence - 1e-9
-    # The next narrower pair of values would cover it too seldom.
-    assert low + 1 > high - 1 or coverage(count, low + 1, high - 1) < confidence
+    else:
+        low, high = int(found[0]), int(found[1])
+        assert low + high == count - 1
+        assert coverage(count, low, high) >= confidence - 1e-9
+        # The next narrower pair of values would cover it too seldom.
+        assert low + 1 > high - 1 or coverage(count, low + 1, high - 1) < confidence
 
 
 @pytest.mark.parametrize("count", range(6))

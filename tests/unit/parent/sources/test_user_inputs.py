@@ -187,7 +187,7 @@ def test_any_text_is_an_attribute_or_refused(text: str) -> None:
     try:
         made = foreign_case("f", {}, {"a": text})
     except InputError:
-        return
+        made = foreign_case("f", {}, {})
     assert Case.from_json(made.to_json()).id == made.id
 
 
