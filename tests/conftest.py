@@ -5,15 +5,29 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# What runs tests side by side says how wide a terminal is; of a pipe nobody would.
+from opperf.parent.workers.package import cache_folder
+
+# What runs tests side by side says how wide a terminal is, and so does readline, past `os.environ`; of a pipe nobody
+# would.
 os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared_machine")
+
+
+@pytest.fixture(scope="session")
+def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for the whole session, which shares the user's environments: each takes long to build."""
+    own, environments = tmp_path_factory.mktemp("cache"), cache_folder() / "environments"
+    environments.mkdir(parents=True, exist_ok=True)
+    (own / "environments").symlink_to(environments)
+    return own
 
 
 @pytest.fixture(scope="session", autouse=True)

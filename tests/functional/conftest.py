@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,12 +32,6 @@ class Done:
         return found
 
 
-@pytest.fixture(scope="session")
-def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the whole session, so that opperf is copied for its children once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture(autouse=True)
 def here(one_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder, and a cache that is not the user's."""
@@ -45,22 +41,22 @@ def here(one_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path / "here"
 
 
-@pytest.fixture
-def opperf(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]:
-    """Run a command: `opperf("run", "add", "--framework", "null")`."""
-    terminated = signal.getsignal(signal.SIGTERM)
-
-    def run(*words: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["opperf", *map(str, words)])
-        capsys.readouterr()
+def invoke(*words: object) -> Done:
+    """Run a command: `invoke("run", "add", "--framework", "null")`."""
+    terminated, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["opperf", *map(str, words)])
         with pytest.raises(SystemExit) as left:
             main()
-        out, err = capsys.readouterr()
-        code = left.value.code
-        return Done(code if isinstance(code, int) else 0, out, err)
-
-    yield run
     signal.signal(signal.SIGTERM, terminated)
+    code = left.value.code
+    return Done(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def opperf() -> Callable[..., Done]:
+    """Run a command, in the folder and with the cache of the test."""
+    return invoke
 
 
 @pytest.fixture

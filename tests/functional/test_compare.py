@@ -5,26 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import Done, invoke
 
 
-def compare(*arguments: str) -> subprocess.CompletedProcess[str]:
+def compare(*arguments: str) -> Done:
     """Run the command, of two sides with the fewest pairs unless told, and return what it said."""
     few = () if "--pairs" in arguments or "--base" not in arguments else ("--pairs", "3")
-    command = [sys.executable, "-m", "opperf", "compare", *arguments, *few]
-    return subprocess.run(command, capture_output=True, text=True)
+    return invoke("compare", *arguments, *few)
 
 
 def document(*arguments: str) -> list[dict[str, Any]]:
     """Return the comparisons of the JSON document."""
     done = compare(*arguments, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert set(found) == {"schema_version", "run", "comparisons"}
     comparisons: list[dict[str, Any]] = found["comparisons"]
     return comparisons
@@ -76,7 +74,7 @@ def test_a_side_that_crashes_has_failed_and_the_others_are_decided() -> None:
 
 def test_csv_has_one_row_for_each_comparison() -> None:
     done = compare("add", "--base", "null", "--new", "null;slowdown=1.05", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    rows = list(csv.DictReader(io.StringIO(done.out)))
     assert [row["verdict"] for row in rows] == ["slower"]
     assert float(rows[0]["ratio"]) == pytest.approx(1.05)
     assert rows[0]["bound"] == ""
@@ -90,14 +88,14 @@ def test_every_form_says_how_large_a_change_may_still_be() -> None:
     assert found["bound"] == pytest.approx(0.05)
     for form in ("md", "console"):
         done = compare("null:steady", "--base", "null", "--new", "null", "--format", form)
-        assert "±0.0%" in done.stdout.replace("\n", "")
+        assert "±0.0%" in done.out.replace("\n", "")
 
 
 def test_markdown_and_console_show_the_verdict() -> None:
     for form in ("md", "console"):
         done = compare("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--format", form)
-        assert "slower" in done.stdout
-        assert "Traceback" not in done.stderr
+        assert "slower" in done.out
+        assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -117,31 +115,30 @@ def test_markdown_and_console_show_the_verdict() -> None:
 )
 def test_bad_usage_exits_with_two_and_says_what_was_expected(arguments: tuple[str, ...]) -> None:
     done = compare(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
 
 
 def test_two_result_files_are_compared(tmp_path: Path) -> None:
     files = [tmp_path / "old.json", tmp_path / "new.json"]
     for file in files:
-        command = [sys.executable, "-m", "opperf", "run", "null:steady", "--processes", "3", "--output", str(file)]
-        subprocess.run(command, check=True, capture_output=True)
+        assert invoke("run", "null:steady", "--processes", 3, "--output", file).code == 0
     (found,) = document(*map(str, files))
     assert found["verdict"] == "same"
 
 
 def test_one_result_file_is_nothing_to_compare(tmp_path: Path) -> None:
     done = compare(str(tmp_path / "only.json"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "two result files" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert "two result files" in done.err
 
 
 def test_of_two_result_files_the_one_that_is_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "old.json").write_text("{}", encoding="utf-8")
     done = compare(str(tmp_path / "new.json"), str(tmp_path / "old.json"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"cannot read `{tmp_path / 'new.json'}`: No such file" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert f"cannot read `{tmp_path / 'new.json'}`: No such file" in done.err
 
 
 def test_explain_shows_what_ran_on_each_side_of_what_is_slower() -> None:
@@ -161,13 +158,13 @@ def test_what_is_the_same_is_not_explained_nor_anything_without_the_option() -> 
 @pytest.mark.parametrize("form", ["md", "console"])
 def test_an_explanation_stands_below_the_table(form: str) -> None:
     done = compare("null:steady", "--base", "null", "--new", "null;slowdown=1.05", "--explain", "--format", form)
-    table, _, block = done.stdout.partition("what ran: null:steady forward, slower")
+    table, _, block = done.out.partition("what ran: null:steady forward, slower")
     assert "ratio" in table
     assert "script: base ran scripted (100 us), new ran scripted:1.05 (105 us)" in block
 
 
 def test_recorded_runs_cannot_be_explained() -> None:
     done = compare("old.json", "new.json", "--explain")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "`--explain` has nothing to run" in done.stderr
-    assert "hint: give `--base SIDE`" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert "`--explain` has nothing to run" in done.err
+    assert "hint: give `--base SIDE`" in done.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import invoke as opperf
+
+NOISE = ("noise", "add", "--framework", "null", "--repeats", "1")
 
 
 @pytest.fixture
@@ -21,9 +25,22 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def opperf(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command and return what it said."""
-    return subprocess.run([sys.executable, "-m", "opperf", *arguments], capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with the floor of `add`."""
+    folder = tmp_path_factory.mktemp("floor")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPPERF_CACHE_DIR", str(folder))
+        assert opperf(*NOISE).code == 0
+    return folder
+
+
+@pytest.fixture
+def floor(measured: Path, cache: Path) -> Path:
+    """The file with the floor of `add`, where each test may change it."""
+    shutil.copytree(measured / "noise", cache / "noise")
+    (file,) = (cache / "noise").glob("*.json")
+    return file
 
 
 def kept(cache: Path) -> list[dict[str, Any]]:
@@ -34,9 +51,9 @@ def kept(cache: Path) -> list[dict[str, Any]]:
 
 
 def test_identical_code_has_a_floor_and_no_false_alarm(cache: Path) -> None:
-    done = opperf("noise", "add", "--framework", "null", "--repeats", "1", "--format", "json")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    done = opperf(*NOISE, "--format", "json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
     assert document["false_alarms"] | {"interval": None} == {
         "alarms": 0, "comparisons": 1, "interval": None, "tolerance": 0.02,
     }  # fmt: skip
@@ -48,68 +65,63 @@ def test_identical_code_has_a_floor_and_no_false_alarm(cache: Path) -> None:
 
 def test_an_operator_without_a_floor_is_named_with_the_reason(cache: Path) -> None:
     done = opperf("noise", "add", "null:raise", "--framework", "null", "--repeats", "1")
-    assert done.returncode == 0, done.stderr
-    assert "no floor for null:raise forward: this operator always raises" in done.stdout
+    assert done.code == 0, done.err
+    assert "no floor for null:raise forward: this operator always raises" in done.out
     assert [floor["trial"]["case"]["operator"] for floor in kept(cache)] == ["add"]
 
 
 def test_when_nothing_has_a_floor_the_exit_code_says_so(cache: Path) -> None:
     done = opperf("noise", "null:raise", "--framework", "null", "--repeats", "1")
-    assert done.returncode == 3
-    assert "Nothing was compared." in done.stdout
+    assert done.code == 3
+    assert "Nothing was compared." in done.out
     assert not list((cache / "noise").glob("*.json"))
 
 
-def test_a_comparison_takes_the_pairs_that_a_stored_floor_asks_for(cache: Path) -> None:
-    opperf("noise", "add", "--framework", "null", "--repeats", "1")
-    (file,) = (cache / "noise").glob("*.json")
-    document = json.loads(file.read_text())
+def test_a_comparison_takes_the_pairs_that_a_stored_floor_asks_for(floor: Path) -> None:
+    document = json.loads(floor.read_text())
     document["floors"][0]["spread"] = 0.02
-    file.write_text(json.dumps(document))
+    floor.write_text(json.dumps(document))
     done = opperf("compare", "add", "--base", "null", "--new", "null", "--format", "json")
-    assert [one["pairs"] for one in json.loads(done.stdout)["comparisons"]] == [7]
+    assert [one["pairs"] for one in json.loads(done.out)["comparisons"]] == [7]
 
 
 def test_recorded_runs_are_judged_by_a_stored_floor(cache: Path, tmp_path: Path) -> None:
     old, new = str(tmp_path / "old.json"), str(tmp_path / "new.json")
     common = ("run", "null:steady", "--framework", "null", "--processes", "3", "--runs", "20", "--output")
-    assert opperf(*common, old).returncode == 0
+    assert opperf(*common, old).code == 0
     data = json.loads(Path(old).read_text())
     for columns in data["records"][0]["samples"]["time"]:
         columns["wall_ns"] = [round(1.10 * wall) for wall in columns["wall_ns"]]
     Path(new).write_text(json.dumps(data))
-    before = json.loads(opperf("compare", old, new, "--format", "json").stdout)["comparisons"][0]
+    before = json.loads(opperf("compare", old, new, "--format", "json").out)["comparisons"][0]
     assert before["verdict"] == "inconclusive"
     assert "15.0%" in before["reason"]
     opperf("noise", "null:steady", "--framework", "null", "--repeats", "1")
-    after = json.loads(opperf("compare", old, new, "--format", "json").stdout)["comparisons"][0]
+    after = json.loads(opperf("compare", old, new, "--format", "json").out)["comparisons"][0]
     assert after["verdict"] == "slower"
     assert after["ratio"] == pytest.approx(1.10, rel=0.01)
 
 
-def test_a_record_shows_the_floor_of_its_operator_where_it_is_known(cache: Path) -> None:
-    common = ("run", "add", "--framework", "null", "--direction", "forward", "--format", "json")
-    before = json.loads(opperf(*common).stdout)["records"][0]
-    assert "noise_floor" not in before["facts"]
-    opperf("noise", "add", "--framework", "null", "--repeats", "1")
-    assert json.loads(opperf(*common).stdout)["records"][0]["facts"]["noise_floor"] == 0.0
+def test_a_record_shows_the_floor_of_its_operator_where_it_is_known(floor: Path) -> None:
+    common = ("run", "add", "exp", "--framework", "null", "--direction", "forward", "--format", "json")
+    add, exp = opperf(*common).records
+    assert "noise_floor" not in exp["facts"]
+    assert add["facts"]["noise_floor"] == 0.0
 
 
-def test_a_damaged_file_of_floors_is_told_before_anything_is_measured(cache: Path) -> None:
-    opperf("noise", "add", "--framework", "null", "--repeats", "1")
-    (file,) = (cache / "noise").glob("*.json")
-    file.write_text(file.read_text()[:100])
+def test_a_damaged_file_of_floors_is_told_before_anything_is_measured(floor: Path) -> None:
+    floor.write_text(floor.read_text()[:100])
     done = opperf("run", "add", "--framework", "null")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{file}: not JSON" in done.stderr
-    assert "remove it" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert f"{floor}: not JSON" in done.err
+    assert "remove it" in done.err
 
 
 @pytest.mark.parametrize(("option", "value"), [("--repeats", "0"), ("--pairs", "2"), ("--tolerance", "much")])
 def test_a_number_that_makes_no_sense_is_refused(option: str, value: str) -> None:
     done = opperf("noise", "add", "--framework", "null", option, value)
-    assert done.returncode == 2
-    assert option in done.stderr
+    assert done.code == 2
+    assert option in done.err
 
 
 def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:

@@ -26,12 +26,6 @@ from opperf.parent.workers.process import Worker
 DEADLINE = 60.0
 
 
-@pytest.fixture(scope="session")
-def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the whole session, so that opperf is copied for its children once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture(autouse=True)
 def cache(one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder, in this process and in those that it starts."""

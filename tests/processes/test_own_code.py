@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -156,9 +155,7 @@ def test_what_is_expected_of_mine_is_judged_where_i_name_the_function(here: Path
         assert "twice" in judged.stdout
 
 
-def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_it(
-    opperf: Callable[..., Any], here: Path
-) -> None:
+def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_it(here: Path) -> None:
     (here / "traced.py").write_text(
         "import sys, threading\n"
         "def quiet(x): return x\n"
@@ -170,15 +167,16 @@ def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_
         "again = lambda x: seen(x)\n"
     )
     names = [f"traced.py:{name}" for name in ("quiet", "leaves", "seen", "fails", "again")]
-    asked = ("--framework", "numpy", "--input", "x=4", "--runs", "3", "--direction", "forward", "--format", "json")
-    done = opperf("run", *names, *asked)
-    records = {record["side"]["implementation"].rpartition(":")[2]: record for record in done.records}
-    warned = {name: [one["slug"] for one in record["warnings"]] for name, record in records.items()}
+    done = run(*names, "--input", "x=4", "--format", "json")
+    told = {
+        record["side"]["implementation"].rpartition(":")[2]: record for record in json.loads(done.stdout)["records"]
+    }
+    warned = {name: [one["slug"] for one in record["warnings"]] for name, record in told.items()}
     assert "traced" in warned["leaves"]
     assert "traced" not in warned["quiet"]
-    assert records["fails"]["status"] == "failed"
+    assert told["fails"]["status"] == "failed"
     for name in ("seen", "again"):
-        assert (records[name]["status"], "traced" in warned[name]) == ("ok", False)
+        assert (told[name]["status"], "traced" in warned[name]) == ("ok", False)
 
 
 def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here: Path) -> None:
