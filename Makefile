@@ -1,4 +1,4 @@
-# Five commands, the same here and in CI. Each makes its own .venv when it is missing.
+# The same commands here and in CI. Each makes its own .venv when it is missing.
 PYTHON ?= python3
 BIN := .venv/bin
 # uv does not read pip's settings: wheels that pip finds in a folder are handed on.
@@ -8,15 +8,23 @@ export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 # Tests start hundreds of Pythons, and each would compile opperf and its libraries anew, for 0.9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint docs site check clean
+# A file of tests stays in one process, with what it has started.
+PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
+# The folders of `make test`; `make test-all` runs all others too.
+QUICK := tests/unit tests/functional tests/frameworks
+
+.PHONY: demo test test-all lint docs site generate check clean
 
 demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
 	$(BIN)/opperf run --framework torch --framework mxnet --framework numpy --trial-budget 0.2 --output demo.json --force \
 		add multiply divide exp tanh relu gelu sigmoid softmax log_softmax sum mean argmax matmul batch_matmul linear \
 		conv2d max_pool2d layer_norm batch_norm embedding concatenate transpose cross_entropy
 
-test: $(BIN)/.ready  ## every test, real frameworks included; a file stays in one process, with what it has started
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+test: $(BIN)/.ready  ## what answers in three minutes: units, every command on the null framework, each framework once
+	$(PYTEST) $(QUICK)
+
+test-all: test  ## every test: those of `make test` first, then the rest
+	$(PYTEST) $(QUICK:%=--ignore=%)
 
 lint: $(BIN)/.ready  ## style, types, and what may import what
 	$(BIN)/ruff check .
@@ -29,6 +37,10 @@ docs: $(BIN)/.ready site  ## run the examples in docs and docstrings, and build 
 
 site: $(BIN)/.ready  ## build the pages into build/site; a broken link fails
 	$(BIN)/sphinx-build -q -E -W --keep-going -c docs . build/site
+
+generate: $(BIN)/.ready  ## write the parts of the pages that the code knows
+	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/support.py
 
 check: lint docs
 

@@ -154,9 +154,9 @@ def test_every_command_is_on_the_page_of_commands(root: Path) -> None:
 
 
 def test_targets_of_make_exist(page: Page, root: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = {word for block in page.blocks("sh") for word in re.findall(r"^make (\w+)", block.text, re.MULTILINE)}
-    named |= set(re.findall(r"`make (\w+)`", page.text))
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {word for block in page.blocks("sh") for word in re.findall(r"^make ([\w-]+)", block.text, re.MULTILINE)}
+    named |= set(re.findall(r"`make ([\w-]+)`", page.text))
     assert named <= targets
 
 

@@ -1,0 +1,106 @@
+"""Each real framework once, in its own environment, by the commands of its users; `tests/conformance` has the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+
+MODELS = Path(__file__).parents[2] / "examples" / "models"
+LENETS = [path.stem.removeprefix("lenet_") for path in sorted(MODELS.glob("lenet_*.py"))]
+#: An operator of LeNet as each framework's profiler calls it, and one as it is captured.
+PROFILED = {"torch": "aten::convolution", "mxnet": "Convolution", "jax": "convolution"}
+CAPTURED = {
+    "torch": "torch:aten::addmm.default",
+    "mxnet": "mxnet:nd.FullyConnected",
+    "jax": "jax:primitive.dot_general",
+}
+
+Command: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def command(one_cache: Path) -> Command:
+    """Run a module with its arguments to an end that must be good."""
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", *map(str, words)],
+            env=os.environ | {"OPPERF_CACHE_DIR": str(one_cache)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
+def test_an_operator_is_measured(framework: str, command: Command) -> None:
+    words = ("run", "linear", "--framework", framework, "--size", "small", "--runs", "5")
+    forward, backward = json.loads(command("opperf", *words, "--format", "json").stdout)["records"]
+    assert (forward["direction"], forward["status"]) == ("forward", "ok")
+    assert forward["metrics"]["time"]["median"] > 0
+    assert forward["side"]["framework"] == framework
+    assert backward["status"] == ("ok" if FRAMEWORKS[framework].gradients else "skipped")
+
+
+@pytest.mark.parametrize("framework", REAL_FRAMEWORKS)
+def test_two_sides_are_compared(framework: str, command: Command) -> None:
+    words = ("compare", "add", "--size", "small", "--base", framework, "--new", framework, "--pairs", "3")
+    (found,) = json.loads(command("opperf", *words, "--format", "json").stdout)["comparisons"]
+    assert found["verdict"] in ("same", "slower", "faster", "inconclusive")
+    assert 0.2 < found["ratio"] < 5
+
+
+@pytest.mark.parametrize("framework", LENETS)
+def test_a_training_step_is_captured(framework: str, command: Command) -> None:
+    script = MODELS / f"lenet_{framework}.py"
+    command("opperf", "capture", f"{script}:training_step", "--framework", framework, "--output", "suite.json")
+    cases: list[dict[str, Any]] = json.loads(Path("suite.json").read_text())["cases"]
+    assert CAPTURED[framework] in {entry["case"]["operator"] for entry in cases}
+
+
+@pytest.mark.parametrize("framework", LENETS)
+def test_a_script_is_profiled(framework: str, command: Command) -> None:
+    done = command("opperf", "profile", "--format", "json", MODELS / f"lenet_{framework}.py")
+    calls = {row["name"]: row["calls"] for row in json.loads(done.stdout)["rows"]}
+    assert calls[PROFILED[framework]] >= 10, calls
+
+
+def test_a_config_of_param_is_measured_on_pytorch(here: Path, command: Command) -> None:
+    tensor = {"type": "tensor", "dtype": "float", "shape": [8, 8]}
+    product = {"input_data_generator": "PyTorch:DefaultDataGenerator", "config": [{"input": [{"args": [tensor] * 2}]}]}
+    (here / "config.json").write_text(json.dumps({"torch.mm": product}))
+    command("opperf.compat.param", "-c", "config.json", "-w", "1", "-i", "3", "-o", "out.json")
+    assert "measure.time" in (here / "out.json").read_text()
+
+
+def test_a_row_of_mxnets_own_benchmark_is_measured(command: Command) -> None:
+    words = ("--operator", "elemwise_add", "--warmup", "1", "--runs", "3", "-o", "out.json")
+    command("opperf.compat.mxnet_opperf", *words)
+    (row, *_) = json.loads(Path("out.json").read_text())["elemwise_add"]
+    assert row["avg_time_forward_elemwise_add"] > 0
+
+
+def test_a_node_is_measured_in_onnx_runtime(command: Command) -> None:
+    words = ("run", "onnxruntime:ai.onnx.Relu", "--input", "X=2x3", "--runs", "3", "--format", "json")
+    (record,) = json.loads(command("opperf", *words).stdout)["records"]
+    assert record["status"] == "ok"
