@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 
+from opperf.domain.codec import read_as
 from opperf.domain.errors import WorkerFailure
 from opperf.domain.message.requests import Describe, Prepare
 from opperf.domain.plan import Settings, Side, Trial
@@ -151,7 +152,7 @@ def test_what_a_child_has_started_ends_with_it(
     )
     child = worker(python)
     child.greet()
-    grandchild = psutil.Process(child.facts["pid"])
+    grandchild = psutil.Process(read_as(int, child.facts["pid"], "pid"))
     assert _is_there(grandchild)
     child.kill()
     give_up = time.monotonic() + AT_ONCE

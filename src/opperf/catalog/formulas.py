@@ -79,13 +79,11 @@ def wholes(case: Case, name: str, count: int | None = None, default: int | _Shap
     value = default if value is None else value
     if isinstance(value, int) and not isinstance(value, bool):
         value = (value,) * (1 if count is None else count)
-    if (
-        not isinstance(value, tuple)
-        or not all(isinstance(item, int) and not isinstance(item, bool) for item in value)
-        or count not in (None, len(value))
-    ):
+    given = value if isinstance(value, tuple) else (value,)
+    found = tuple(item for item in given if isinstance(item, int) and not isinstance(item, bool))
+    if not isinstance(value, tuple) or len(found) < len(value) or count not in (None, len(value)):
         raise _wrong(case, name, "whole numbers" if count is None else f"{count} whole numbers")
-    return value
+    return found
 
 
 def flag(case: Case, name: str, default: bool = False) -> bool:

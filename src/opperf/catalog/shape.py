@@ -96,10 +96,11 @@ def _repeated(case: Case, shape: _Shape) -> _Shape:
 
 def _padded(case: Case, shape: _Shape) -> _Shape:
     widths = case.get("widths")
-    pairs = widths if isinstance(widths, tuple) else ()
-    if len(pairs) != len(shape) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+    given = widths if isinstance(widths, tuple) else ()
+    pairs = [pair for pair in given if isinstance(pair, tuple) and len(pair) == 2]
+    if len(given) != len(shape) or len(pairs) != len(given):
         raise InputError(f"`widths` of `{case.operator}` is {widths!r}, expected {len(shape)} pairs (before, after)")
-    return tuple(before + size + after for size, (before, after) in zip(shape, pairs, strict=True))
+    return tuple(size + sum(n for n in pair if isinstance(n, int)) for size, pair in zip(shape, pairs, strict=True))
 
 
 def _cast(case: Case) -> tuple[TensorSpec, ...]:

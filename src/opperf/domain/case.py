@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Fields, Form, decode
 from opperf.domain.errors import InputError
@@ -60,7 +60,7 @@ class Graph:
 
 
 Scalar: TypeAlias = Union[int, float, bool, str, None]
-Argument: TypeAlias = Union[TensorSpec, DType, Device, ListOf, Graph, tuple[Any, ...], Scalar]
+Argument: TypeAlias = Union[TensorSpec, DType, Device, ListOf, Graph, tuple["Argument", ...], Scalar]
 
 
 def argument_to_json(argument: Argument) -> object:
@@ -260,11 +260,11 @@ class Case(Fields):
 
         return replace(self, inputs={name: map_tensors(value, change) for name, value in self.inputs.items()})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form, with the id."""
         return {"id": self.id, **self.content()}
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """Return what the id is made from."""
         return super().to_json()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypedDict
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, encode
@@ -67,6 +67,26 @@ class Verdict(Fields):
         return max(abs(1 - end) for end in self.interval)
 
 
+class PeakMemory(TypedDict, total=False):
+    """The peaks of base and new in bytes and what each asked for, whether they are the `same`, and how it is known."""
+
+    peak: list[float]
+    allocated: list[float | None]
+    same: bool
+    source: str | None
+
+
+class Explained(TypedDict, total=False):
+    """What ran on both sides, in JSON form, and what is said of it; `failures` say why a side has no explanation."""
+
+    base: list[dict[str, object]]
+    new: list[dict[str, object]]
+    difference: list[str]
+    alike: int
+    notes: dict[str, list[str]]
+    failures: dict[str, str]
+
+
 @dataclass(frozen=True)
 class Comparison(Fields):
     """A case in a direction on two sides, and what is said of it.
@@ -86,12 +106,12 @@ class Comparison(Fields):
     base_time: float | None = None
     new_time: float | None = None
     tails: Mapping[str, float] = field(default_factory=dict)
-    memory: Mapping[str, Any] = field(default_factory=dict)
+    memory: PeakMemory = field(default_factory=PeakMemory)
     log_ratios: tuple[tuple[float, ...], ...] = ()
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
     status: str = "ok"
-    explanation: Mapping[str, Any] = field(default_factory=dict)
+    explanation: Explained = field(default_factory=Explained)
     count: int = 1
 
     flat = ("verdict",)
@@ -157,7 +177,7 @@ class ComparisonRun:
     run: Run
     comparisons: tuple[Comparison, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the document."""
         suites = wholes(self.comparisons)
         return {

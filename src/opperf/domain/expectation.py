@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from opperf.domain.codec import Fields, Natural, Positive, decode, wrong
 from opperf.domain.environment import EnvironmentSpec
@@ -26,7 +25,7 @@ class Expectation(Fields):
     memory_peak: Natural | None = None
     memory_source: str | None = None
     version: str | None = None
-    machine: Mapping[str, Any] = field(default_factory=dict)
+    machine: Mapping[str, object] = field(default_factory=dict)
     recorded: str | None = None
 
     flat = ("trial",)
@@ -55,7 +54,7 @@ class Expectation(Fields):
         return expectation
 
 
-def document(expectations: Iterable[Expectation]) -> dict[str, Any]:
+def document(expectations: Iterable[Expectation]) -> dict[str, object]:
     """Return what a file of expectations holds."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -63,7 +62,7 @@ def document(expectations: Iterable[Expectation]) -> dict[str, Any]:
     }
 
 
-def from_document(data: Any, where: str) -> tuple[Expectation, ...]:
+def from_document(data: object, where: str) -> tuple[Expectation, ...]:
     """Read what `document` wrote; raises `InputError` that names the place."""
     if not isinstance(data, dict) or "expectations" not in data:
         raise InputError(

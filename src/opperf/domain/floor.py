@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from opperf.domain.codec import Amount, Fields, Natural, encode
 from opperf.domain.plan import Trial
@@ -62,7 +61,7 @@ class NoiseRun:
         """How many comparisons there were."""
         return sum(floor.comparisons for floor in self.floors)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the document."""
         return {
             "schema_version": SCHEMA_VERSION,

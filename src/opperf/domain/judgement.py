@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opperf.domain.comparison import Comparison
@@ -66,7 +66,7 @@ class Judgement:
             return INCONCLUSIVE
         return FINE
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form; a finding names its comparison by its place in the document."""
         return {
             "exit_code": self.exit_code,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, Optional, Union, get_type_hints
 
-from opperf.domain.codec import Count, Fields, decode, inside, read_as, wrong
+from opperf.domain.codec import Count, Fields, Unread, decode, inside, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.reason import Warning
 
@@ -65,24 +65,25 @@ class Samples(Fields):
             return sample.device_ns / sample.calls
         return sample.wall_ns / sample.calls - self.overhead_ns
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the columns."""
-        columns: dict[str, Any] = {name: [getattr(sample, name) for sample in self.samples] for name in COLUMNS}
+        columns = {name: [getattr(sample, name) for sample in self.samples] for name in COLUMNS}
         for name in ("waiting_ns", "device_ns"):
             if all(value is None for value in columns[name]):
                 del columns[name]
         return {"overhead_ns": self.overhead_ns, **columns}
 
     @classmethod
-    def from_json(cls, data: Any, where: str = "samples") -> Samples:
+    def from_json(cls, data: object, where: str = "samples") -> Samples:
         """Read the columns; raises `InputError` that names the place."""
         columns = sample_columns(data, where)
         rows = zip(*columns.values())
-        overhead = read_as(float, data.get("overhead_ns"), f"{where}.overhead_ns")
+        said = read_as(Mapping[str, Unread], data, where)
+        overhead = read_as(float, said.get("overhead_ns"), f"{where}.overhead_ns")
         return cls(tuple(Sample(**dict(zip(columns, row))) for row in rows), overhead)
 
 
-def sample_columns(data: object, where: str) -> dict[str, tuple[Any, ...]]:
+def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:
     """Return the columns of samples, all of one length; raises `InputError` that names the place."""
     if not isinstance(data, dict):
         raise wrong(data, where, "an object")

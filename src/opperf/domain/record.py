@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, TypeAlias, Union
 
-from opperf.domain.codec import Amount, Fields, Form, Natural, decode, encode, inside, read_as
+from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, decode, encode, inside, read_as
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
 from opperf.domain.measurement import Quantity, sample_columns
@@ -73,13 +74,13 @@ def _metrics_to_json(metrics: Mapping[str, Value]) -> dict[str, object]:
 
 def _metrics_from_json(data: object, where: str) -> dict[str, Value]:
     """Return the values of the metrics that this opperf knows."""
-    metrics = read_as(Mapping[str, object], data, where)
+    metrics = read_as(Mapping[str, Unread], data, where)
     return {name: read_as(Value, value, inside(where, name)) for name, value in metrics.items() if name in METRICS}
 
 
 def _samples_from_json(data: object, where: str) -> dict[str, list[object]]:
     """Return the samples of metrics as they are written: they are many, and few ask for them."""
-    samples = read_as(Mapping[str, tuple[object, ...]], data, where)
+    samples = read_as(Mapping[str, tuple[Unread, ...]], data, where)
     for name, processes in samples.items():
         for i, columns in enumerate(processes):
             place = f"{inside(where, name)}[{i}]"
@@ -106,6 +107,11 @@ class Record(Fields):
 
     flat = ("trial",)
 
+    @cached_property
+    def known(self) -> Facts:
+        """The facts that have a meaning here."""
+        return decode(Facts, self.facts, "facts")
+
     @property
     def time(self) -> Statistics | None:
         """The summary of the time of one call, None without a measurement."""
@@ -123,24 +129,34 @@ class Record(Fields):
         record = decode(cls, data, where)
         if record.status != "ok" and record.reason is None:
             raise InputError(f"{where}.reason: found null, expected why it is {record.status}", slug="bad_value")
-        decode(_Facts, record.facts, f"{where}.facts")
+        decode(Facts, record.facts, f"{where}.facts")
         return record
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """The facts of a record that a report reads; there may be any others."""
+class Facts:
+    """The facts of a record that somebody looks at; there may be any others."""
 
     implementation: str | None = None
     version: str | None = None
     noise_floor: float | None = None
-    run: Mapping[str, Any] | None = None
-    suite: _Share | None = None
-    roofline: _Bound | None = None
+    run: Origin | None = None
+    suite: Share | None = None
+    roofline: Bound | None = None
 
 
 @dataclass(frozen=True)
-class _Share(Fields):
+class Origin(Fields):
+    """Which run a record is of, where those of several stand together."""
+
+    id: str | None = None
+    started: str | None = None
+    machine: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Share(Fields):
     """What a record is of its suite."""
 
     total: Amount
@@ -149,7 +165,7 @@ class _Share(Fields):
 
 
 @dataclass(frozen=True)
-class _Bound(Fields):
+class Bound(Fields):
     """The least time that the machine's limits allow."""
 
     seconds: Amount
@@ -160,9 +176,16 @@ class _Bound(Fields):
 class _Environment:
     """What a report reads of where a run was; there may be anything else."""
 
-    machine: Mapping[str, Any] | None = None
-    sides: Mapping[str, Mapping[str, Any]] | None = None
-    frameworks: tuple[Mapping[str, Any], ...] | None = None
+    machine: Mapping[str, object] | None = None
+    sides: Mapping[str, Mapping[str, object]] | None = None
+    frameworks: tuple[Mapping[str, object], ...] | None = None
+
+
+def _suite(environment: Mapping[str, object], where: str) -> Suite | None:
+    if "suite" not in environment:
+        return None
+    header = read_as(Mapping[str, object], environment["suite"], where)
+    return Suite.from_json({"schema_version": 1, **header, "cases": []}, where)
 
 
 @dataclass(frozen=True)
@@ -177,13 +200,13 @@ class Run(Fields):
     environment: Mapping[str, Any] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> dict[str, object]:
         """Return everything but the records, in JSON form."""
         return {
             name: value for name, value in super(Run, replace(self, records=())).to_json().items() if name != "records"
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the document that result files hold."""
         return {
             "schema_version": SCHEMA_VERSION,
@@ -209,14 +232,36 @@ class Run(Fields):
         return cls.from_header(data["run"], f"{where}: run", records)
 
     @classmethod
-    def from_header(cls, header: Any, where: str, records: tuple[Record, ...] = ()) -> Run:
+    def from_header(cls, header: object, where: str, records: tuple[Record, ...] = ()) -> Run:
         """Read what `header` wrote; raises `InputError` that names the place."""
         run = replace(decode(cls, header, where), records=records)
         decode(_Environment, run.environment, f"{where}.environment")
-        if "suite" in run.environment:
-            suite = read_as(Mapping[str, Any], run.environment["suite"], f"{where}.environment.suite")
-            Suite.from_json({"schema_version": 1, **suite, "cases": []}, f"{where}.environment.suite")
+        _suite(run.environment, f"{where}.environment.suite")
         return run
+
+    @cached_property
+    def _where(self) -> _Environment:
+        return decode(_Environment, self.environment, "environment")
+
+    @property
+    def machine(self) -> Mapping[str, object]:
+        """What is known of the machine."""
+        return self._where.machine or {}
+
+    @property
+    def sides(self) -> Mapping[str, Mapping[str, object]]:
+        """What the children of each side of a comparison said of themselves."""
+        return self._where.sides or {}
+
+    @property
+    def frameworks(self) -> Sequence[Mapping[str, object]]:
+        """What each framework that was measured said of itself."""
+        return self._where.frameworks or ()
+
+    @property
+    def suite(self) -> Suite | None:
+        """The suite that was measured, without its cases."""
+        return _suite(self.environment, "environment.suite")
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Optional
+from typing import Optional
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Amount, Count, Fields, decode, encode
@@ -83,13 +83,13 @@ class Suite(Fields):
         """How many calls its cases are."""
         return sum(entry.count for entry in self.cases)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> dict[str, object]:
         """Return everything but the cases, in JSON form."""
         header = Fields.to_json(replace(self, cases=()))
         del header["cases"]
         return header
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the document."""
         return {"schema_version": SCHEMA_VERSION, **self.header(), "cases": encode(self.cases)}
 

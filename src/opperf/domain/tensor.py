@@ -138,7 +138,7 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def nested(values: Any) -> tuple[tuple[int, ...], list[Any]]:
+def nested(values: object) -> tuple[tuple[int, ...], list[Any]]:
     """Return the shape of lists within lists, and their elements in row-major order; raises `InputError`.
 
     >>> nested([[1, 2, 3], [4, 5, 6]])
@@ -147,17 +147,18 @@ def nested(values: Any) -> tuple[tuple[int, ...], list[Any]]:
     shape: list[int] = []
     found = [values]
     while isinstance(found[0], (list, tuple)) and len(shape) < MOST_DIMENSIONS:
-        sizes = {len(item) if isinstance(item, (list, tuple)) else -1 for item in found}
+        lists = [item for item in found if isinstance(item, (list, tuple))]
+        sizes = {*map(len, lists), *(-1 for _ in found[len(lists) :])}
         if len(sizes) > 1:
             raise InputError("lists of values differ in length, expected those of a tensor", slug="bad_values")
         shape.append(sizes.pop())
-        found = list(chain.from_iterable(found))
+        found = list(chain.from_iterable(lists))
         if not found:
             break
     return tuple(shape), found
 
 
-def element(value: Any, dtype: str) -> float | int | bool | str:
+def element(value: object, dtype: str) -> float | int | bool | str:
     """Return a given value as an element type has it; raises `InputError` where it has no such value.
 
     >>> element(1, "float32"), element(1.0, "int64"), element("-inf", "float32"), element("-inf", "string")
@@ -260,7 +261,7 @@ class TensorSpec(Fields):
                 slug="bad_values",
             )
 
-    def _set_literal(self, given: Sequence[Any]) -> None:
+    def _set_literal(self, given: Sequence[object]) -> None:
         """Check given values and keep them as the element type has them: however written, it is the same case."""
         if self.elements > MOST_LITERAL:
             raise InputError(
@@ -299,7 +300,7 @@ class TensorSpec(Fields):
         """Whether a gradient can flow through its elements."""
         return self.dtype in FLOATS
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form, with everything that has its default value left out but the dtype."""
         form = super().to_json()
         if self.literal is not None:
@@ -330,7 +331,7 @@ class TensorSpec(Fields):
         return " ".join(words)
 
 
-def _literal(values: Any, shape: Any, where: str) -> tuple[tuple[Any, ...] | None, Any]:
+def _literal(values: object, shape: object, where: str) -> tuple[tuple[object, ...] | None, object]:
     """Return the values that JSON gives one by one, None where it names a distribution, and the tensor's shape.
 
     They stand in lists within lists, whose shape then need not be said, or flat.

@@ -5,10 +5,10 @@ Times are seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypedDict
 
 from opperf.domain.case import Case
 from opperf.domain.record import Record, Run
@@ -89,6 +89,24 @@ class Replayed:
         return None if time is None else time.median * self.traced.count
 
 
+class Coverage(TypedDict):
+    """How much of a trace was measured, by calls and by recorded time, and both times of that part; None is unknown."""
+
+    calls: int
+    measured_calls: int
+    share_of_calls: float | None
+    left_out_calls: int
+    left_out_recorded: float | None
+    recorded: float | None
+    measured_recorded: float | None
+    share_of_time: float | None
+    between: float | None
+    span: float | None
+    clock: str | None
+    standalone: float
+    ratio: float | None
+
+
 @dataclass(frozen=True)
 class Replay:
     """A trace that was run again, operator by operator."""
@@ -108,7 +126,7 @@ class Replay:
         """What all calls that were measured take by themselves."""
         return sum(entry.total or 0.0 for entry in self.calls)
 
-    def coverage(self) -> dict[str, Any]:
+    def coverage(self) -> Coverage:
         """Return how much of the trace was measured, by calls and by recorded time, and both times of that part.
 
         Times that no Kineto trace gave are None.
@@ -137,7 +155,7 @@ class Replay:
             "ratio": alone / again if alone is not None and again else None,
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the document: that of the run, with what the trace adds."""
         return {
             **self.run.to_json(),
@@ -147,9 +165,9 @@ class Replay:
             "left_out": [entry.to_json() for entry in self.trace.left_out],
         }
 
-    def rows(self) -> list[Mapping[str, Any]]:
+    def rows(self) -> list[Mapping[str, object]]:
         """Return one row for each case: calls, standalone time of one and of all, shares, and the recorded time."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Mapping[str, object]] = []
         sum_so_far = 0.0
         for entry in self.calls:
             sum_so_far += entry.total or 0.0
@@ -170,7 +188,7 @@ class Replay:
         return found
 
 
-def _sum(values: Any) -> float | None:
+def _sum(values: Iterable[float | None]) -> float | None:
     """Return the sum of what is known, None where nothing is."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

@@ -16,9 +16,8 @@ from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean
-from typing import Any
 
-from opperf.domain.comparison import Comparison, ComparisonRun, PairValue, Verdict
+from opperf.domain.comparison import Comparison, ComparisonRun, Explained, PairValue, PeakMemory, Verdict
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Measurement
@@ -64,7 +63,7 @@ class Contest:
     skipped: bool = False
     verdict: Verdict | None = None
     first_only: bool = False
-    explanation: Mapping[str, Any] = field(default_factory=dict)
+    explanation: Explained = field(default_factory=Explained)
 
     @property
     def pairs(self) -> int:
@@ -125,7 +124,7 @@ class Comparing:
         self._random = random.Random(settings.seed)
         self._began = time.monotonic()
         self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        self.facts: dict[str, Any] = {}
+        self.facts: dict[str, object] = {}
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return what is to be compared; raises `InputError` for what cannot be understood."""
@@ -341,7 +340,7 @@ def _same_kind(base: Side, new: Side) -> bool:
     return (base.framework, base.mode) == (new.framework, new.mode)
 
 
-def _memory(measured: Sequence[Measurement]) -> Mapping[str, Any]:
+def _memory(measured: Sequence[Measurement]) -> PeakMemory:
     peaks = [peak for one in measured if (peak := one.quantity("memory_peak"))]
     if len(peaks) != 2:
         return {}
@@ -365,7 +364,7 @@ def report(
 def header(
     settings: Settings,
     started: str,
-    sides: Mapping[str, Any],
+    sides: Mapping[str, object],
     *,
     labels: Mapping[str, str],
     command: Sequence[str],

@@ -6,11 +6,11 @@ have slowed them. A side that cannot be explained leaves its comparison as it is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from opperf.domain.comparison import Explained
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.explanation import Explanation
 from opperf.domain.message.requests import Explain
@@ -47,14 +47,15 @@ def explain(
         contest.explanation = explanation(found[contest.base.key], found[contest.new.key])
 
 
-def explanation(base: Explanation | str, new: Explanation | str) -> Mapping[str, Any]:
+def explanation(base: Explanation | str, new: Explanation | str) -> Explained:
     """Return the JSON form of what is said of two sides; a text is why one could not be explained."""
     sides = {"base": base, "new": new}
     known = {name: side for name, side in sides.items() if isinstance(side, Explanation)}
     failures = {name: side for name, side in sides.items() if isinstance(side, str)}
     unlike = difference(known["base"], known["new"]) if not failures else None
     return {
-        **{name: [event.to_json() for event in known[name].events] if name in known else [] for name in sides},
+        "base": [event.to_json() for event in known["base"].events] if "base" in known else [],
+        "new": [event.to_json() for event in known["new"].events] if "new" in known else [],
         "difference": [] if unlike is None else list(unlike.lines),
         "alike": 0 if unlike is None else unlike.alike,
         "notes": {name: list(side.notes) for name, side in known.items()},

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.plan import Settings, Trial
@@ -30,7 +29,7 @@ class Noise:
         self._progress = progress
         self._plugins: Sequence[Path] = ()
         self._found: list[list[Contest]] = []
-        self._facts: dict[str, Any] = {}
+        self._facts: dict[str, object] = {}
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
     def trials(self, selection: Selection) -> Sequence[Trial]:

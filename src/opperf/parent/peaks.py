@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Optional
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
+from opperf.domain.codec import read_as
 from opperf.domain.measurement import Quantity
 from opperf.domain.peaks import MOVE, PRODUCT, Rate
 from opperf.domain.plan import Plan, Settings, Side, Trial
@@ -51,7 +53,7 @@ def measure(sides: Sequence[Side], settings: Settings, progress: Progress) -> li
 
 def cases() -> Iterator[Case]:
     """Yield what is measured: each way to move bytes at each size, then products."""
-    memory = machine.facts().get("memory_total") or 0
+    memory = read_as(Optional[int], machine.facts().get("memory_total"), "memory_total") or 0
     for rows in ROWS:
         tensor = TensorSpec((rows, 1024))
         if tensor.nbytes * MEMORY_SHARE <= memory or rows == ROWS[0]:

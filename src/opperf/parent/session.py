@@ -211,7 +211,7 @@ class Session:
         if made.time is None:
             return made
         floor = self._floors.get(floor_key(made.trial))
-        known: dict[str, Any] = {} if floor is None else {"noise_floor": floor.between}
+        known: dict[str, object] = {} if floor is None else {"noise_floor": floor.between}
         side = made.trial.side
         limit = limit_of(made, Peaks.of(self._rates, side.device, side.threads))
         if limit is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from opperf.domain.case import Case
@@ -61,7 +63,7 @@ def test_regressions_come_largest_first_and_time_before_memory() -> None:
 
 
 def test_the_document_counts_every_kind_and_names_comparisons_by_place() -> None:
-    found = judgement("same", "slower").to_json()
+    found: Any = judgement("same", "slower").to_json()
     assert found["exit_code"] == 1
     assert set(found["counts"]) == set(KINDS)
     assert (found["counts"]["slower"], found["counts"]["failed"]) == (1, 0)

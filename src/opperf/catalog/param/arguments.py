@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, TEXT, ZIP, ArgumentType, is_range
 from opperf.catalog.param.problems import Problems, key, quoted
@@ -21,7 +20,7 @@ class Checker:
     problems: Problems
     sweeps: bool
 
-    def spec(self, args: Any, kwargs: Any, place: str) -> None:
+    def spec(self, args: object, kwargs: object, place: str) -> None:
         """Check the arguments of one call."""
         if not isinstance(args, list):
             self.problems.unexpected(key(place, "args"), args, "a list of arguments")
@@ -39,7 +38,7 @@ class Checker:
             self.argument(argument, inside)
             self._copies(argument, (), inside)
 
-    def argument(self, given: Any, place: str, depth: int = 0) -> None:
+    def argument(self, given: object, place: str, depth: int = 0) -> None:
         """Check one argument, and those in it."""
         if depth > DEEPEST:
             self.problems.add(place, f"lists in lists, {DEEPEST} deep; expected fewer")
@@ -77,7 +76,7 @@ class Checker:
                     self.problems.add(f"{key(place, 'value')}[{i}]", "what is in a list is not swept", hint)
         self._tensor(given, kind, place)
 
-    def _keys(self, given: Mapping[str, Any], kind: str, known: ArgumentType, place: str) -> None:
+    def _keys(self, given: Mapping[str, object], kind: str, known: ArgumentType, place: str) -> None:
         """Check that every key is known, and that those that are needed are there."""
         for name in given:
             if name not in known.keys and name not in SHARED:
@@ -93,7 +92,7 @@ class Checker:
             )
 
     def _value(
-        self, value: Any, name: str, known: ArgumentType, place: str, ranged: Sequence[str], listed: Sequence[str]
+        self, value: object, name: str, known: ArgumentType, place: str, ranged: Sequence[str], listed: Sequence[str]
     ) -> None:
         one = known.keys[name]
         kind, words = one.kind, one.kind.expected
@@ -108,7 +107,7 @@ class Checker:
             more = f'; for a range, `"{RANGE}": ["{name}"]` stands beside it' if hint else ""
             self.problems.unexpected(key(place, name), value, words + more, kind.known)
 
-    def _names(self, given: Mapping[str, Any], macro: str, known: ArgumentType, place: str) -> Sequence[str]:
+    def _names(self, given: Mapping[str, object], macro: str, known: ArgumentType, place: str) -> Sequence[str]:
         """Return the keys that `__range__` or `__list__` names, after checking them."""
         named = given.get(macro, [])
         able = [name for name, one in known.keys.items() if one.ranged is not None]
@@ -121,7 +120,7 @@ class Checker:
                 self.problems.unexpected(key(place, macro), name, expected, able)
         return [name for name in named if name in able]
 
-    def _copies(self, given: Any, args: Sequence[Any], place: str) -> None:
+    def _copies(self, given: object, args: Sequence[object], place: str) -> None:
         """Check `__copy__`: sizes of this tensor that are sizes of others."""
         if not isinstance(given, dict) or COPY not in given:
             return
@@ -135,7 +134,7 @@ class Checker:
             if found is None or not _in_reach(found, given, args):
                 self.problems.unexpected(inside, copy, f"{expected}, each of them there")
 
-    def _tensor(self, given: Mapping[str, Any], kind: str, place: str) -> None:
+    def _tensor(self, given: Mapping[str, object], kind: str, place: str) -> None:
         """Check what hangs together in a tensor."""
         if kind != "tensor":
             return
@@ -151,7 +150,7 @@ class Checker:
             )
 
 
-def _settled(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _settled(given: Mapping[str, object]) -> Mapping[str, object]:
     """Return an argument with the sizes that `__copy__` puts in place: what stands there in the file says nothing."""
     shape, copies = given.get("shape"), given.get(COPY)
     if not isinstance(shape, list) or not isinstance(copies, list):
@@ -160,7 +159,7 @@ def _settled(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**given, "shape": [0 if i in places else size for i, size in enumerate(shape)]}
 
 
-def copy_of(copy: Any) -> tuple[int, int, int] | None:
+def copy_of(copy: object) -> tuple[int, int, int] | None:
     """Return dimension, source argument and its dimension of one entry of `__copy__`; None for what is none."""
     if not isinstance(copy, dict) or list(copy) != ["shape"]:
         return None
@@ -173,11 +172,11 @@ def copy_of(copy: Any) -> tuple[int, int, int] | None:
     return numbers
 
 
-def _in_reach(copy: tuple[int, int, int], given: Mapping[str, Any], args: Sequence[Any]) -> bool:
+def _in_reach(copy: tuple[int, int, int], given: Mapping[str, object], args: Sequence[object]) -> bool:
     """Whether the places that a copy names are there."""
     dimension, source, other = copy
-    if not 0 <= source < len(args) or not isinstance(args[source], dict):
+    copied = args[source] if 0 <= source < len(args) else None
+    here, there = given.get("shape"), copied.get("shape") if isinstance(copied, dict) else None
+    if not isinstance(here, list) or not isinstance(there, list):
         return False
-    here, there = given.get("shape"), args[source].get("shape")
-    reach = isinstance(here, list) and isinstance(there, list)
-    return reach and 0 <= dimension < len(here or ()) and 0 <= other < len(there or ())
+    return 0 <= dimension < len(here) and 0 <= other < len(there)

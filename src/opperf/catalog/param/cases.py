@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from opperf.catalog import catalog
 from opperf.catalog.param import embeddings
@@ -146,7 +145,7 @@ def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Sp
             yield f"{spec.id or i}_{n}" if several else spec.id or str(i), one
 
 
-def entry_of(spec: Spec) -> dict[str, Any]:
+def entry_of(spec: Spec) -> dict[str, object]:
     """Return a spec as a data generator gets it: an entry of `build` or `input`."""
     return {**spec.more, **(plain(spec) or {})}
 

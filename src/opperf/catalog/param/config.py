@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from opperf.catalog.param.names import Meaning
 from opperf.domain.case import Argument
@@ -40,10 +39,10 @@ class Spec:
     `more` are keys that only a data generator of the user's own understands, `described` what it made.
     """
 
-    args: Sequence[Mapping[str, Any]] = ()
-    kwargs: Mapping[str, Mapping[str, Any]] | None = None
+    args: Sequence[Mapping[str, object]] = ()
+    kwargs: Mapping[str, Mapping[str, object]] | None = None
     id: str | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, object] = field(default_factory=dict)
     described: Described | None = None
 
 
@@ -67,7 +66,7 @@ class Entry:
     inputs: tuple[Spec, ...]
     swept: tuple[bool, bool] = (False, False)
     ways: tuple[Way, Way] = (Way(), Way())
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from opperf.catalog.param import grammar, names
 from opperf.catalog.param.arguments import Checker
@@ -45,13 +44,13 @@ def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tup
     return ParamConfig(path, operators, tuple(dict.fromkeys(notes)), lenient), reading.problems
 
 
-class _Object(dict[str, Any]):
+class _Object(dict[str, object]):
     """An object of the file, with the keys that it has twice; Python's reader keeps the last one and says nothing."""
 
     repeated: tuple[str, ...] = ()
 
 
-def _object(pairs: list[tuple[str, Any]]) -> _Object:
+def _object(pairs: list[tuple[str, object]]) -> _Object:
     found = _Object(pairs)
     if len(found) != len(pairs):
         counts = Counter(name for name, _ in pairs)
@@ -67,7 +66,7 @@ class _Reading:
         self.notes: list[str] = []
         self._own = own
 
-    def document(self, data: Any) -> tuple[ConfiguredOperator, ...]:
+    def document(self, data: object) -> tuple[ConfiguredOperator, ...]:
         """Return the operators of a document."""
         if not isinstance(data, dict):
             self.problems.unexpected("$", data, "an object of operators by name")
@@ -80,7 +79,7 @@ class _Reading:
         found = [self._operator(name, info, key("$", name)) for name, info in data.items()]
         return tuple(operator for operator in found if operator is not None)
 
-    def _batch(self, data: Mapping[str, Any]) -> tuple[ConfiguredOperator, ...]:
+    def _batch(self, data: Mapping[str, object]) -> tuple[ConfiguredOperator, ...]:
         """Return the one operator of a file of PARAM's `run_batch`."""
         self.notes.append("a file of PARAM's `run_batch`; its `run_options` are not read")
         for name in data:
@@ -96,7 +95,7 @@ class _Reading:
         found = self._operator(data["op_name"], data["op_info"], "$.op_info", batch)
         return () if found is None else (found,)
 
-    def _operator(self, name: str, info: Any, place: str, batch: str | None = None) -> ConfiguredOperator | None:
+    def _operator(self, name: str, info: object, place: str, batch: str | None = None) -> ConfiguredOperator | None:
         meaning = names.meaning(name) or self._own.operators.get(name)
         refused = refusal(name)
         if refused is not None:
@@ -113,7 +112,7 @@ class _Reading:
         entries = () if info is None else self._entries(name, info, place)
         return None if meaning is None else ConfiguredOperator(name, place, meaning, entries, batch)
 
-    def _entries(self, name: str, info: Mapping[str, Any], place: str) -> tuple[Entry, ...]:
+    def _entries(self, name: str, info: Mapping[str, object], place: str) -> tuple[Entry, ...]:
         info = self._current(info, place)
         self.problems.repeated(info, place)
         for word in info:
@@ -146,9 +145,9 @@ class _Reading:
             generator if generator in self._own.generators else None,
         )
 
-    def _current(self, info: Mapping[str, Any], place: str) -> dict[str, Any]:
+    def _current(self, info: Mapping[str, object], place: str) -> dict[str, object]:
         """Return what stands beside an operator's name with old words in new ones; each is noted."""
-        found: dict[str, Any] = _Object()
+        found: dict[str, object] = _Object()
         for name, value in info.items():
             word = grammar.OLD_NAMES.get(name, name) if name not in grammar.OPERATOR_KEYS else name
             new = grammar.OLD_NAMES.get(value, value) if isinstance(value, str) else value
@@ -163,7 +162,7 @@ class _Reading:
         return found
 
     def _named(
-        self, info: Mapping[str, Any], word: str, known: Sequence[str], place: str, *, required: bool = False
+        self, info: Mapping[str, object], word: str, known: Sequence[str], place: str, *, required: bool = False
     ) -> str:
         """Return the iterator or generator that a key names; the default one for a key that is not there."""
         if info.get(word) is None:  # PARAM's own functions write null for what has its default
@@ -179,7 +178,7 @@ class _Reading:
             return name
         return known[0]
 
-    def _entry(self, given: Any, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
+    def _entry(self, given: object, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
         if not isinstance(given, dict):
             self.problems.unexpected(place, given, "an object with `input`, and `build` where something is built")
             return Entry(None, ())
@@ -194,7 +193,7 @@ class _Reading:
         swept = [iterator != grammar.DEFAULT_ITERATOR for iterator in iterators]
         return Entry(builds or None, inputs, (swept[0], swept[1]), (ways[0], ways[1]), given)
 
-    def _specs(self, given: Mapping[str, Any], part: str, place: str, iterator: str, way: Way) -> tuple[Spec, ...]:
+    def _specs(self, given: Mapping[str, object], part: str, place: str, iterator: str, way: Way) -> tuple[Spec, ...]:
         """Return the entries of `build` or `input`; none where an iterator of the user's own makes them of these."""
         if way.iterator is not None:
             return ()
@@ -209,7 +208,7 @@ class _Reading:
         return tuple(read_spec(spec, f"{inside}[{i}]", self.problems, sweeps=sweeps, way=way) for i, spec in found)
 
 
-def read_spec(given: Any, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:
+def read_spec(given: object, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:
     """Return one entry of `build` or `input`, after checking it.
 
     What a data generator of the user's own takes is its own affair, but for what is swept before.
@@ -232,6 +231,6 @@ def read_spec(given: Any, place: str, problems: Problems, *, sweeps: bool, way: 
     return Spec(args, kwargs, named, more) if isinstance(args, list) else Spec()
 
 
-def _is_id(named: Any) -> bool:
+def _is_id(named: object) -> bool:
     """Whether a value can be a part of a run id."""
     return isinstance(named, str) and named.isprintable() and 0 < len(named) < 100 and "|" not in named

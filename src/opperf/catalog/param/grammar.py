@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from opperf.domain.errors import InputError
 from opperf.domain.registry import device_named
@@ -42,36 +41,37 @@ class Kind:
     """What a value must be: in words, as a JSON schema, and as a check."""
 
     expected: str
-    schema: Mapping[str, Any]
-    accepts: Callable[[Any], bool]
+    schema: Mapping[str, object]
+    accepts: Callable[[object], bool]
     known: tuple[str, ...] = ()
 
 
-def _is_integer(value: Any) -> bool:
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MOST_INTEGER
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return _is_integer(value) or isinstance(value, float)
 
 
-def _is_size(value: Any) -> bool:
-    return _is_integer(value) and value >= 0
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and _is_integer(value) and value >= 0
 
 
-def _all(check: Callable[[Any], bool], *, least: int = 0) -> Callable[[Any], bool]:
+def _all(check: Callable[[object], bool], *, least: int = 0) -> Callable[[object], bool]:
     return lambda value: isinstance(value, list) and len(value) >= least and all(map(check, value))
 
 
-def _bounds(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    def accepts(value: Any) -> bool:
-        pair = isinstance(value, list) and len(value) == 2 and all(map(check, value))
-        return pair and all(map(math.isfinite, value)) and value[0] <= value[1]
+def _bounds(check: Callable[[object], bool]) -> Callable[[object], bool]:
+    def accepts(value: object) -> bool:
+        if not isinstance(value, list) or len(value) != 2 or not all(map(check, value)):
+            return False
+        return all(map(math.isfinite, value)) and bool(value[0] <= value[1])
 
     return accepts
 
 
-def is_range(value: Any, check: Callable[[Any], bool] = _is_integer) -> bool:
+def is_range(value: object, check: Callable[[object], bool] = _is_integer) -> bool:
     """Whether a value is `[min, max]`, `[min, max, step]` or `[min, max, "log2"]`."""
     if not isinstance(value, list) or len(value) not in (2, 3) or not all(map(check, value[:2])):
         return False
@@ -83,18 +83,18 @@ def is_range(value: Any, check: Callable[[Any], bool] = _is_integer) -> bool:
     return check(step) and math.isfinite(step) and step > 0
 
 
-def _is_range_of_numbers(value: Any) -> bool:
+def _is_range_of_numbers(value: object) -> bool:
     return is_range(value, _is_number)
 
 
-def _is_shape_with_ranges(value: Any) -> bool:
+def _is_shape_with_ranges(value: object) -> bool:
     return isinstance(value, list) and all(
         _is_size(size) or (is_range(size) and isinstance(size, list) and size[0] >= 0) for size in value
     )
 
 
-def _reads(read: Callable[[str], object]) -> Callable[[Any], bool]:
-    def accepts(value: Any) -> bool:
+def _reads(read: Callable[[str], object]) -> Callable[[object], bool]:
+    def accepts(value: object) -> bool:
         try:
             return isinstance(value, str) and bool(read(value))
         except InputError:
@@ -113,7 +113,7 @@ def _list_of(kind: Kind) -> Kind:
     return Kind(f"a list, each {kind.expected}", schema, _all(kind.accepts, least=1), kind.known)
 
 
-def _range_of(kind: Kind, accepts: Callable[[Any], bool]) -> Kind:
+def _range_of(kind: Kind, accepts: Callable[[object], bool]) -> Kind:
     step = {"anyOf": [{**kind.schema, "exclusiveMinimum": 0}, {"const": LOG2}]}
     schema = {"type": "array", "prefixItems": [dict(kind.schema), dict(kind.schema), step], "minItems": 2}
     return Kind('[min, max, step] with min <= max, step > 0 or "log2"', {**schema, "maxItems": 3}, accepts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.json_text import SHOWN, shown
@@ -48,7 +47,7 @@ class Problems:
         """Take a mistake."""
         self.found.append(Problem(place, text, hint))
 
-    def unexpected(self, place: str, found: Any, expected: str, known: Sequence[str] = ()) -> None:
+    def unexpected(self, place: str, found: object, expected: str, known: Sequence[str] = ()) -> None:
         """Take a value that is not what was expected; known names that resemble it become the hint."""
         close = self.near(found, known) if isinstance(found, str) else []
         self.add(place, f"found {shown(found)}, expected {expected}", did_you_mean(close))
@@ -71,7 +70,7 @@ class Problems:
         """Return the names that resemble one; none for what nobody will read."""
         return near(name, known) if len(name) < SHOWN and len(self.found) < MOST else []
 
-    def repeated(self, found: Mapping[str, Any], place: str) -> None:
+    def repeated(self, found: Mapping[str, object], place: str) -> None:
         """Take the keys that an object of the file has twice."""
         for name in getattr(found, "repeated", ()):
             self.add(key(place, name), "it is there twice", "put the entries into one list")

@@ -6,7 +6,7 @@ It describes single values. What hangs together (a `__copy__` that points somewh
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from opperf.catalog.param import grammar
 from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, ZIP, ArgumentType
@@ -14,7 +14,7 @@ from opperf.catalog.param.grammar import ARGUMENTS, COPY, LIST, RANGE, SHARED, Z
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, object]:
     """Return the schema."""
     named = {"args": _list({"$ref": "#/$defs/argument"}), "kwargs": _named({"$ref": "#/$defs/argument"})}
     return {
@@ -66,9 +66,9 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _argument(name: str, known: ArgumentType) -> dict[str, Any]:
+def _argument(name: str, known: ArgumentType) -> dict[str, object]:
     """Return the schema of one type: of each key, what it holds by itself, in a range and in a list."""
-    keys: dict[str, Any] = {"type": {"const": name}, "name": {}}
+    keys: dict[str, Mapping[str, object]] = {"type": {"const": name}, "name": {}}
     for word, one in known.keys.items():
         found = dict(one.kind.schema)
         if one.ranged is not None:
@@ -86,24 +86,24 @@ def _argument(name: str, known: ArgumentType) -> dict[str, Any]:
     return {"description": known.meaning, **found, "required": required, **either}
 
 
-def _object(keys: dict[str, Any], meanings: Any) -> dict[str, Any]:
+def _object(keys: Mapping[str, Mapping[str, object]], meanings: Mapping[str, str]) -> dict[str, object]:
     told = {name: ({"description": meanings[name], **one} if name in meanings else one) for name, one in keys.items()}
     return {"type": "object", "properties": told, "additionalProperties": False}
 
 
-def _list(items: dict[str, Any]) -> dict[str, Any]:
+def _list(items: dict[str, object]) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
-def _named(values: dict[str, Any]) -> dict[str, Any]:
+def _named(values: dict[str, object]) -> dict[str, object]:
     return {"type": "object", "additionalProperties": values}
 
 
-def _words(known: tuple[str, ...]) -> dict[str, Any]:
+def _words(known: tuple[str, ...]) -> dict[str, list[str]]:
     """Return the schema of names, and of what older configs called them."""
     return {"enum": [*known, *(old for old, new in grammar.OLD_NAMES.items() if new in known)]}
 
 
-def _or_null(known: tuple[str, ...]) -> dict[str, Any]:
+def _or_null(known: tuple[str, ...]) -> dict[str, object]:
     """Return the schema of names where nothing may be said."""
     return {"enum": [*_words(known)["enum"], None]}

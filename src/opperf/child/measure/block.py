@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
 
 from opperf.child.measure.disturbance import Counters, clean
 from opperf.child.measure.loop import empty_call_ns, loop
@@ -44,7 +43,7 @@ class Block:
             self.single_overhead_ns if self.one_by_one else empty_call_ns(self._clock, shape, backend.collects)
         )
 
-    def scope(self) -> AbstractContextManager[Any]:
+    def scope(self) -> AbstractContextManager[object]:
         """Return what must be open while samples are taken."""
         return self.work.scope()
 
@@ -62,7 +61,7 @@ class Block:
             seen = self._watched(calls, self.work.arguments)
         return replace(seen, clean=clean(seen, self._threads))
 
-    def _ahead(self) -> tuple[Any, ...]:
+    def _ahead(self) -> tuple[object, ...]:
         """Do what comes untimed ahead of one call; return its arguments."""
         arguments = self.work.arguments if self.work.before is None else self.work.before()
         if self._sweep is not None:
@@ -70,14 +69,14 @@ class Block:
         self._backend.wait([])
         return arguments
 
-    def _timed(self, calls: int, arguments: tuple[Any, ...]) -> int:
+    def _timed(self, calls: int, arguments: tuple[object, ...]) -> int:
         clock = self._clock
         start = clock.wall()
         outputs = self._loop(calls, self.work.function, *arguments, *self._values)
         self._backend.wait(outputs)
         return clock.wall() - start
 
-    def _watched(self, calls: int, arguments: tuple[Any, ...]) -> Sample:
+    def _watched(self, calls: int, arguments: tuple[object, ...]) -> Sample:
         before = self._counters.read()
         cpu = self._clock.cpu()
         if self._timer is not None:

@@ -23,7 +23,7 @@ SINGLE_ROUNDS = 100
 
 
 @cache
-def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[..., Any]:
+def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[..., object]:
     """Return `block(calls, function, *arguments)`, which calls `function` that often.
 
     `arguments` are the positional ones, then the values of the keywords in order. With `collect` the block returns what
@@ -54,7 +54,7 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
     )
     space: dict[str, Any] = {"repeat": repeat}
     exec(source, space)  # the template above holds identifiers and counted names only
-    block: Callable[..., Any] = space["block"]
+    block: Callable[..., object] = space["block"]
     return block
 
 

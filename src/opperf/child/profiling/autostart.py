@@ -26,7 +26,6 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.free_memory import free_bytes
@@ -217,7 +216,7 @@ class Armed:
         self._recording.include(*frameworks)
         self._recording.start(paused=self._copied == "paused")
 
-    def _terminated(self, number: int, frame: Any) -> None:
+    def _terminated(self, number: int, frame: object) -> None:
         """Save, and leave as the script would have."""
         self._signal = number
         if not self._finishing:  # else the process leaves once it has saved

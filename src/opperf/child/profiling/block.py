@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from opperf.child.profiling.imported import imported
 from opperf.child.profiling.recording import Recording
@@ -106,7 +105,7 @@ class Profiling:
         """Return a row for each name, shape, module, stack or kernel, at most `top`, as aligned columns."""
         return table(self.profile, by, top)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return calls and times by kind and name, and memory by device, as `get_summary` has them."""
         return document(self.profile, memory=self._watching.memory)
 

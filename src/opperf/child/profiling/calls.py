@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from functools import reduce, wraps
 from threading import Lock
-from typing import Any
 
 
 class Calls:
@@ -29,7 +28,7 @@ class Calls:
         self._end = end
         self._outermost = Lock()
 
-    def put_around(self, module: Any) -> None:
+    def put_around(self, module: object) -> None:
         """Replace the function in its module, or in its class; raises `AttributeError` where there is none."""
         *owners, last = self._name.split(".")
         owner = reduce(getattr, owners, module)
@@ -40,9 +39,9 @@ class Calls:
             setattr(owner, last, self._around(found))
         self.found = True
 
-    def _around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _around(self, function: Callable[..., object]) -> Callable[..., object]:
         @wraps(function)
-        def called(*arguments: Any, **keywords: Any) -> Any:
+        def called(*arguments: object, **keywords: object) -> object:
             if not self._outermost.acquire(blocking=False):
                 return function(*arguments, **keywords)
             try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from opperf.child.profiling.imported import imported
 from opperf.child.profiling.recorded import Recorded
@@ -24,19 +24,19 @@ class Functions(Protocol):
     def idle(self) -> bool:
         """Whether it may be configured anew."""
 
-    def set_state(self, state: str, *more: Any, **options: Any) -> None:
+    def set_state(self, state: str, *more: object, **options: object) -> None:
         """Start or stop."""
 
-    def pause(self, *more: Any, **options: Any) -> None:
+    def pause(self, *more: object, **options: object) -> None:
         """See nothing until `resume`."""
 
-    def resume(self, *more: Any, **options: Any) -> None:
+    def resume(self, *more: object, **options: object) -> None:
         """See again."""
 
-    def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
+    def dumps(self, reset: bool, format: str, *more: object, **options: object) -> str:
         """Return what was seen as text."""
 
-    def dump(self, *more: Any, **options: Any) -> None:
+    def dump(self, *more: object, **options: object) -> None:
         """Write what was seen."""
 
     def get_summary(self, reset: bool) -> str:
@@ -51,7 +51,7 @@ class Config:
     """What `set_config` was given; `settings` are those of MXNet's profiler, None before it was called."""
 
     framework: str | None = None
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, object] | None = None
     shapes: bool = False
     stacks: bool = False
     modules: bool = False
@@ -74,7 +74,7 @@ def set_config(
     shapes: bool = False,
     stacks: bool = False,
     modules: bool = False,
-    **mxnet: Any,
+    **mxnet: object,
 ) -> None:
     """Say what is to be seen, and forget what was.
 
@@ -105,27 +105,27 @@ def set_config(
         _chosen()
 
 
-def set_state(state: str = "stop", *more: Any, **options: Any) -> None:
+def set_state(state: str = "stop", *more: object, **options: object) -> None:
     """Start the profiler (`run`) or stop it; what was asked for until then is waited for first."""
     _chosen().set_state(state, *more, **options)
 
 
-def pause(*more: Any, **options: Any) -> None:
+def pause(*more: object, **options: object) -> None:
     """See nothing until `resume`."""
     _chosen().pause(*more, **options)
 
 
-def resume(*more: Any, **options: Any) -> None:
+def resume(*more: object, **options: object) -> None:
     """See again."""
     _chosen().resume(*more, **options)
 
 
-def dumps(reset: bool = False, format: str = "table", *more: Any, **options: Any) -> str:
+def dumps(reset: bool = False, format: str = "table", *more: object, **options: object) -> str:
     """Return what was seen since the last reset as a `table` or as `json`."""
     return _chosen().dumps(reset, format, *more, **options)
 
 
-def dump(*more: Any, **options: Any) -> None:
+def dump(*more: object, **options: object) -> None:
     """Write what was seen into the file of `set_config`, as Chrome trace events."""
     _chosen().dump(*more, **options)
 
@@ -179,4 +179,4 @@ def _made(config: Config) -> Functions:
         stacks=config.stacks,
         modules=config.modules,
     )
-    return Recorded(config.framework, watching, settings.get("filename"))
+    return Recorded(config.framework, watching, None if (file := settings.get("filename")) is None else str(file))

@@ -47,16 +47,16 @@ class Imports(MetaPathFinder):
         vars(loader)["exec_module"] = execute_and_tell
 
 
-def when_bound(space: dict[str, Any], name: str, then: Callable[[], None]) -> None:
+def when_bound(space: dict[str, object], name: str, then: Callable[[], None]) -> None:
     """Call `then` as soon as the script itself has bound a name in `space`, the names of its module.
 
     Until then Python says for each line of the script, and for each call, where it is; a debugger has to wait.
     """
 
-    def at_call(frame: FrameType, event: str, argument: Any) -> Any:
+    def at_call(frame: FrameType, event: str, argument: object) -> Any:
         return at_line if frame.f_globals is space and frame.f_code.co_name == "<module>" else None
 
-    def at_line(frame: FrameType, event: str, argument: Any) -> Any:
+    def at_line(frame: FrameType, event: str, argument: object) -> Any:
         if name not in space:
             return at_line
         sys.settrace(None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from opperf.child.backends.mxnet.allocations import steps
 from opperf.child.backends.mxnet.profile import configure, holds, mend, own, scratch_file, wait
@@ -25,14 +24,14 @@ class OfMxnet:
     profiler as the script itself configured it.
     """
 
-    def __init__(self, settings: Mapping[str, Any] | None) -> None:
-        self._settings: dict[str, Any] = {}
+    def __init__(self, settings: Mapping[str, object] | None) -> None:
+        self._settings: dict[str, object] = {}
         self._ledger = Ledger()
         # What may follow what, also beside blocks; it watches nothing, which MXNet's profiler does.
         self._turns = Recording(Watching())
         self._written = False
         if settings is not None:
-            file = Path(settings.get("filename") or scratch_file())
+            file = Path(str(settings.get("filename") or scratch_file()))
             self._settings = {**settings, "filename": str(file.absolute())}
             configure(self._settings)
 
@@ -41,7 +40,7 @@ class OfMxnet:
         """Whether it may be configured anew."""
         return self._turns.state == "stopped"
 
-    def set_state(self, state: str, *more: Any, **options: Any) -> None:
+    def set_state(self, state: str, *more: object, **options: object) -> None:
         """Start (`run`) or stop it; the configuration made here holds whatever used the profiler in between."""
         if state not in ("run", "stop"):
             raise unknown("state", state, ("run", "stop"), hint="known: run, stop")
@@ -56,7 +55,7 @@ class OfMxnet:
         finally:  # what fails meanwhile is raised once the profiler is where it is said to be
             own.set_state(state, *more, **options)
 
-    def pause(self, *more: Any, **options: Any) -> None:
+    def pause(self, *more: object, **options: object) -> None:
         """See nothing until `resume`."""
         self._turns.pause()
         try:
@@ -64,7 +63,7 @@ class OfMxnet:
         finally:
             own.pause(*more, **options)
 
-    def resume(self, *more: Any, **options: Any) -> None:
+    def resume(self, *more: object, **options: object) -> None:
         """See again."""
         self._turns.resume()
         self._written = False
@@ -73,20 +72,20 @@ class OfMxnet:
         finally:
             own.resume(*more, **options)
 
-    def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
+    def dumps(self, reset: bool, format: str, *more: object, **options: object) -> str:
         """Return MXNet's own statistics, which has the file written, too."""
         told: str = own.dumps(reset, format, *more, **options)
         self._written = True
         return told
 
-    def dump(self, *more: Any, **options: Any) -> None:
+    def dump(self, *more: object, **options: object) -> None:
         """Write MXNet's own file, which it does only once; raises `ProfilerError` while running."""
         self._turns.collect()
         if not self._written:
             own.dump(*more, **options)
             self._written = True
         if self._settings:
-            mend(Path(self._settings["filename"]))
+            mend(Path(str(self._settings["filename"])))
 
     def get_summary(self, reset: bool) -> str:
         """Return as JSON text what the profiler saw since the last reset.
@@ -118,5 +117,5 @@ class OfMxnet:
         """Return allocations and releases since the last reading; None where the file that has them is not known."""
         if not self._settings:
             return None
-        file = Path(self._settings["filename"])
+        file = Path(str(self._settings["filename"]))
         return steps(file.read_text(errors="replace")) if file.exists() else {}

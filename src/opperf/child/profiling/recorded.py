@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from opperf.child.profiling.imported import imported
 from opperf.child.profiling.recording import Recording
@@ -32,7 +31,7 @@ class Recorded:
         """Whether it may be configured anew."""
         return self._recording.state == "stopped"
 
-    def set_state(self, state: str, *more: Any, **options: Any) -> None:
+    def set_state(self, state: str, *more: object, **options: object) -> None:
         """Start (`run`) or stop."""
         _refuse(more, options)
         if state not in ("run", "stop"):
@@ -43,17 +42,17 @@ class Recorded:
             self._recording.include(*imported(self._framework))
             self._recording.start()
 
-    def pause(self, *more: Any, **options: Any) -> None:
+    def pause(self, *more: object, **options: object) -> None:
         """See nothing until `resume`."""
         _refuse(more, options)
         self._recording.pause()
 
-    def resume(self, *more: Any, **options: Any) -> None:
+    def resume(self, *more: object, **options: object) -> None:
         """See again."""
         _refuse(more, options)
         self._recording.resume()
 
-    def dumps(self, reset: bool, format: str, *more: Any, **options: Any) -> str:
+    def dumps(self, reset: bool, format: str, *more: object, **options: object) -> str:
         """Return the table, or the summary as JSON text."""
         _refuse(more, options)
         if format not in ("table", "json"):
@@ -63,7 +62,7 @@ class Recorded:
             self.reset()
         return text
 
-    def dump(self, *more: Any, **options: Any) -> None:
+    def dump(self, *more: object, **options: object) -> None:
         """Write Chrome trace events into the configured file."""
         _refuse(more, options)
         save(self._recording.profile(), self._path)
@@ -80,7 +79,7 @@ class Recorded:
         self._recording.reset()
 
 
-def _refuse(more: tuple[Any, ...], options: dict[str, Any]) -> None:
+def _refuse(more: tuple[object, ...], options: dict[str, object]) -> None:
     """Refuse what only MXNet's profiler takes; raises `InputError`. Its `worker` is what everybody has."""
     said = {*more, *options.values()} - {"worker"}
     if said:

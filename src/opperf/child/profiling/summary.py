@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from opperf.child.backends.mxnet.allocations import allocated, peak
 from opperf.domain.profile.event import Profile, Reading
@@ -59,7 +58,7 @@ def summary(told: str, ledger: Ledger) -> str:
     """
     own = json.loads(told) if told else None
     memory = ledger.summary()
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "Time": None if own is None else {domain: _averaged(events) for domain, events in own["Time"].items()},
         "Memory": memory,
         "Unit": {"Time": "ms" if own is None else own["Unit"]["Time"], "Memory": "B"},
@@ -73,14 +72,14 @@ def _averaged(events: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, 
     return {name: {**one, "Avg": one["Total"] / one["Count"]} for name, one in events.items() if one["Count"]}
 
 
-def document(profile: Profile, *, memory: bool) -> dict[str, Any]:
+def document(profile: Profile, *, memory: bool) -> dict[str, object]:
     """Return the summary of a profile: times in milliseconds by kind and name, and memory where it was watched."""
     times: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for event in profile.events:
         times[event.kind][event.name].append(event.duration / 1e6)
     ledger = Ledger()
     ledger.add(_changes(profile.readings) if memory else None)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "Time": {kind: {name: _added(spans) for name, spans in names.items()} for kind, names in times.items()},
         "Memory": ledger.summary(),
         "Unit": {"Time": "ms", "Memory": "B"},

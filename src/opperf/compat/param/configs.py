@@ -72,7 +72,7 @@ class BenchmarkConfig:
             raise InputError(f"the config is not JSON ({error})", slug="param_config") from error
         self.load(found)
 
-    def load(self, config: dict[str, Any]) -> None:
+    def load(self, config: object) -> None:
         """Take objects."""
         if not isinstance(config, dict) or not all(isinstance(info, dict) for info in config.values()):
             raise InputError("the config is no object of operators by name", slug="param_config")

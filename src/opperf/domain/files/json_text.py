@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
 
 #: Lists and objects around a value. A list in a list in a list is already more than most operators take.
 DEEPEST = 64
@@ -34,10 +33,10 @@ _TOO_LONG = b"0" * (LONGEST_NUMBER + 1)
 #: Half of a letter that UTF-16 writes as two: no text has one, and no terminal or file takes it.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
-Pairs = Callable[[list[tuple[str, Any]]], Any]
+Pairs = Callable[[list[tuple[str, object]]], object]
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as JSON, cut short, with nothing that a terminal would act on.
 
     >>> shown(["a", 1.5]), shown(list(range(1000)))
@@ -134,7 +133,7 @@ class Bounds:
         return place
 
 
-def value_of(data: bytes, *, object_pairs_hook: Pairs | None = None) -> Any:
+def value_of(data: bytes, *, object_pairs_hook: Pairs | None = None) -> object:
     """Return the value that bytes of UTF-8 hold; raises `NotJSON`.
 
     Half a letter of UTF-16, which JSON can write and nothing else, becomes a question mark. `object_pairs_hook` makes

@@ -10,7 +10,6 @@ import os
 import stat
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import NotJSON, Pairs, shown, value_of
@@ -49,7 +48,7 @@ def read_text(path: Path, *, hint: str | None = None) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_json(path: Path, *, hint: str | None = None, object_pairs_hook: Pairs | None = None) -> Any:
+def read_json(path: Path, *, hint: str | None = None, object_pairs_hook: Pairs | None = None) -> object:
     """Return the JSON value that a file holds; raises `InputError`, with the hint, for what holds none.
 
     `object_pairs_hook` makes the objects, as that of `json.loads` does.
@@ -60,7 +59,7 @@ def read_json(path: Path, *, hint: str | None = None, object_pairs_hook: Pairs |
         raise InputError(f"{path}: not JSON ({error})", hint=hint, slug="input") from error
 
 
-def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object of JSON; raises `NotJSON` for one that has a key twice."""
     made = dict(pairs)
     if len(made) != len(pairs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Optional
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Count, Exact
@@ -18,7 +18,7 @@ class Hello(Exact):
     """What a child says of itself, unasked, when its framework is imported."""
 
     pid: int
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     devices: tuple[str, ...]
 
 
@@ -38,7 +38,7 @@ class Preparation(Exact):
     """
 
     handle: int
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     spent: Mapping[str, float]
 
 
@@ -129,7 +129,7 @@ class Recording(Exact):
 class Entries(Exact):
     """The ids and entries that the user's own iterator gives, as it gives them; or what is `wrong` with it."""
 
-    entries: tuple[tuple[Any, Any], ...] = ()
+    entries: tuple[tuple[object, object], ...] = ()
     wrong: Optional[str] = None
     hint: Optional[str] = None
 
@@ -138,8 +138,8 @@ class Entries(Exact):
 class Arguments(Exact):
     """What the user's own generator makes of an entry, each argument in its JSON form."""
 
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    args: tuple[object, ...]
+    kwargs: Mapping[str, object]
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ class Answer:
     """A line of the child, its content not yet read. The first, number 0, says which `protocol` the child speaks."""
 
     id: int
-    result: Mapping[str, Any] | None = None
-    failure: Mapping[str, Any] | None = None
+    result: Mapping[str, object] | None = None
+    failure: Mapping[str, object] | None = None
     protocol: object = None
 
 
@@ -73,7 +73,7 @@ def read_answer(line: bytes) -> Answer:
     return Answer(**found)
 
 
-def _line(content: Mapping[str, Any]) -> bytes:
+def _line(content: Mapping[str, object]) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 

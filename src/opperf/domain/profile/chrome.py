@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import inf, nextafter
-from typing import Annotated, Any, Optional, Union, get_type_hints
+from typing import Annotated, Optional, Union, get_type_hints
 
-from opperf.domain.codec import OneOf, kind_of, read_as, wrong
+from opperf.domain.codec import OneOf, Unread, kind_of, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import KINDS, Event, Profile, Reading
 from opperf.domain.profile.flow import links
@@ -40,9 +40,9 @@ DETAIL_KINDS = {
     if name == "stack" or name in {one.name for one in DETAILS}
 }
 NAME, NUMBER, KIND = kind_of(str), kind_of(int), kind_of(Annotated[str, OneOf(KINDS)])
-ARGUMENTS = kind_of(Mapping[str, object])
+ARGUMENTS = kind_of(Mapping[str, Unread])
 #: What is known of a process, where it is: the command is a line, and was a list of its words.
-FACTS: Mapping[str, Any] = {
+FACTS: Mapping[str, object] = {
     "framework": Optional[str],
     "version": Optional[str],
     "name": Optional[str],
@@ -52,13 +52,13 @@ FACTS: Mapping[str, Any] = {
 LONGEST = 1e15
 
 
-def to_trace(profile: Profile) -> dict[str, Any]:
+def to_trace(profile: Profile) -> dict[str, object]:
     """Return the document; its spans are in the order of time, and come back so."""
     stacks = Frames()
     return {"displayTimeUnit": "ns", "traceEvents": list(entries(profile, stacks)), **rest(profile, stacks)}
 
 
-def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, Any]]:
+def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, object]]:
     """Yield the trace events one by one; the stacks that they name are added to `stacks`."""
     epoch = _epoch(profile)
     # Of two that begin together, Perfetto takes the first for the outer one.
@@ -75,7 +75,7 @@ def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, Any]]:
     yield from (_counter(reading, epoch) for reading in profile.readings)
 
 
-def rest(profile: Profile, stacks: Frames) -> dict[str, Any]:
+def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
     """Return what the document has besides trace events."""
     return {
         **({"stackFrames": stacks.told} if stacks.told else {}),
@@ -97,7 +97,7 @@ class Frames:
     """The lines of stacks, each once beneath the line that called it, as the format has them."""
 
     def __init__(self) -> None:
-        self.told: dict[str, dict[str, Any]] = {}
+        self.told: dict[str, dict[str, object]] = {}
         self._numbers: dict[tuple[int, str], int] = {}
         self._whole: dict[tuple[str, ...], int] = {}
 
@@ -116,35 +116,34 @@ class Frames:
 class _Read:
     """Stacks as they are read, each once."""
 
-    def __init__(self, told: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, told: Mapping[str, Mapping[str, object]]) -> None:
         self._told = told
         self._known: dict[int, tuple[str, ...]] = {}
 
-    def stack(self, number: Any) -> tuple[str, ...]:
+    def stack(self, number: object) -> tuple[str, ...]:
         """Return the lines of a stack; raises `KeyError` for one that is not there."""
-        number = NUMBER.read(number, "sf")
-        if number not in self._known:
+        first = NUMBER.read(number, "sf")
+        if first not in self._known:
             lines: list[str] = []
-            place = str(number)
+            place = str(first)
             while place and len(lines) < DEEPEST:
                 lines.append(NAME.read(self._told[place]["name"], f"stackFrames.{place}.name"))
                 place = NAME.read(self._told[place].get("parent", ""), f"stackFrames.{place}.parent")
-            self._known[number] = tuple(lines)
-        return self._known[number]
+            self._known[first] = tuple(lines)
+        return self._known[first]
 
 
-def from_trace(document: Any, where: str) -> Profile:
+def from_trace(document: object, where: str) -> Profile:
     """Read a document that `to_trace` made; raises `InputError` that names the place."""
-    own = document.get("opperf") if isinstance(document, dict) else None
+    said = document if isinstance(document, dict) else {}
+    own = said.get("opperf")
     if not isinstance(own, dict) or own.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{where}: not a profile of opperf", hint="write one with `opperf profile SCRIPT.py`")
-    entries: Sequence[Any] = read_as(
-        Sequence[Mapping[str, object]], document.get("traceEvents"), f"{where}: traceEvents"
-    )
+    entries = read_as(Sequence[Mapping[str, Unread]], said.get("traceEvents"), f"{where}: traceEvents")
     epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
-    facts = read_as(Mapping[str, Mapping[str, Any]], own.get("processes"), f"{where}: opperf.processes")
-    stacks = _Read(read_as(Mapping[str, Mapping[str, Any]], document.get("stackFrames", {}), f"{where}: stackFrames"))
-    threads: dict[tuple[int, int], str] = {}
+    facts = read_as(Mapping[str, Mapping[str, object]], own.get("processes"), f"{where}: opperf.processes")
+    stacks = _Read(read_as(Mapping[str, Mapping[str, object]], said.get("stackFrames", {}), f"{where}: stackFrames"))
+    threads: dict[tuple[object, object], str] = {}
     events, readings = [], []
     try:
         for i, entry in enumerate(entries):
@@ -176,11 +175,11 @@ def _title(profile: Profile, number: int) -> str:
     return " ".join(str(word) for word in (facts.get("framework"), facts.get("name"), number) if word)
 
 
-def _named(what: str, process: int, number: int, **names: str) -> dict[str, Any]:
+def _named(what: str, process: int, number: int, **names: str) -> dict[str, object]:
     return {"ph": "M", "name": what, "pid": process, "tid": number, "args": names}
 
 
-def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, Any]:
+def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, object]:
     details = {field.name: getattr(event, field.name) for field in DETAILS}
     said = {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default}
     return {
@@ -196,7 +195,7 @@ def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, An
     }
 
 
-def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iterator[dict[str, Any]]:
+def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iterator[dict[str, object]]:
     """Yield both ends of each arrow: they are for viewers, and not read back, since spans tell their `forward`."""
     for number, (source, target) in enumerate(links(events), 1):
         for phase, place in (("s", source), ("f", target)):
@@ -208,12 +207,14 @@ def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iter
             yield {**named, "pid": event.process, "tid": threads[place], **end}
 
 
-def _counter(reading: Reading, epoch: int) -> dict[str, Any]:
+def _counter(reading: Reading, epoch: int) -> dict[str, object]:
     time = _microseconds(reading.time - epoch)
     return {"ph": "C", "name": reading.device, "ts": time, "pid": reading.process, "args": {"bytes": reading.held}}
 
 
-def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epoch: int, stacks: _Read) -> Event:
+def _event(
+    entry: Mapping[str, object], threads: Mapping[tuple[object, object], str], epoch: int, stacks: _Read
+) -> Event:
     """Return a span; raises `InputError` that names the key."""
     said = ARGUMENTS.read(entry["args"], "args")
     details = {name: DETAIL_KINDS[name].read(value, name) for name, value in said.items() if name in DETAIL_KINDS}
@@ -230,9 +231,9 @@ def _event(entry: Mapping[str, Any], threads: Mapping[tuple[int, int], str], epo
     )
 
 
-def _reading(entry: Mapping[str, Any], epoch: int) -> Reading:
+def _reading(entry: Mapping[str, object], epoch: int) -> Reading:
     """Return how much memory was held at a time; raises `InputError` that names the key."""
-    held = NUMBER.read(entry["args"]["bytes"], "args.bytes")
+    held = NUMBER.read(ARGUMENTS.read(entry["args"], "args")["bytes"], "args.bytes")
     device = NAME.read(entry["name"], "name")
     return Reading(epoch + _nanoseconds(entry["ts"], "ts"), NUMBER.read(entry["pid"], "pid"), device, held)
 
@@ -243,7 +244,7 @@ def _microseconds(nanoseconds: int) -> float:
     return found if found * 1000 >= nanoseconds else nextafter(found, inf)
 
 
-def _nanoseconds(microseconds: Any, name: str) -> int:
+def _nanoseconds(microseconds: object, name: str) -> int:
     if isinstance(microseconds, (int, float)) and 0 <= microseconds <= LONGEST:
         return round(microseconds * 1000)
     raise wrong(microseconds, name, "microseconds, at most those of 30 years")

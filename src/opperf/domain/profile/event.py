@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 #: What a span can be: an operator; a kernel on a device; a module or layer; a step of the program; a call of the
 #: framework's interface; work of the framework's own.
@@ -69,7 +68,7 @@ class Profile:
 
     events: tuple[Event, ...] = ()
     readings: tuple[Reading, ...] = ()
-    processes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    processes: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Event, ...]:
@@ -80,7 +79,7 @@ class Profile:
 def merge(profiles: Iterable[Profile]) -> Profile:
     """Return one profile of all, in the order of time; their clock is the machine's, so that nothing is shifted."""
     profiles = list(profiles)
-    processes: dict[int, Mapping[str, Any]] = {}
+    processes: dict[int, Mapping[str, object]] = {}
     for one in profiles:
         for number, facts in one.processes.items():
             processes[number] = _joined(processes.get(number, {}), facts)
@@ -92,10 +91,11 @@ def merge(profiles: Iterable[Profile]) -> Profile:
     )
 
 
-def _joined(known: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+def _joined(known: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:
     """Return what two profiles say of one process: a script may use two frameworks."""
     found = {**known, **facts}
     for name in known.keys() & facts.keys():
-        if known[name] != facts[name] and isinstance(known[name], str):
-            found[name] = ", ".join(dict.fromkeys([*known[name].split(", "), *str(facts[name]).split(", ")]))
+        said = known[name]
+        if said != facts[name] and isinstance(said, str):
+            found[name] = ", ".join(dict.fromkeys([*said.split(", "), *str(facts[name]).split(", ")]))
     return found

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, geometric_mean
 
-from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.comparison import Comparison, PeakMemory, Verdict
 from opperf.domain.expectation import Expectation
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Quantity
@@ -27,7 +27,7 @@ UNREACHED = ("budget", "not_run")
 
 def expectations_of(run: Run) -> tuple[Expectation, ...]:
     """Return an expectation for each trial of a run that was measured."""
-    machine = run.environment.get("machine") or {}
+    machine = run.machine
     return tuple(
         Expectation(
             record.trial,
@@ -141,19 +141,19 @@ def _timed(old: Sequence[float], new: Sequence[float], threshold: float, floor: 
     return Verdict("inconclusive", ratio, interval, f"the interval holds +{threshold:.0%}", len(new), settle)
 
 
-def _memory(expected: Expectation | None, record: Record | None) -> dict[str, object]:
+def _memory(expected: Expectation | None, record: Record | None) -> PeakMemory:
     """Return both peaks where they were counted in the same way."""
     peak = None if record is None else _peak(record)
     if expected is None or expected.memory_peak is None or peak is None or peak.source != expected.memory_source:
         return {}
-    peaks = [expected.memory_peak, int(peak.value)]
+    peaks: list[float] = [expected.memory_peak, int(peak.value)]
     return {"peak": peaks, "same": peaks[0] == peaks[1], "source": peak.source}
 
 
 def _doubts(expected: Expectation, record: Record, run: Run) -> tuple[Warning, ...]:
     """Name what else changed since the expectation was recorded."""
     found = []
-    unlike = machine_differences(expected.machine, run.environment.get("machine") or {})
+    unlike = machine_differences(expected.machine, run.machine)
     if unlike:
         told = f"the expectation is of another machine ({'; '.join(unlike)})"
         found.append(Warning("other_machine", told, "keep a file for each kind of machine"))
@@ -169,5 +169,4 @@ def _peak(record: Record) -> Quantity | None:
 
 
 def _version(record: Record) -> str | None:
-    found = record.facts.get("version")
-    return None if found is None else str(found)
+    return record.known.version

@@ -163,7 +163,7 @@ def process_logs(record: Record) -> list[float]:
 
 def _machines(old: Run, new: Run) -> tuple[Warning, ...]:
     """Name what differs of the machines."""
-    unlike = machine_differences(*(run.environment.get("machine") or {} for run in (old, new)))
+    unlike = machine_differences(old.machine, new.machine)
     if not unlike:
         return ()
     return (Warning("other_machine", f"the runs are of different machines ({'; '.join(unlike)})", "compare live"),)

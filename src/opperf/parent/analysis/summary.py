@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
-from typing import Any
+from typing import Optional
 
 from opperf.catalog import catalog
+from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
 from opperf.domain.kept import Kept
 from opperf.domain.measurement import Measurement, Quantity, Samples
@@ -109,7 +110,7 @@ def _quantities(measured: Sequence[Measurement]) -> dict[str, Value]:
     return joined
 
 
-def _rates(trial: Trial, facts: Mapping[str, Any], seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
+def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[dict[str, Value], tuple[Warning, ...]]:
     """Return the counts of the operator's formulas, and the rates that they make with the median time.
 
     Of an operator outside the catalog the facts have what its author or the framework counts.
@@ -118,7 +119,10 @@ def _rates(trial: Trial, facts: Mapping[str, Any], seconds: float) -> tuple[dict
     """
     definition = catalog().get(trial.case.operator)
     if definition is None:
-        counts: dict[str, int | None] = {"flop": facts.get("flops"), "byte": facts.get("bytes")}
+        counts: dict[str, int | None] = {
+            "flop": read_as(Optional[int], facts.get("flops"), "flops"),
+            "byte": read_as(Optional[int], facts.get("bytes"), "bytes"),
+        }
         return _all_counted(counts, seconds, str(facts.get("counted"))), ()
     try:
         counts = {
@@ -166,7 +170,7 @@ def _warnings(measured: Sequence[Measurement], time: Kept) -> tuple[Warning, ...
     return tuple(found.values())
 
 
-def _samples(measured: Sequence[Measurement]) -> dict[str, Any]:
+def _samples(measured: Sequence[Measurement]) -> dict[str, list[object]]:
     """Return the raw samples, one entry for each process."""
     time = measured[0].time.samples
     return {

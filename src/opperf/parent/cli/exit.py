@@ -51,13 +51,13 @@ def show_tracebacks() -> None:
     _debug = True
 
 
-def _with_debug(command: Callable[..., Any]) -> Callable[..., Any]:
+def _with_debug(command: Callable[..., object]) -> Callable[..., object]:
     """Return the command with one more option; typer reads it from the signature."""
     signature = inspect.signature(command, eval_str=True)
     option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
 
     @wraps(command)
-    def debugged(*words: Any, debug: bool, **given: Any) -> Any:
+    def debugged(*words: object, debug: bool, **given: object) -> object:
         if debug:
             show_tracebacks()
         return command(*words, **given)

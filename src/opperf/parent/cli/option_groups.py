@@ -15,7 +15,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Any] = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
 
     @wraps(command)
-    def flat(**given: Any) -> None:
+    def flat(**given: object) -> None:
         made = {
             name: group(**{one.name: given.pop(one.name) for one in fields(group)}) for name, group in groups.items()
         }
@@ -28,7 +28,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _options(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     """Yield a parameter as it is, or one for each field of its class."""
-    group: Any = parameter.annotation
+    group = parameter.annotation
     if not is_dataclass(group):
         yield parameter
         return

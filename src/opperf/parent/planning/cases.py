@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from opperf.catalog import INT64, Operator
 from opperf.catalog.domain_table import within
@@ -150,8 +150,8 @@ def _own_words(selection: Selection, definition: Operator, side: Side, asked: As
 
 
 def _neutral(
-    definition: Operator, given: Mapping[str, Any], side: Side, asked: Asked, words: Mapping[str, str]
-) -> dict[str, Any]:
+    definition: Operator, given: Mapping[str, object], side: Side, asked: Asked, words: Mapping[str, str]
+) -> dict[str, object]:
     """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
     known = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}

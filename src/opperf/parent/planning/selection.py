@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from opperf.catalog.param.config import ParamConfig
 from opperf.domain.code import Code, check_name, own_name
@@ -45,9 +44,9 @@ class Selection:
     dtypes: Sequence[str] = ()
     sizes: Sequence[str] = ()
     directions: Sequence[str] = ()
-    inputs: Sequence[Mapping[str, Any]] = ()
+    inputs: Sequence[Mapping[str, object]] = ()
     rows: Sequence[Row] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, object] = field(default_factory=dict)
     values: Sequence[str] = ()
     random: int | None = None
     threads: int = 1

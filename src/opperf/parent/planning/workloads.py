@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from opperf.catalog.param.cases import check, entry_of, named_specs
 from opperf.catalog.param.config import ConfiguredOperator, Described, Entry, Spec, Way
@@ -59,7 +59,7 @@ class _Settling:
         (builds, builds_swept), (inputs, inputs_swept) = parts
         return Entry(builds or None, inputs, (builds_swept, inputs_swept))
 
-    def _gone_through(self, given: Mapping[str, Any], part: str, way: Way, place: str) -> tuple[Spec, ...]:
+    def _gone_through(self, given: Mapping[str, object], part: str, way: Way, place: str) -> tuple[Spec, ...]:
         """Return the entries that an iterator gives, each with its id."""
         answer = self.ask(Iterate(str(way.iterator), given, part))
         if self._is_right(answer, place) and not answer.entries:

@@ -96,7 +96,7 @@ def of_reason(part: str) -> Column:
 
 def implementation(record: Record) -> str | None:
     """Return how the framework spells the operator: what the child found, or else what the user asked for."""
-    found = record.facts.get("implementation") or record.trial.side.implementation
+    found = record.known.implementation or record.trial.side.implementation
     return None if found is None else str(found)
 
 
@@ -120,8 +120,7 @@ def spelling(name: str | None) -> str:
 
 def version(record: Record) -> str | None:
     """Return the framework's version, if the child said it."""
-    found = record.facts.get("version")
-    return None if found is None else str(found)
+    return record.known.version
 
 
 def framework(record: Record) -> str:
@@ -146,36 +145,25 @@ def spread(record: Record) -> str:
 
 def floor(record: Record) -> float | None:
     """Return how far the slowest process of identical code lay above the fastest here, as a share."""
-    found = record.facts.get("noise_floor")
-    return None if found is None else math.expm1(float(found))
+    return None if record.known.noise_floor is None else math.expm1(record.known.noise_floor)
 
 
 def of_run(name: str, part: str, *, rank: int | None = None) -> Column:
     """Declare what tells records of several runs apart."""
-
-    def read(record: Record) -> Raw:
-        found = (record.facts.get("run") or {}).get(part)
-        return None if found is None else str(found)
-
-    return Column(name, name, read, wanted="apart", rank=rank, least=8)
+    return Column(name, name, lambda record: getattr(record.known.run, part, None), wanted="apart", rank=rank, least=8)
 
 
 def of_suite(part: str) -> Callable[[Record], float | None]:
     """Return what reads a number that a record has as a part of a suite."""
-
-    def read(record: Record) -> float | None:
-        found = record.facts.get("suite")
-        return None if found is None else float(found[part])
-
-    return read
+    return lambda record: getattr(record.known.suite, part, None)
 
 
 def roofline(record: Record) -> float | None:
     """Return the least time that the machine's limits allow over the median time, as a share."""
-    found = record.facts.get("roofline")
+    found = record.known.roofline
     if found is None or record.time is None or not record.time.median:
         return None
-    return float(found["seconds"]) / record.time.median
+    return found.seconds / record.time.median
 
 
 def kept(record: Record) -> str:
@@ -254,7 +242,7 @@ _BEFORE: tuple[Column, ...] = (
 )
 _AFTER: tuple[Column, ...] = (
     Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=6),
-    Column("roofline_bound", None, lambda record: (record.facts.get("roofline") or {}).get("bound")),
+    Column("roofline_bound", None, lambda record: getattr(record.known.roofline, "bound", None)),
     Column(None, "notes", notes, rank=12, least=14),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),

@@ -79,10 +79,9 @@ def _folded(title: str, text: str) -> list[str]:
 
 def _measured(run: ComparisonRun, judgement: Judgement) -> str:
     """Say on what, with which versions and by which rule."""
-    environment, settings = run.run.environment, run.run.settings
-    machine = environment.get("machine") or {}
+    settings, machine = run.run.settings, run.run.machine
     lines = [f"{machine.get('cores_usable')} cores of {machine.get('cpu')}, kernel {machine.get('kernel')}"]
-    known = (*(environment.get("sides") or {}).items(), *((None, facts) for facts in environment.get("frameworks", ())))
+    known = (*run.run.sides.items(), *((None, facts) for facts in run.run.frameworks))
     for name, facts in known:
         told = [f"{fact} {facts[fact]}" for fact in ("version", "commit", "blas") if facts.get(fact)]
         lines.append(f"{name or facts.get('framework')}: {', '.join(told)}")

@@ -103,8 +103,8 @@ def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
     found = replay.coverage()
     lacking = found["left_out_calls"], found["left_out_recorded"]
     failed = found["calls"] - found["measured_calls"] - lacking[0]
-    known = found["recorded"] is not None
-    rest = found["recorded"] - (found["measured_recorded"] or 0.0) - (lacking[1] or 0.0) if known else None
+    recorded = found["recorded"]
+    rest = None if recorded is None else recorded - (found["measured_recorded"] or 0.0) - (lacking[1] or 0.0)
     return {"not measured": (failed, rest), "left out": lacking}
 
 

@@ -135,8 +135,8 @@ def _costs(records: Iterable[Record]) -> dict[str, float]:
     """Return what all calls of a suite's case take, on the side where they take longest."""
     costs: dict[str, float] = {}
     for record in records:
-        if "suite" in record.facts:
-            total = record.facts["suite"]["total"]
+        if record.known.suite is not None:
+            total = record.known.suite.total
             costs[record.trial.case.id] = max(total, costs.get(record.trial.case.id, 0.0))
     return costs
 
@@ -171,9 +171,8 @@ def merge(runs: Sequence[Run]) -> Run:
 
 def with_origin(run: Run) -> Run:
     """Return the run with records that say which run they are of, when it began, on what machine, and its labels."""
-    machine = run.environment.get("machine") or {}
-    cores = machine.get("cores_usable")
-    words = (machine.get("cpu"), None if cores is None else f"{cores} cores")
+    cores = run.machine.get("cores_usable")
+    words = (run.machine.get("cpu"), None if cores is None else f"{cores} cores")
     origin = {
         "id": run.id,
         "started": run.started,

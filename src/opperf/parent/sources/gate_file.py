@@ -47,8 +47,8 @@ class GateFile:
     values: tuple[str, ...] = ()
     random: int | None = None
     directions: tuple[str, ...] = ()
-    inputs: tuple[Mapping[str, Any], ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Mapping[str, object], ...] = ()
+    attributes: Mapping[str, object] = field(default_factory=dict)
     base: str | None = None
     new: tuple[str, ...] = ()
     tolerance: float = 0.02
@@ -70,7 +70,7 @@ class GateFile:
 
 
 #: Reads one value of a key; raises `InputError` that says what was expected. The folder is that of the file.
-Reader: TypeAlias = Callable[[Any, Path], Any]
+Reader: TypeAlias = Callable[[object, Path], Any]
 
 
 def find_gate_file(folder: Path) -> Path | None:
@@ -96,13 +96,12 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
     'torch'
     """
     where = str(path)
-    table: Any = _parsed(text, where)
-    if path.name == SHARED:
-        table = _shared_table(table)
-        if table is None:
-            raise InputError(
-                f"{where}: no table `[tool.opperf]`", hint="`opperf.toml` needs no such table", slug="gate_file"
-            )
+    whole = _parsed(text, where)
+    table = _shared_table(whole) if path.name == SHARED else whole
+    if path.name == SHARED and table is None:
+        raise InputError(
+            f"{where}: no table `[tool.opperf]`", hint="`opperf.toml` needs no such table", slug="gate_file"
+        )
     if not isinstance(table, dict):
         raise InputError(f"{where}: `tool.opperf` is {_kind(table)}, expected a table", slug="gate_file")
     found = _values(table, KEYS, where, path.parent, "")
@@ -119,7 +118,7 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
     return GateFile(path=path, **found)
 
 
-def overridden(file: GateFile, options: Mapping[str, Any]) -> GateFile:
+def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
     """Return the file with the options of a command line in place of what it says; None says nothing."""
     known = {**KEYS, **EXPECTED_KEYS}
     found: dict[str, Any] = {}
@@ -131,22 +130,22 @@ def overridden(file: GateFile, options: Mapping[str, Any]) -> GateFile:
     return replace(file, **found)
 
 
-def _parsed(text: str, where: str) -> dict[str, Any]:
+def _parsed(text: str, where: str) -> dict[str, object]:
     try:
-        parsed: dict[str, Any] = tomllib.loads(text)
+        parsed: dict[str, object] = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not TOML ({error})", slug="gate_file") from error
     return parsed
 
 
-def _shared_table(parsed: Mapping[str, Any]) -> Any:
+def _shared_table(parsed: Mapping[str, object]) -> object:
     """Return what stands at `tool.opperf`, None where nothing does."""
     tool = parsed.get("tool")
     return tool.get("opperf") if isinstance(tool, dict) else None
 
 
 def _values(
-    table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
+    table: Mapping[str, object], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
 ) -> dict[str, Any]:
     """Read the values of a table by the name of their field; a key that nobody knows is refused."""
     found = {}
@@ -162,7 +161,7 @@ def _values(
     return found
 
 
-def _read(reader: Reader, value: Any, folder: Path, told: str) -> Any:
+def _read(reader: Reader, value: object, folder: Path, told: str) -> object:
     """Read one value; what is wrong with it is told behind its place."""
     try:
         return reader(value, folder)
@@ -178,13 +177,13 @@ def _wrong(value: object, expected: str, hint: str | None = None) -> InputError:
     return InputError(f"found {value!r}, expected {expected}", hint=hint, slug="gate_file")
 
 
-def _string(value: Any, _: Path) -> str:
+def _string(value: object, _: Path) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _wrong(value, "a string")
     return value
 
 
-def _path(value: Any, folder: Path) -> Path:
+def _path(value: object, folder: Path) -> Path:
     named = _string(value, folder)
     if "\0" in named:
         raise _wrong(value, "a path")
@@ -192,7 +191,7 @@ def _path(value: Any, folder: Path) -> Path:
 
 
 def _whole(least: int) -> Reader:
-    def read(value: Any, _: Path) -> int:
+    def read(value: object, _: Path) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise _wrong(value, f"a whole number >= {least}")
         return value
@@ -200,13 +199,13 @@ def _whole(least: int) -> Reader:
     return read
 
 
-def _yes_or_no(value: Any, _: Path) -> bool:
+def _yes_or_no(value: object, _: Path) -> bool:
     if not isinstance(value, bool):
         raise _wrong(value, "true or false")
     return value
 
 
-def _percent(value: Any, folder: Path) -> float:
+def _percent(value: object, folder: Path) -> float:
     if isinstance(value, float) and 0 < value < 1:
         return value
     if not isinstance(value, str):
@@ -217,16 +216,18 @@ def _percent(value: Any, folder: Path) -> float:
     return read
 
 
-def _duration(value: Any, folder: Path) -> float:
-    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-    read = float(value) if plain and abs(value) < 1e12 else parse_duration(_string(value, folder), name="the value")
+def _duration(value: object, folder: Path) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e12:
+        read = float(value)
+    else:
+        read = parse_duration(_string(value, folder), name="the value")
     if not read > 0:
         raise _wrong(value, "a time above 0")
     return read
 
 
 def _one_of(known: Sequence[str]) -> Reader:
-    def read(value: Any, _: Path) -> str:
+    def read(value: object, _: Path) -> str:
         if value not in known:
             raise _wrong(value, " or ".join(f"`{word}`" for word in known))
         return str(value)
@@ -237,7 +238,7 @@ def _one_of(known: Sequence[str]) -> Reader:
 def _names(check: Callable[[str], object]) -> Reader:
     """Read a list of names, or one name, each of which `check` must know."""
 
-    def read(value: Any, folder: Path) -> tuple[str, ...]:
+    def read(value: object, folder: Path) -> tuple[str, ...]:
         words = value if isinstance(value, list) else [value]
         if not words:
             raise _wrong(value, "one name at least")
@@ -262,19 +263,19 @@ def _operator(name: str) -> None:
     split_implementation(name)
 
 
-def _arguments(value: Any, _: Path) -> Mapping[str, Any]:
+def _arguments(value: object, _: Path) -> Mapping[str, object]:
     """Read arguments by name, each as `--input` and `--attribute` read it or as TOML has it."""
     if not isinstance(value, dict) or not value or any(isinstance(one, dict) for one in value.values()):
         raise _wrong(value, "a table of arguments by name", 'write for example `{lhs = "64x64", rhs = [64, 64]}`')
     return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
 
 
-def _inputs(value: Any, folder: Path) -> tuple[Mapping[str, Any], ...]:
+def _inputs(value: object, folder: Path) -> tuple[Mapping[str, object], ...]:
     """Read a table of inputs, or a list of them: each makes one case of every operator."""
     return tuple(_arguments(one, folder) for one in (value if isinstance(value, list) else [value]))
 
 
-def _places(value: Any, folder: Path) -> tuple[str, ...]:
+def _places(value: object, folder: Path) -> tuple[str, ...]:
     """Read sides or environments; `python=PATH` is relative to the file too."""
     words = _names(lambda _: None)(value, folder)
     return tuple(_placed(word, folder) for word in words)
@@ -287,14 +288,14 @@ def _placed(word: str, folder: Path) -> str:
     return f"python={(folder / path).absolute()}" + (f";{rest}" if rest else "")
 
 
-def _environments(value: Any, folder: Path) -> tuple[str, ...]:
+def _environments(value: object, folder: Path) -> tuple[str, ...]:
     words = _places(value, folder)
     for word in words:
         EnvironmentSpec.parse(word)
     return words
 
 
-def _side(value: Any, folder: Path) -> str:
+def _side(value: object, folder: Path) -> str:
     return _placed(_string(value, folder), folder)
 
 

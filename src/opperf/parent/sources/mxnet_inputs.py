@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import check_name
@@ -47,13 +47,13 @@ ORIGIN = "mxnet_opperf"
 FIXED = frozenset({("Embedding", "data"), ("softmax_cross_entropy", "label")})
 
 
-def is_mxnet_inputs(data: Any) -> bool:
+def is_mxnet_inputs(data: object) -> TypeGuard[dict[str, list[dict[str, object]]]]:
     """Whether a JSON document is such a file: nothing but lists of rows."""
     rows = list(data.values()) if isinstance(data, dict) else []
     return bool(rows) and all(isinstance(some, list) and all(isinstance(row, dict) for row in some) for some in rows)
 
 
-def mxnet_suite(data: Mapping[str, Any], where: str) -> Suite:
+def mxnet_suite(data: Mapping[str, Sequence[Mapping[str, object]]], where: str) -> Suite:
     """Return the suite; raises `InputError` that names the row."""
     cases = Counter(
         _case(operator, row, f"{where}: {operator}[{i}]")
@@ -64,7 +64,7 @@ def mxnet_suite(data: Mapping[str, Any], where: str) -> Suite:
     return Suite("MXNet's opperf", where, entries)
 
 
-def _case(operator: str, row: Mapping[str, Any], where: str) -> Case:
+def _case(operator: str, row: Mapping[str, object], where: str) -> Case:
     check_name(operator, where)
     inputs: dict[str, Argument] = {}
     attributes: dict[str, Argument] = {}
@@ -74,7 +74,7 @@ def _case(operator: str, row: Mapping[str, Any], where: str) -> Case:
             continue
         if printed is not None:
             inputs[name] = TensorSpec(tuple(map(int, printed[1].split("x"))))
-        elif (operator, name) in FIXED:
+        elif (operator, name) in FIXED and isinstance(value, list):
             inputs[name] = TensorSpec(tuple(value), requires_grad=False)
         elif isinstance(value, list) and name not in TUPLES:
             inputs |= _arrays(name, value, _lengths(row), f"{where}.{name}")
@@ -102,14 +102,14 @@ def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Itera
         raise InputError(f"{where}: {error}", hint="expected a shape, or the values of an array") from error
 
 
-def _lengths(row: Mapping[str, Any]) -> set[int]:
+def _lengths(row: Mapping[str, object]) -> set[int]:
     """Return how many fractions stand in lists of a row: as many whole numbers beside them are values too."""
     return {len(value) for value in row.values() if isinstance(value, list) and any(map(_broken, value))}
 
 
-def _whole(value: list[Any]) -> bool:
+def _whole(value: Sequence[object]) -> bool:
     return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
 
 
-def _broken(value: Any) -> bool:
+def _broken(value: object) -> bool:
     return isinstance(value, float)

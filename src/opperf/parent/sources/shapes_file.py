@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import NotJSON, value_of
@@ -33,7 +32,7 @@ LINES_HINT = 'write one row in each line, as in {"lhs": "64x64", "rhs": [64, 64]
 class Row:
     """The arguments of one case by name, and where they stand; nowhere, for those that were typed."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     where: str = ""
 
     @contextmanager
@@ -115,14 +114,14 @@ def _line_rows(path: Path) -> Iterator[Row]:
         yield _row(value, where, LINES_HINT)
 
 
-def _row(value: Any, where: str, hint: str) -> Row:
+def _row(value: object, where: str, hint: str) -> Row:
     if not isinstance(value, dict) or not value:
         raise InputError(f"{where}: expected arguments by name, found {_kind(value)}", hint=hint, slug="input")
     # A whole number is the size of a vector or the value of an attribute, as it is in a cell.
     return Row({name: str(one) if type(one) is int else one for name, one in value.items()}, where)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     """Return what a JSON value is, in the words of JSON."""
     words: dict[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
     empty = "an empty object" if value == {} else None

@@ -107,7 +107,7 @@ def _shape_in(text: str) -> tuple[int, ...] | None:
     return tuple(int(size) for size in re.findall(r"\d+", sizes))
 
 
-def case_with(definition: Operator, given: Mapping[str, Any], size: str = "common") -> Case:
+def case_with(definition: Operator, given: Mapping[str, object], size: str = "common") -> Case:
     """Return the default case of an operator with the given inputs and attributes in it.
 
     Raises `InputError` for a name that the operator does not take, and for a value that cannot be read.
@@ -128,7 +128,7 @@ def case_with(definition: Operator, given: Mapping[str, Any], size: str = "commo
     return definition.case_of(arguments)
 
 
-def in_one_shape(definition: Operator, given: Mapping[str, Any]) -> dict[str, Any]:
+def in_one_shape(definition: Operator, given: Mapping[str, object]) -> dict[str, object]:
     """Return given values with those of every input in place of a shape that has no name of its own.
 
     What follows from the shape by the operator's own constraints (a range of indices, a flattened shape) is there too.
@@ -165,7 +165,7 @@ def _text(value: Argument) -> str:
     return ";".join("x".join(map(str, item.shape)) or "()" for item in items if isinstance(item, TensorSpec))
 
 
-def split_row(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_row(values: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
     """Return what is an input and what is an attribute in a row for a function that opperf has no definition of.
 
     Shapes are written with a sign between sizes (`64x64`), in square brackets or as lists; values one by one as
@@ -178,7 +178,7 @@ def split_row(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     return inputs, {name: value for name, value in values.items() if name not in inputs}
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     if isinstance(value, str):
         plain = value.strip()
         shaped = _shape_in(plain) is not None and not plain.isdecimal() and plain[0] != "("
@@ -186,7 +186,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, (list, Mapping, TensorSpec, ListOf))
 
 
-def foreign_case(name: str, inputs: Mapping[str, Any], attributes: Mapping[str, Any]) -> Case:
+def foreign_case(name: str, inputs: Mapping[str, object], attributes: Mapping[str, object]) -> Case:
     """Return a case of a function that opperf has no definition of: every input is a float32 tensor."""
     return Case(
         name,
@@ -195,7 +195,7 @@ def foreign_case(name: str, inputs: Mapping[str, Any], attributes: Mapping[str, 
     )
 
 
-def _tensor(value: Any, default: Argument, name: str) -> Argument:
+def _tensor(value: object, default: Argument, name: str) -> Argument:
     """Read a tensor or a list of them; what is not said is as in the default."""
     if isinstance(value, (TensorSpec, ListOf)):
         return value
@@ -204,7 +204,7 @@ def _tensor(value: Any, default: Argument, name: str) -> Argument:
     if isinstance(value, str) and value.startswith(LITERAL_PREFIX):
         return _given(value, default, name)
     if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
-        items = re.split(r"[;+]", value) if isinstance(value, str) else value
+        items: Any = re.split(r"[;+]", value) if isinstance(value, str) else value
         first = default.items[0] if isinstance(default, ListOf) else default
         return ListOf(tuple(_tensor(item, first, name) for item in items))
     sizes = shape(value, f"input `{name}`") if isinstance(value, str) else _sizes(value, name)
@@ -228,7 +228,7 @@ def _given(text: str, default: Argument, name: str) -> TensorSpec:
         raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error
 
 
-def _dtype_of(values: Sequence[Any], shape: Sequence[int]) -> str:
+def _dtype_of(values: Sequence[object], shape: Sequence[int]) -> str:
     """Return the element type of a list of values; text that stands in no list is none of them, but a slip.
 
     >>> [_dtype_of(values, (2,)) for values in ([True, False], [1, 2], [1, "inf"], ["yes", "no"])]
@@ -240,13 +240,13 @@ def _dtype_of(values: Sequence[Any], shape: Sequence[int]) -> str:
     return "bool" if kinds == {bool} else "int64" if kinds == {int} else "float32"
 
 
-def _sizes(value: Any, name: str) -> tuple[int, ...]:
+def _sizes(value: object, name: str) -> tuple[int, ...]:
     if isinstance(value, (tuple, list)) and all(isinstance(n, int) for n in value):
         return tuple(value)
     raise InputError(f"input `{name}`: found {value!r}, expected a shape", hint="a tuple of whole numbers")
 
 
-def _attribute(value: Any, default: Argument) -> Argument:
+def _attribute(value: object, default: Argument) -> Argument:
     """Read an attribute: a Python literal, a dtype where the default is one, else the text itself."""
     if isinstance(value, str):
         if isinstance(default, DType):
@@ -256,7 +256,7 @@ def _attribute(value: Any, default: Argument) -> Argument:
     return _plain(value)
 
 
-def _plain(value: Any) -> Argument:
+def _plain(value: object) -> Argument:
     """Return a value that a case can hold; lists become tuples, those in lists too."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(item) for item in value)
@@ -268,7 +268,7 @@ def _plain(value: Any) -> Argument:
     )
 
 
-def _literal(text: str) -> Any:
+def _literal(text: str) -> object:
     """Read a Python literal; text that is none stands for itself, as in `approximate=tanh`."""
     try:
         return ast.literal_eval(text)

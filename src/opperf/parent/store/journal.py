@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import told
@@ -62,7 +61,7 @@ class JournalWriter:
             self._write({"outcome": outcome.to_json()})
             self._settle()
 
-    def _write(self, content: dict[str, Any]) -> None:
+    def _write(self, content: dict[str, object]) -> None:
         self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
 
     def _settle(self) -> None:
@@ -78,7 +77,7 @@ class JournalWriter:
 def read_journal(path: Path) -> Journal:
     """Read a journal; raises `InputError` for anything but a torn last line."""
     lines = read_bytes(path).split(b"\n")
-    header: Any = None
+    header: object = None
     outcomes, records = [], []
     for number, line in enumerate(lines, 1):
         where = f"{path}: line {number}"

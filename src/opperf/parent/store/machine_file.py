@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import prove, told, write_text
@@ -27,7 +27,7 @@ class Entry(Protocol):
     def key(self) -> tuple[object, ...]:
         """What it is known of."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
 
 
@@ -42,9 +42,9 @@ class MachineFile(Generic[E]):
     folder: str
     name: str
     made_by: str
-    from_json: Callable[[Mapping[str, Any], str], E]
+    from_json: Callable[[Mapping[str, object], str], E]
 
-    def path(self, cache: Path, machine: Mapping[str, Any]) -> Path:
+    def path(self, cache: Path, machine: Mapping[str, object]) -> Path:
         """Return where the entries of a machine lie, below the cache folder."""
         told = json.dumps([machine.get(name) for name in FACTS], default=str)
         return cache / self.folder / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.json"

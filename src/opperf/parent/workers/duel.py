@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from opperf.domain.comparison import PairValue
 from opperf.domain.measurement import LONG_CALL, Measurement, Samples
@@ -111,7 +111,7 @@ class Duel:
         return all(worker.alive for worker in self._sides)
 
     @property
-    def facts(self) -> list[Any]:
+    def facts(self) -> list[object]:
         """What base and new said of themselves."""
         return [dict(worker.facts) for worker in self._sides]
 

@@ -20,10 +20,11 @@ import sysconfig
 import tempfile
 import time
 import urllib.parse
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from opperf.domain.codec import decode
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text
@@ -197,14 +198,12 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
 def _read(folder: Path) -> Built | None:
     """Return what the mark says; None unless the environment is whole."""
     try:
-        said: dict[str, Any] = value_of((folder / _MARK).read_bytes())
-        executable = folder / said["executable"]
-        lists = {name: tuple(said[name]) for name in ("requirements", "frameworks", "packages")}
-        built = Built(**{**said, **lists, "name": folder.name, "executable": str(executable)})
-    except (OSError, ValueError, KeyError, TypeError):
+        built = decode(Built, value_of((folder / _MARK).read_bytes()), str(folder), name=folder.name)
+    except (OSError, ValueError, InputError):
         return None
     # It is a link to the Python that uv took, which may have been removed since.
-    return built if executable.exists() else None
+    executable = folder / built.executable
+    return replace(built, executable=str(executable)) if executable.exists() else None
 
 
 def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> Built:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import Any
 
 #: How long nvidia-smi may take. Seconds: a driver that must be loaded first takes one or two.
 GPU_LIMIT = 5.0
@@ -15,7 +14,7 @@ def has_gpu() -> bool:
     return bool(gpus())
 
 
-def gpus() -> list[dict[str, Any]] | None:
+def gpus() -> list[dict[str, object]] | None:
     """Return name, memory in bytes and driver of each GPU; None where nvidia-smi is missing or does not answer."""
     program = shutil.which("nvidia-smi")
     if program is None:
@@ -35,13 +34,13 @@ def gpus() -> list[dict[str, Any]] | None:
     return gpus_listed(answer.stdout) if answer.returncode == 0 else None
 
 
-def gpus_listed(text: str) -> list[dict[str, Any]]:
+def gpus_listed(text: str) -> list[dict[str, object]]:
     """Read the lines of nvidia-smi; its memory is in MiB.
 
     >>> gpus_listed("NVIDIA H200, 143771, 570.86.15")
     [{'name': 'NVIDIA H200', 'memory': 150754820096, 'driver': '570.86.15'}]
     """
-    found = []
+    found: list[dict[str, object]] = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) == 3:

@@ -12,7 +12,7 @@ import platform
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import psutil
 
@@ -37,7 +37,7 @@ CGROUP_MEMORY = (
 _Fact = TypeVar("_Fact")
 
 
-def facts(root: Path = ROOT) -> dict[str, Any]:
+def facts(root: Path = ROOT) -> dict[str, object]:
     """Return what a record says of the machine, ready for JSON; `root` is where /sys and /proc are."""
     return {
         **_system_facts(root),
@@ -49,7 +49,7 @@ def facts(root: Path = ROOT) -> dict[str, Any]:
     }
 
 
-def _system_facts(root: Path) -> dict[str, Any]:
+def _system_facts(root: Path) -> dict[str, object]:
     return {
         "system": platform.system() or None,
         "kernel": platform.release() or None,
@@ -63,7 +63,7 @@ def _system_facts(root: Path) -> dict[str, Any]:
     }
 
 
-def processor_facts(root: Path = ROOT) -> dict[str, Any]:
+def processor_facts(root: Path = ROOT) -> dict[str, object]:
     """Return the facts of the processors, and what their clock follows."""
     cpus = root / "sys/devices/system/cpu"
     info = _text(root / "proc/cpuinfo") or ""
@@ -97,7 +97,7 @@ def available_memory(root: Path = ROOT) -> int:
     return min(free)
 
 
-def memory_facts(root: Path = ROOT) -> dict[str, Any]:
+def memory_facts(root: Path = ROOT) -> dict[str, object]:
     """Return the facts of the memory, in bytes, and of its pages."""
     return {
         "memory_total": asked(lambda: int(psutil.virtual_memory().total)),
@@ -114,9 +114,9 @@ def _swap_used() -> int:
         return int(psutil.swap_memory().used)
 
 
-def _caches(folder: Path) -> list[dict[str, Any]] | None:
+def _caches(folder: Path) -> list[dict[str, object]] | None:
     """Return level, type, size in bytes and how many CPUs share it, for each cache of the first CPU."""
-    found = []
+    found: list[dict[str, object]] = []
     for index in sorted(folder.glob("index[0-9]*")):
         level, size = _number(index / "level"), _bytes(_text(index / "size"))
         if level is not None and size is not None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
@@ -49,7 +48,7 @@ class Facts:
     framework: str
     environment: str
     python: str
-    said: Mapping[str, Any]
+    said: Mapping[str, object]
 
 
 class Pool:

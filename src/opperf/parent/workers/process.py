@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
@@ -90,7 +90,7 @@ class Worker:
         if self._process.stderr is None:
             raise AssertionError("the child was started with a pipe for its output")
         self._output = Output(self._process.stderr)
-        self.facts: Mapping[str, Any] = {}
+        self.facts: Mapping[str, object] = {}
         self.devices: tuple[str, ...] = ()
 
     def _spawn(

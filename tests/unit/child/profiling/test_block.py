@@ -61,7 +61,7 @@ def test_memory_that_was_not_watched_is_null_and_the_summary_says_why() -> None:
     with profiler.profile("null") as p:
         hold(100)
     assert p.summary()["Memory"] is None
-    assert "profile(memory=True)" in p.summary()["Note"]
+    assert "profile(memory=True)" in str(p.summary()["Note"])
 
 
 def test_a_saved_profile_is_the_one_that_was_seen(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_a_profile_says_of_which_framework_program_and_command_it_is(
     monkeypatch.setattr("sys.argv", [program, "--lr", "0.1"])
     (facts,) = recording.profile().processes.values()
     assert (facts["framework"], facts["version"], facts["name"]) == ("null", "1", name)
-    assert facts["command"].endswith(" --lr 0.1")
+    assert str(facts["command"]).endswith(" --lr 0.1")
 
 
 @pytest.mark.parametrize(

@@ -140,13 +140,13 @@ def test_an_arrow_goes_from_an_operator_to_each_backward_of_it() -> None:
 
 def test_a_process_goes_by_its_framework_its_name_and_its_number() -> None:
     facts = {7: {"framework": "torch", "name": "worker 1"}, 8: {"framework": "jax"}, 9: {}}
-    entries = to_trace(Profile(processes=facts))["traceEvents"]
+    entries: Any = to_trace(Profile(processes=facts))["traceEvents"]
     assert [entry["args"]["name"] for entry in entries] == ["torch worker 1 7", "jax 8", "9"]
 
 
 def test_spans_of_a_thread_that_partly_overlap_stand_on_threads_of_their_own() -> None:
     spans = [Event(name, "operator", EPOCH + begin, 10, 7, "main") for name, begin in (("a", 0), ("b", 5), ("c", 10))]
-    entries = to_trace(Profile(tuple(spans)))["traceEvents"]
+    entries: Any = to_trace(Profile(tuple(spans)))["traceEvents"]
     names = {entry["tid"]: entry["args"]["name"] for entry in entries if entry["name"] == "thread_name"}
     assert {span["name"]: names[span["tid"]] for span in entries if span["ph"] == "X"} == {
         "a": "main",

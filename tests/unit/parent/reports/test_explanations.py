@@ -15,7 +15,7 @@ from opperf.parent.reports.explanations import SHOWN, blocks, markdown
 
 def comparison(**told: Any) -> Comparison:
     """Return a comparison with an explanation."""
-    whole = {"difference": [], "alike": 0, "failures": {}, **told} if told else {}
+    whole: Any = {"difference": [], "alike": 0, "failures": {}, **told} if told else {}
     verdict = Verdict("slower", 2.0, (1.9, 2.1), "", 5)
     return Comparison(Case("conv2d"), "forward", Side("torch"), Side("torch"), verdict, explanation=whole)
 

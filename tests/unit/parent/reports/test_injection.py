@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
+from opperf.domain.comparison import Comparison, ComparisonRun, Explained, Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
@@ -71,7 +71,7 @@ def run_of(evil: str) -> Run:
         Record(Trial(case(evil), side(evil, "numpy"), "forward", evil), "failed", failed, facts=facts),
         Record(Trial(case(evil), side(evil, "jax"), "forward", evil), "skipped", failed, facts=facts),
     )
-    program = {"time": 1.0, "framework": evil, "version": evil, "threads": 1}
+    program = {"time": 1.0, "calls": 1, "framework": evil, "version": evil, "threads": 1}
     environment = {
         "suite": {"name": evil, "source": evil, "program": program},
         "machine": {"cpu": evil, "kernel": evil, "cores_usable": 2},
@@ -83,7 +83,7 @@ def run_of(evil: str) -> Run:
 def compared(evil: str) -> ComparisonRun:
     """Return comparisons with the name on both sides, in the reasons, in what ran and as a warning."""
     verdict = Verdict("slower", 1.4, (1.3, 1.5), evil, 5, evil)
-    told = {"difference": [evil], "alike": 0, "failures": {}}
+    told: Explained = {"difference": [evil], "alike": 0, "failures": {}}
     one = Comparison(
         case(evil), "forward", side(evil), side(evil, "numpy"), verdict, 1e-3, 1.4e-3, explanation=told, count=2,
         warnings=(Warning(evil, evil, evil),),

@@ -46,7 +46,7 @@ def test_a_file_that_holds_no_profile_is_refused_by_its_name(text: str, message:
     ],
 )
 def test_what_is_known_of_a_process_is_text(facts: dict[str, Any], message: str, tmp_path: Path) -> None:
-    document = to_trace(Profile(processes={1: {"framework": "torch", "command": ["a.py", "-v"]}}))
+    document: Any = to_trace(Profile(processes={1: {"framework": "torch", "command": ["a.py", "-v"]}}))
     (tmp_path / "whole.json").write_text(json.dumps(document))
     assert read_profile(tmp_path / "whole.json").processes[1]["command"] == ["a.py", "-v"]
     document["opperf"]["processes"]["1"] |= facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_what_is_not_text_is_refused_by_name(file: Path) -> None:
 
 
 def test_a_bad_case_is_refused_by_name_and_place(file: Path) -> None:
-    content = SUITE.to_json()
+    content: Any = SUITE.to_json()
     content["cases"][0]["case"]["inputs"]["data"]["dtype"] = "float31"
     file.write_text(json.dumps(content))
     with pytest.raises(InputError) as caught:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from opperf.compat.mxnet_opperf import rows
 from opperf.compat.mxnet_opperf.command.planned import LUMPED, Planned
+from opperf.domain.codec import read_as
 from opperf.domain.kept import Kept
 from opperf.domain.measurement import Quantity, Samples
 from opperf.domain.record import Record, Run
@@ -148,10 +149,10 @@ def _markdown(found: Rows, run: Run, *, lumped: bool) -> str:
 
 def _features(run: Run) -> list[str]:
     """Return what MXNet and the machine said of themselves."""
-    machine = run.environment.get("machine") or {}
-    found = [str(machine["cpu"])] if machine.get("cpu") else []
-    for facts in run.environment.get("frameworks", ()):
-        found += [f"{facts.get('framework')} {facts.get('version')}", *facts.get("build", ())]
+    found = [str(run.machine["cpu"])] if run.machine.get("cpu") else []
+    for facts in run.frameworks:
+        build = read_as(tuple[str, ...], facts.get("build", []), "build")
+        found += [f"{facts.get('framework')} {facts.get('version')}", *build]
     return found
 
 

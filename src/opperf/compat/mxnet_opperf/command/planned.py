@@ -88,8 +88,7 @@ def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
         raise InputError(f"{path}: expected operators with lists of rows", hint='{"dot": [{"lhs": [2, 2], ...}]}')
     for name in data:
         check_name(name, str(path))
-    rows: dict[str, list[dict[str, Any]]] = data
-    return rows
+    return data
 
 
 def planned(session: Session, selection: Selection, wanted: Wanted) -> Iterator[Planned]:

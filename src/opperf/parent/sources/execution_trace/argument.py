@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from opperf.domain.case import Argument, Device, DType, ListOf
+from opperf.domain.codec import read_as
+from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import value_of
 from opperf.domain.tensor import FLOAT8, TensorSpec, row_major
 from opperf.parent.sources.execution_trace.elements import Elements
@@ -73,7 +75,7 @@ class Numbered:
     elements: Elements
     count: int = 0
 
-    def tensor(self, dtype: str, value: Any, shape: Any, strides: Any) -> TensorSpec:
+    def tensor(self, dtype: str, value: Any, shape: Sequence[int], strides: Sequence[int]) -> TensorSpec:
         """Return the next tensor."""
         number, self.count = self.count, self.count + 1
         if _has_no_memory(value):
@@ -118,7 +120,7 @@ def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Numbere
     raise Unknown(f"an argument of type {kind}")
 
 
-def _tensor(dtype: str, shape: Any, strides: Any) -> TensorSpec:
+def _tensor(dtype: str, shape: Sequence[int], strides: Sequence[int]) -> TensorSpec:
     if dtype not in DTYPES:
         raise Unknown(f"a tensor of {dtype}")
     spec = TensorSpec(tuple(shape), DTYPES[dtype])
@@ -127,7 +129,7 @@ def _tensor(dtype: str, shape: Any, strides: Any) -> TensorSpec:
     return replace(spec, strides=tuple(strides))
 
 
-def _has_no_memory(value: Any) -> bool:
+def _has_no_memory(value: object) -> bool:
     """Whether a tensor was recorded without elements of its own, on no device: it is a handle of others.
 
     The recorder writes of each its number, that of its memory, where it begins there, elements, their size, and device.
@@ -135,7 +137,7 @@ def _has_no_memory(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == MEMORY and value[-2:] == [0, ""]
 
 
-def _each(recorded: Any, kinds: Sequence[str]) -> Sequence[Any]:
+def _each(recorded: Sequence[object], kinds: Sequence[str]) -> Sequence[object]:
     """Return what is recorded for each item of a list; scalars may have nothing."""
     return recorded if len(recorded) == len(kinds) else [()] * len(kinds)
 
@@ -161,9 +163,10 @@ def _typed(kind: str, made: Argument) -> Argument:
 def _ranges(text: str) -> Mapping[int, Sequence[float]]:
     """Read the smallest and largest element of the tensors of which they are recorded, by number."""
     try:
-        found = {int(number): list(map(float, bounds)) for number, bounds in value_of(text.encode() or b"{}").items()}
-    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
-        found = {0: []}
+        told = read_as(Mapping[int, tuple[float, ...]], value_of(text.encode() or b"{}"), "ranges")
+        found = {int(number): bounds for number, bounds in told.items()}
+    except (ValueError, InputError):
+        found = {0: ()}
     if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in found.values()):
         raise Unknown(f"the ranges {text[:80]!r}")
     return found

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec
@@ -45,7 +44,7 @@ class Elements:
         except OSError as error:
             raise InputError(f"cannot read `{folder}`: {error.strerror}", slug="input") from error
 
-    def of(self, node: int, number: int, tensor: TensorSpec, value: Sequence[Any]) -> TensorSpec:
+    def of(self, node: int, number: int, tensor: TensorSpec, value: Sequence[object]) -> TensorSpec:
         """Return a tensor of whole numbers with the elements that it had, or their bounds; as it is without a file.
 
         `value` is what the trace says of it. Raises `ValueError` for a file of another tensor.
@@ -73,7 +72,7 @@ def _read(path: Path, size: int) -> bytes:
     raise ValueError(f"{path.name} has {found} bytes, and the tensor {size}")
 
 
-def _is_whole(value: Sequence[Any]) -> bool:
+def _is_whole(value: Sequence[object]) -> bool:
     """Whether a file holds the tensor: of one on a CPU that begins inside its memory, PyTorch writes other bytes."""
     _, _, offset, _, size, device = value
     return bool(offset == 0 or size == 1 or device != "cpu")

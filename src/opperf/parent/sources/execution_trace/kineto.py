@@ -100,7 +100,7 @@ class _Launched:
     by_call: Counter[int] = field(default_factory=Counter)
     by_launch: Counter[int] = field(default_factory=Counter)
 
-    def add(self, category: str, arguments: Mapping[str, Any], nanoseconds: int) -> None:
+    def add(self, category: str, arguments: Mapping[str, object], nanoseconds: int) -> None:
         """Take an event that is no call of an operator."""
         call, launch = _number(arguments, "External id", "external id"), _number(arguments, "correlation")
         if category.endswith(LAUNCHES) and call is not None and launch is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import ijson
 
@@ -35,7 +35,7 @@ class Node:
     parent: int
     name: str
     schema: str
-    values: Sequence[Any]
+    values: Sequence[object]
     shapes: Sequence[Any]
     types: Sequence[str]
     strides: Sequence[Any]
@@ -93,7 +93,7 @@ def check(path: Path) -> None:
     raise InputError(f"{path}: not an execution trace: {found}", hint=EXPECTED, slug="bad_trace")
 
 
-def _known(schema: Any, path: Path) -> None:
+def _known(schema: object, path: Path) -> None:
     if schema not in SCHEMAS:
         hint = f"opperf reads {', '.join(SCHEMAS)}"
         raise InputError(f"{path}: `schema` is {shown(schema)}", hint=hint, slug="bad_trace")
@@ -137,8 +137,9 @@ def _flat(data: Mapping[str, Any]) -> Node:
     )
 
 
-def _list(holder: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _list(holder: Mapping[str, Any], name: str) -> list[Any]:
     """Return the list of that name; raises `TypeError` for what is none."""
-    if isinstance(holder[name], list):
-        return cast("Sequence[Any]", holder[name])
-    raise TypeError(f"`{name}` is {shown(holder[name])}, expected a list")
+    found = holder[name]
+    if isinstance(found, list):
+        return found
+    raise TypeError(f"`{name}` is {shown(found)}, expected a list")
