@@ -22,8 +22,6 @@ from opperf.domain.message.requests import Describe, Discover
 
 #: One function of so many is run.
 PARTS = {"jax": 1 if os.environ.get("OPPERF_WHOLE_REGISTRY") else 5, "numpy": 1}
-#: How many functions there must be that run.
-LEAST = {"jax": 250, "numpy": 200}
 LEFT_OUT = {
     "jax": [f"jax.{name}" for names in jax_rules.LEFT_OUT.values() for name in names],
     "numpy": [f"numpy.{name}" for names in numpy_rules.LEFT_OUT.values() for name in names],
@@ -84,10 +82,10 @@ def test_what_is_known_to_fail_fails(tried: Tried) -> None:
     assert [key for key in ran if tried.outcomes.get(key, "not reached") in ("ok", "not reached")] == []
 
 
-def test_enough_functions_run(tried: Tried) -> None:
+def test_nineteen_of_twenty_functions_run(tried: Tried) -> None:
     forward = [said for (_, direction), said in tried.outcomes.items() if direction == "forward"]
     assert forward
-    assert len(tried.paths) * sum(said == "ok" for said in forward) / len(forward) >= LEAST[tried.framework]
+    assert sum(said == "ok" for said in forward) >= 0.95 * len(forward)
 
 
 def test_what_a_neutral_operator_is_bound_to_is_not_listed_again(tried: Tried) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.conformance.conftest import REAL, WITH_GRADIENTS, Bench
 
-from opperf.catalog import FAMILIES, catalog, operator
+from opperf.catalog import catalog, operator
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.codec import read_as
@@ -170,47 +170,47 @@ def test_a_tensor_that_no_memory_can_hold_fails_alone(backend: Bench) -> None:
     assert backend.worker.pid == pid
 
 
-@pytest.mark.parametrize("path", ["os.system", "torch.os.system", "numpy.os.system", "nd.os.system", "jax.os.system"])
-def test_a_path_leads_nowhere_outside_the_framework(path: str, any_backend: Bench) -> None:
-    assert any_backend.worker.ask(Describe(path), 60).path is None
+def test_a_path_leads_nowhere_outside_the_framework(any_backend: Bench) -> None:
+    paths = ("os.system", "torch.os.system", "numpy.os.system", "nd.os.system", "jax.os.system")
+    assert [path for path in paths if any_backend.worker.ask(Describe(path), 60).path is not None] == []
 
 
-@pytest.mark.parametrize("name", ["code:os:system", "os:system", "planted.py:run"])
-def test_a_name_is_never_code_to_a_child(name: str, any_backend: Bench) -> None:
-    assert any_backend.worker.ask(Describe(name), 60).path is None
-    side = replace(any_backend.worker.side, implementation=name)
-    trial = Trial(Case("add", {}, {"command": "exit 1"}), side, "forward")
-    with pytest.raises(OperatorFailure):
-        any_backend.worker.ask(Prepare(trial), 60)
+def test_a_name_is_never_code_to_a_child(any_backend: Bench) -> None:
+    for name in ("code:os:system", "os:system", "planted.py:run"):
+        assert any_backend.worker.ask(Describe(name), 60).path is None
+        side = replace(any_backend.worker.side, implementation=name)
+        trial = Trial(Case("add", {}, {"command": "exit 1"}), side, "forward")
+        with pytest.raises(OperatorFailure):
+            any_backend.worker.ask(Prepare(trial), 60)
 
 
-@pytest.mark.parametrize(
-    ("framework", "path"),
-    [
-        ("mxnet", "nd.contrib.mx.test_utils.download"),
-        ("mxnet", "nd.contrib.mx.test_utils.setenv"),
-        ("mxnet", "nd.contrib.mx.model.load_checkpoint"),
-        ("mxnet", "nd.contrib.mx.contrib.quant.nd_save"),
-        ("mxnet", "nd.contrib.mx.profiler.dump"),
-        ("mxnet", "nd.utils.save"),
-        ("mxnet", "npx.image.recordio.MXRecordIO.open"),
-        ("torch", "aten::save"),
-        ("torch", "aten::save.default"),
-        ("torch", "torch.ops.aten.save"),
-        ("torch", "torch._meta_registrations.aten.from_file"),
-        ("torch", "torch.load"),
-        ("torch", "torch.ops.load_library"),
-        ("jax", "jnp.character.tofile"),
-        ("jax", "jnp.set_printoptions"),
-        ("jax", "jax.numpy.os.system"),
-        ("numpy", "numpy.str_.upper"),
-        ("numpy", "numpy.f2py.run_main"),
-    ],
-)
-def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(
-    framework: str, path: str, benches: dict[str, Bench]
-) -> None:
-    assert benches[framework].worker.ask(Describe(path), 60).path is None
+#: Paths of a framework to what reads, writes or sets something.
+HARMFUL = {
+    "mxnet": (
+        "nd.contrib.mx.test_utils.download",
+        "nd.contrib.mx.test_utils.setenv",
+        "nd.contrib.mx.model.load_checkpoint",
+        "nd.contrib.mx.contrib.quant.nd_save",
+        "nd.contrib.mx.profiler.dump",
+        "nd.utils.save",
+        "npx.image.recordio.MXRecordIO.open",
+    ),
+    "torch": (
+        "aten::save",
+        "aten::save.default",
+        "torch.ops.aten.save",
+        "torch._meta_registrations.aten.from_file",
+        "torch.load",
+        "torch.ops.load_library",
+    ),
+    "jax": ("jnp.character.tofile", "jnp.set_printoptions", "jax.numpy.os.system"),
+    "numpy": ("numpy.str_.upper", "numpy.f2py.run_main"),
+}
+
+
+def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(backend: Bench) -> None:
+    paths = HARMFUL[backend.name]
+    assert [path for path in paths if backend.worker.ask(Describe(path), 60).path is not None] == []
 
 
 @pytest.mark.parametrize(
@@ -241,16 +241,6 @@ def test_the_null_backend_refuses_a_dtype_that_does_not_exist() -> None:
 
     with pytest.raises(Unsupported):
         start(Side("null")).dtype("float8")
-
-
-@pytest.mark.parametrize("framework", REAL)
-def test_operator_files_stand_parallel_to_the_catalog(framework: str) -> None:
-    from pathlib import Path
-
-    import opperf
-
-    folder = Path(opperf.__file__).parent / "child" / "backends" / framework / "operators"
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} >= set(FAMILIES)
 
 
 def test_every_operator_is_bound_or_missing_with_a_reason(backend: Bench) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.each import check_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from markdown_it.token import Token
 
@@ -40,7 +43,7 @@ class Page:
     def name(self) -> str:
         return self.path.relative_to(ROOT).as_posix()
 
-    @property
+    @cached_property
     def tokens(self) -> list[Token]:
         return MarkdownIt().enable("table").parse(self.text)
 
@@ -74,10 +77,16 @@ def _pages() -> list[Page]:
 PAGES = _pages()
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes `page` for each page."""
-    if "page" in metafunc.fixturenames:
-        metafunc.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def of_each_page(test: Callable[..., None]) -> Callable[..., None]:
+    """Make one test of a test of a page: it lists every page that fails."""
+
+    def run(**fixtures: Any) -> None:
+        check_each(PAGES, lambda page: test(page, **fixtures), lambda page: page.name)
+
+    _, *rest = inspect.signature(test).parameters.values()
+    run.__signature__ = inspect.Signature(rest)  # type: ignore[attr-defined]
+    run.__doc__ = test.__doc__
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,10 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer.main
+from tests.docs.conftest import Page, of_each_page
 
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
 from opperf.compat.dl_operator_benchmark import benchmark_driver
@@ -22,9 +23,6 @@ from opperf.domain.units import parse_duration, parse_percent
 from opperf.parent.cli.main import app
 from opperf.parent.planning.side_text import side_named
 from opperf.parent.reports import FORMATS
-
-if TYPE_CHECKING:
-    from tests.docs.conftest import Page
 
 #: What a value of an option must be, beyond what the parser checks.
 CHECKS: dict[str, Any] = {
@@ -86,12 +84,14 @@ def check(words: list[str]) -> None:
             assert is_code(name) or operator(rest)
 
 
+@of_each_page
 def test_commands_in_pages_can_be_given(page: Page) -> None:
     for block in page.blocks("sh"):
         for words in commands(block.text):
             check(words)
 
 
+@of_each_page
 def test_commands_of_other_systems_in_pages_can_be_given(page: Page) -> None:
     for block in page.blocks("sh"):
         for line in block.text.splitlines():
@@ -124,6 +124,7 @@ def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
             check(words)
 
 
+@of_each_page
 def test_commands_in_running_text_have_options_that_exist(page: Page) -> None:
     command: Any = typer.main.get_command(app)
     verbs = [*_verbs(command), *_verbs(typer.main.get_command(mxnet_opperf.app))]
@@ -153,6 +154,7 @@ def test_every_command_is_on_the_page_of_commands(root: Path) -> None:
             assert f"<!-- generated: help {name} {inner} -->" in text
 
 
+@of_each_page
 def test_targets_of_make_exist(page: Page, root: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {word for block in page.blocks("sh") for word in re.findall(r"^make ([\w-]+)", block.text, re.MULTILINE)}

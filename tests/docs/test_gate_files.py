@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from tests.docs.conftest import Page, of_each_page
 
 from opperf.domain.expectation import Expectation
 from opperf.parent.planning.side_text import read_side
 from opperf.parent.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, gate_file, read_gate_file
 from opperf.parent.sources.suite_file import read_suite
-
-if TYPE_CHECKING:
-    from tests.docs.conftest import Page
 
 
 def sides(found: GateFile) -> list[str]:
@@ -21,6 +19,7 @@ def sides(found: GateFile) -> list[str]:
     return [*([found.base] if found.base else []), *found.new]
 
 
+@of_each_page
 def test_gate_files_in_pages_can_be_read(page: Page) -> None:
     for block in page.blocks("toml"):
         if block.text.startswith("[project"):  # what a package says of itself

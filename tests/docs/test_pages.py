@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.docs.conftest import Page
+from tests.docs.conftest import Page, of_each_page
 
 
+@of_each_page
 def test_links_lead_to_files_and_headings_that_exist(page: Page, pages: list[Page]) -> None:
     anchors = {other.path: other.anchors() for other in pages}
     for link in page.links():
@@ -22,6 +21,7 @@ def test_links_lead_to_files_and_headings_that_exist(page: Page, pages: list[Pag
         assert not anchor or anchor in anchors[path], f"{page.name}: {link}, of {sorted(anchors[path])}"
 
 
+@of_each_page
 def test_every_page_is_linked_from_another(page: Page, pages: list[Page]) -> None:
     linked = {
         (other.path.parent / link.partition("#")[0]).resolve()
@@ -32,10 +32,12 @@ def test_every_page_is_linked_from_another(page: Page, pages: list[Page]) -> Non
     assert page.path in linked or page.name in ("README.md", "docs/README.md")
 
 
+@of_each_page
 def test_generated_parts_are_what_the_code_says_now(page: Page, generate: ModuleType) -> None:
     assert page.text == generate.filled(page.text), "run `.venv/bin/python docs/generate.py`"
 
 
+@of_each_page
 def test_no_figure_of_our_benchmarks_is_still_missing(page: Page, generate: ModuleType) -> None:
     """Every benchmark that judges a figure shows it in the documentation, from its own results."""
     for name in re.findall(r"<!-- generated: figures (\w+)(?: \d+)? -->", page.text):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.each import check_each
 from tests.functional.conftest import Done
 
 Opperf = Callable[..., Done]
@@ -121,19 +122,21 @@ def refused(done: Done, here: Path) -> None:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
 @pytest.mark.parametrize("reader", READERS)
-def test_code_in_a_file_is_refused_and_not_run(reader: str, name: str, opperf: Opperf, here: Path) -> None:
+def test_code_in_a_file_is_refused_and_not_run(reader: str, opperf: Opperf, here: Path) -> None:
     document, commands = READERS[reader]
-    (here / "evil.json").write_text(json.dumps(document(name)))
-    for command in commands:
-        done = opperf(*command)
-        refused(done, here)
-        assert f"`{name}` is code, and a file does not say which code is run" in done.err, command
-        assert "evil.json" in done.err
+
+    def check(name: str) -> None:
+        (here / "evil.json").write_text(json.dumps(document(name)))
+        for command in commands:
+            done = opperf(*command)
+            refused(done, here)
+            assert f"`{name}` is code, and a file does not say which code is run" in done.err, command
+            assert "evil.json" in done.err
+
+    check_each(SPELLINGS, check)
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
 @pytest.mark.parametrize(
     "text",
     [
@@ -143,10 +146,13 @@ def test_code_in_a_file_is_refused_and_not_run(reader: str, name: str, opperf: O
         'suite = "evil.json"\nbase = "null"\nnew = "null"',
     ],
 )
-def test_code_in_a_gate_file_is_refused_and_not_run(text: str, name: str, opperf: Opperf, here: Path) -> None:
-    (here / "opperf.toml").write_text(text.replace("NAME", name))
-    (here / "evil.json").write_text(json.dumps(suite(name)))
-    refused(opperf("gate"), here)
+def test_code_in_a_gate_file_is_refused_and_not_run(text: str, opperf: Opperf, here: Path) -> None:
+    def check(name: str) -> None:
+        (here / "opperf.toml").write_text(text.replace("NAME", name))
+        (here / "evil.json").write_text(json.dumps(suite(name)))
+        refused(opperf("gate"), here)
+
+    check_each(SPELLINGS, check)
 
 
 @pytest.mark.parametrize("name", [name for name in SPELLINGS if name.startswith("code:")])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.each import check_each
 
 from opperf.catalog import catalog, categories
 from opperf.domain.registry import PRESETS
@@ -21,7 +22,6 @@ def test_every_operator_has_a_line(opperf: Opperf) -> None:
     titles, _, *lines = done.out.splitlines()
     assert titles.split() == ["operator", "category", "directions", "arguments", "meaning"]
     assert [line.split()[0] for line in lines] == list(catalog())
-    assert len(lines) >= 60
 
 
 def test_a_line_says_what_an_operator_takes_and_means(opperf: Opperf) -> None:
@@ -31,12 +31,14 @@ def test_a_line_says_what_an_operator_takes_and_means(opperf: Opperf) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("category", categories())
-def test_a_category_can_be_listed(category: str, opperf: Opperf) -> None:
-    lines = opperf("operators", "--category", category).out.splitlines()[2:]
-    assert [line.split()[0] for line in lines] == [
-        known.name for known in catalog().values() if known.category == category
-    ]
+def test_a_category_can_be_listed(opperf: Opperf) -> None:
+    def check(category: str) -> None:
+        lines = opperf("operators", "--category", category).out.splitlines()[2:]
+        assert [line.split()[0] for line in lines] == [
+            known.name for known in catalog().values() if known.category == category
+        ]
+
+    check_each(categories(), check)
 
 
 def test_a_group_of_another_tool_can_be_listed(opperf: Opperf) -> None:

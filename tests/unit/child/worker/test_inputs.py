@@ -157,16 +157,16 @@ def test_both_parts_of_complex_numbers_are_drawn(dtype: str, backend: Arrays) ->
 
 
 @pytest.mark.parametrize("dtype", sorted(ITEM_SIZES))
-@pytest.mark.parametrize(("values", "expected"), [("zeros", 0), ("ones", 1)])
-def test_zeros_and_ones_are_just_that(values: str, expected: int, dtype: str, backend: Arrays) -> None:
-    made = tensor(backend, TensorSpec((5, 2), dtype, values=values), "s")
-    assert (made == np.full((5, 2), expected)).all()
+def test_zeros_and_ones_are_just_that(dtype: str, backend: Arrays) -> None:
+    for values, expected in (("zeros", 0), ("ones", 1)):
+        made = tensor(backend, TensorSpec((5, 2), dtype, values=values), "s")
+        assert (made == np.full((5, 2), expected)).all()
 
 
 @pytest.mark.parametrize("dtype", sorted(ITEM_SIZES))
-@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (2, 3)])
-def test_every_shape_can_be_made(shape: tuple[int, ...], dtype: str, backend: Arrays) -> None:
-    assert tensor(backend, TensorSpec(shape, dtype), "s").shape == shape
+def test_every_shape_can_be_made(dtype: str, backend: Arrays) -> None:
+    shapes = [(), (0,), (3, 0, 2), (2, 3)]
+    assert [tensor(backend, TensorSpec(shape, dtype), "s").shape for shape in shapes] == shapes
 
 
 def rounded(value: float) -> float:

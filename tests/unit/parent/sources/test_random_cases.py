@@ -7,27 +7,29 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.each import check_each
 
-from opperf.catalog import catalog, operator
+from opperf.catalog import Operator, catalog, categories, operator
 from opperf.catalog.formulas import wholes
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.parent import strategies
 from opperf.parent.sources.random_cases import MOST_ELEMENTS, Template, cases, random_cases
 
-NAMES = tuple(catalog())
 
+@pytest.mark.parametrize("category", categories())
+def test_every_operator_has_random_cases_that_its_formulas_accept(category: str) -> None:
+    def check(definition: Operator) -> None:
+        drawn = random_cases(definition, 3, seed=1)
+        assert drawn
+        for case in drawn:
+            assert case.operator == definition.name
+            assert all(tensor.elements > 0 for tensor in definition.outputs(case))
+            assert definition.flops(case) >= 0
+            assert sum(tensor.elements for tensor in case.tensors()) <= MOST_ELEMENTS
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_operator_has_random_cases_that_its_formulas_accept(name: str) -> None:
-    definition = operator(name)
-    found = random_cases(definition, 3, seed=1)
-    assert found
-    for case in found:
-        assert case.operator == definition.name
-        assert all(tensor.elements > 0 for tensor in definition.outputs(case))
-        assert definition.flops(case) >= 0
-        assert sum(tensor.elements for tensor in case.tensors()) <= MOST_ELEMENTS
+    of_category = [definition for definition in catalog().values() if definition.category == category]
+    check_each(of_category, check, lambda definition: definition.name)
 
 
 def test_the_same_seed_draws_the_same_cases_and_another_one_others() -> None:
