@@ -54,7 +54,7 @@ Amount: TypeAlias = Annotated[float, AtLeast(0)]
 Positive: TypeAlias = Annotated[float, Above(0)]
 
 #: Reads a value that stands somewhere, or raises `InputError`.
-Read: TypeAlias = Callable[[Any, str], Any]
+Read: TypeAlias = Callable[[object, str], Any]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Fields:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        form: dict[str, Any] = {}
+        form: dict[str, object] = {}
         for name, write, default in _writers(type(self)):  # type: ignore[arg-type]  # as below
             value = getattr(self, name)
             if name in self.flat:
@@ -122,7 +122,7 @@ class Kind:
     holds: Callable[[list[Any]], bool] = lambda values: not values
 
 
-def encode(value: object) -> Any:
+def encode(value: object) -> object:
     """Return the JSON form of a value: of objects as they say, of rows and lists a list, of names an object.
 
     >>> encode({"shape": (2, 3), "note": None})
@@ -220,7 +220,7 @@ def _members(cls: type) -> tuple[tuple[str, Kind, bool], ...]:
 
 
 @cache
-def kind_of(hint: Any) -> Kind:
+def kind_of(hint: object) -> Kind:
     """Return how values of a type hint are read, for who reads very many."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
@@ -243,14 +243,14 @@ def kind_of(hint: Any) -> Kind:
     raise TypeError(f"{hint} is not read from data")
 
 
-def _is_readable(hint: Any) -> bool:
+def _is_readable(hint: object) -> bool:
     return get_origin(hint) is not None or hint in _PLAIN or hasattr(hint, "from_json")
 
 
 def _plain(expected: str, *types: type) -> Kind:
     """Return the kind of values of some types of Python; true and false are no numbers."""
 
-    def read(value: Any, where: str) -> Any:
+    def read(value: object, where: str) -> object:
         if type(value) in types:
             return value
         raise wrong(value, where, expected)
@@ -264,7 +264,7 @@ def _are_whole(values: list[Any]) -> bool:
     )
 
 
-def _whole(value: Any, where: str) -> int:
+def _whole(value: object, where: str) -> int:
     if type(value) is float and value.is_integer():  # as other programs write whole numbers
         value = int(value)
     if type(value) is int and -MOST_WHOLE <= value <= MOST_WHOLE:
@@ -272,13 +272,13 @@ def _whole(value: Any, where: str) -> int:
     raise wrong(value, where, "a whole number" + (" of 64 bits" if type(value) is int else ""))
 
 
-def _number(value: Any, where: str) -> float:
+def _number(value: object, where: str) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return value  # a whole number stays one: bytes are written as they were read
     raise wrong(value, where, "a number" + (" that is finite" if type(value) is float else ""))
 
 
-def _anything(value: Any, where: str) -> Any:
+def _anything(value: object, where: str) -> object:
     """Return a value that is kept as it is, and so must be one that JSON has a word for when it is written again."""
     if type(value) in (float, list, dict):
         try:
@@ -289,7 +289,7 @@ def _anything(value: Any, where: str) -> Any:
 
 
 _ENCODER = JSONEncoder(allow_nan=False)
-_PLAIN: dict[Any, Kind] = {
+_PLAIN: dict[object, Kind] = {
     Any: Kind("a value", _anything),
     object: Kind("a value", _anything),
     NoneType: _plain("null", NoneType),
@@ -305,7 +305,7 @@ def _bounded(kind: Kind, bound: AtLeast | Above) -> Kind:
     is_within = ge if isinstance(bound, AtLeast) else gt
     expected = f"{kind.expected} {sign} {least:g}"
 
-    def read(value: Any, where: str) -> Any:
+    def read(value: object, where: str) -> object:
         try:
             number = kind.read(value, where)
         except InputError as error:
@@ -323,7 +323,7 @@ def _bounded(kind: Kind, bound: AtLeast | Above) -> Kind:
 def _one_of(known: Sequence[str]) -> Kind:
     expected = " or ".join(map(shown, known))
 
-    def read(value: Any, where: str) -> Any:
+    def read(value: object, where: str) -> object:
         if isinstance(value, str) and value in known:
             return value
         raise wrong(value, where, expected)
@@ -331,7 +331,7 @@ def _one_of(known: Sequence[str]) -> Kind:
     return Kind(expected, read)
 
 
-def _either(hints: Sequence[Any]) -> Kind:
+def _either(hints: Sequence[object]) -> Kind:
     """Return the kind of several; what is no value of any is told of the only one that is not null.
 
     Of several dataclasses an object is the one that has most of its keys.
@@ -342,7 +342,7 @@ def _either(hints: Sequence[Any]) -> Kind:
     is_optional = len(kinds) < len(hints)
     expected = " or ".join([kind.expected for kind in kinds] + ["null"] * is_optional)
 
-    def read(value: Any, where: str) -> Any:
+    def read(value: object, where: str) -> object:
         if value is None and is_optional:
             return None
         for kind in kinds:
@@ -356,7 +356,7 @@ def _either(hints: Sequence[Any]) -> Kind:
     return Kind(expected, read)
 
 
-def _nearest(hints: Sequence[Any], value: Any, where: str) -> Any:
+def _nearest(hints: Sequence[Any], value: object, where: str) -> Any:
     if not isinstance(value, dict):
         raise wrong(value, where, "an object")
     return max(hints, key=lambda hint: len(value.keys() & {one.name for one in fields(hint)}))
@@ -365,7 +365,7 @@ def _nearest(hints: Sequence[Any], value: Any, where: str) -> Any:
 def _list(kind: Kind) -> Kind:
     expected = "a list"
 
-    def read(value: Any, where: str) -> tuple[Any, ...]:
+    def read(value: object, where: str) -> tuple[object, ...]:
         if not isinstance(value, list):
             raise wrong(value, where, expected)
         if kind.holds(value):
@@ -381,7 +381,7 @@ def _list(kind: Kind) -> Kind:
 def _row(kinds: Sequence[Kind]) -> Kind:
     expected = f"a list of {len(kinds)}: {', '.join(kind.expected for kind in kinds)}"
 
-    def read(value: Any, where: str) -> tuple[Any, ...]:
+    def read(value: object, where: str) -> tuple[object, ...]:
         if not isinstance(value, list) or len(value) != len(kinds):
             raise wrong(value, where, expected)
         return tuple(kind.read(one, f"{where}[{i}]") for i, (kind, one) in enumerate(zip(kinds, value)))
@@ -392,7 +392,7 @@ def _row(kinds: Sequence[Kind]) -> Kind:
 def _object(kind: Kind) -> Kind:
     expected = "an object"
 
-    def read(value: Any, where: str) -> dict[str, Any]:
+    def read(value: object, where: str) -> dict[str, object]:
         if not isinstance(value, dict):
             raise wrong(value, where, expected)
         return {name: kind.read(one, inside(where, name)) for name, one in value.items()}

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from opperf.domain.errors import InputError
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 #: The attribute of a function that holds its declaration.
 MARK = "__opperf__"
 
@@ -36,20 +36,20 @@ class Declaration:
 
     implements: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
-    sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sizes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     frameworks: tuple[str, ...] = ()
     flops: Callable[..., int] | None = None
-    reference: Callable[..., Any] | None = None
+    reference: Callable[..., object] | None = None
 
 
 def operator(
     *,
     implements: str | None = None,
     arguments: Mapping[str, str] | None = None,
-    sizes: Mapping[str, Mapping[str, Any]] | None = None,
+    sizes: Mapping[str, Mapping[str, object]] | None = None,
     framework: str | Sequence[str] = (),
     flops: Callable[..., int] | None = None,
-    reference: Callable[..., Any] | None = None,
+    reference: Callable[..., object] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a function as an operator; what it is stays as it is. See `Declaration` for the words.
 
@@ -80,7 +80,7 @@ def operator(
     return declare
 
 
-def declared(function: Callable[..., Any]) -> Declaration:
+def declared(function: Callable[..., object]) -> Declaration:
     """Return what is said of a function; of one that nothing is said of, nothing."""
     found = getattr(function, MARK, None)
     return found if isinstance(found, Declaration) else Declaration()

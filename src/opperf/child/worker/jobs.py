@@ -29,6 +29,7 @@ from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
 from opperf.domain.backend import Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case, DType
+from opperf.domain.codec import Fields
 from opperf.domain.explanation import typical
 from opperf.domain.message.replies import (
     Agreement,
@@ -102,7 +103,7 @@ class Jobs:
         self._backward_seconds: float | None = None
         self._held_at_first: int | None = None
         self.tracers = Tracers()
-        self._answers: Mapping[type[Request[Any]], Callable[[Any], Any]] = {
+        self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             Prepare: self._prepare,
             Measure: self._measure,
             Turn: self._turn,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Generic, Optional, TypeAlias, TypeVar, Union, get_args
+from typing import Annotated, Generic, Optional, TypeAlias, TypeVar, Union, get_args
 
 from opperf.domain.code import Code
 from opperf.domain.codec import Exact, Fields, Form, wrong
@@ -18,7 +18,7 @@ from opperf.domain.message import replies
 from opperf.domain.message.replies import Output
 from opperf.domain.plan import Part, Settings, Trial
 
-R = TypeVar("R", bound=Fields)
+R = TypeVar("R", bound=Fields, covariant=True)
 
 
 def telling(name: str | Code | None) -> str | dict[str, str] | None:
@@ -35,7 +35,7 @@ def told(data: object, where: str) -> str | Code | None:
     raise wrong(data, where, "a name or code")
 
 
-def telling_trial(trial: Trial) -> dict[str, Any]:
+def telling_trial(trial: Trial) -> dict[str, object]:
     """Return a trial as a request tells it."""
     return {**trial.to_json(), "implementation": telling(trial.side.implementation)}
 
@@ -171,7 +171,7 @@ class CaptureModel(Request[replies.Recording]):
     """Run the model in a file, and say which operators that are; `inputs` are those not as the file has them."""
 
     model: str
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Iterate(Request[replies.Entries]):
     """Have the user's own iterator go through a part of a config."""
 
     iterator: str
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     part: str
 
 
@@ -188,7 +188,7 @@ class Generate(Request[replies.Descriptions]):
     """Describe what the user's own generator makes of entries."""
 
     generator: str
-    entries: tuple[Mapping[str, Any], ...]
+    entries: tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Quit(Request[replies.Agreement]):
 
 
 #: Each request by its word on the wire.
-VERBS: Mapping[str, type[Request[Any]]] = {
+VERBS: Mapping[str, type[Request[Fields]]] = {
     "prepare": Prepare,
     "measure": Measure,
     "turn": Turn,
@@ -216,7 +216,7 @@ VERBS: Mapping[str, type[Request[Any]]] = {
 _WORDS = {kind: word for word, kind in VERBS.items()}
 
 
-def verb(request: Request[Any]) -> str:
+def verb(request: Request[Fields]) -> str:
     """Return the word of a request.
 
     >>> verb(Release(1))

@@ -42,7 +42,7 @@ class Answer:
     protocol: object = None
 
 
-def request_line(number: int, request: Request[Any]) -> bytes:
+def request_line(number: int, request: Request[Fields]) -> bytes:
     """Return the line of a request."""
     return _line({"id": number, "verb": verb(request), "arguments": request.to_json()})
 
@@ -53,7 +53,7 @@ def answer_line(number: int, said: Fields, *, protocol: int | None = None) -> by
     return _line({"id": number, "failure" if isinstance(said, Failure) else "result": said.to_json(), **greeting})
 
 
-def read_request(line: bytes) -> tuple[int, Request[Any]]:
+def read_request(line: bytes) -> tuple[int, Request[Fields]]:
     """Read a line from the parent; raises `MessageError`."""
     found = _object(line, {"id", "verb", "arguments"})
     word = found.get("verb")

@@ -75,7 +75,7 @@ def python(name: Annotated[str, _NAME]) -> None:
     `$(opperf env python mxnet) script.py` runs a script there.
     """
     spec = EnvironmentSpec.parse(name)
-    # Any framework will do where the text names none: null asks for nothing but Python.
+    # Where the text names no framework, null will do: it asks for nothing but Python.
     typer.echo(interpreters.interpreter(spec, framework=spec.framework or "null", progress=_say))
 
 

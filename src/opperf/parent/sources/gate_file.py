@@ -70,7 +70,7 @@ class GateFile:
 
 
 #: Reads one value of a key; raises `InputError` that says what was expected. The folder is that of the file.
-Reader: TypeAlias = Callable[[object, Path], Any]
+Reader: TypeAlias = Callable[[object, Path], object]
 
 
 def find_gate_file(folder: Path) -> Path | None:
@@ -235,7 +235,7 @@ def _one_of(known: Sequence[str]) -> Reader:
     return read
 
 
-def _names(check: Callable[[str], object]) -> Reader:
+def _names(check: Callable[[str], object]) -> Callable[[object, Path], tuple[str, ...]]:
     """Read a list of names, or one name, each of which `check` must know."""
 
     def read(value: object, folder: Path) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from opperf.catalog import Operator
 from opperf.domain.case import Argument, Case, DType, ListOf
@@ -204,7 +203,7 @@ def _tensor(value: object, default: Argument, name: str) -> Argument:
     if isinstance(value, str) and value.startswith(LITERAL_PREFIX):
         return _given(value, default, name)
     if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
-        items: Any = re.split(r"[;+]", value) if isinstance(value, str) else value
+        items = re.split(r"[;+]", value) if isinstance(value, str) else value if isinstance(value, list) else [value]
         first = default.items[0] if isinstance(default, ListOf) else default
         return ListOf(tuple(_tensor(item, first, name) for item in items))
     sizes = shape(value, f"input `{name}`") if isinstance(value, str) else _sizes(value, name)
