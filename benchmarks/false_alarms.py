@@ -45,7 +45,7 @@ from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import PairedTest, wilson
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
-from opperf.parent.compare import Comparing, Contest, outcome
+from opperf.parent.contest import Comparing, Contest, outcome
 from opperf.parent.workers.duel import Duel, Patience
 from opperf.parent.workers.starting import start
 

@@ -14,7 +14,7 @@ from opperf.domain.explanation import KINDS, Explanation
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.compare import Contest
+from opperf.parent.contest import Contest
 from opperf.parent.explain import explain
 
 #: A word of an event that must be there; NumPy tells no events of a function that is no ufunc.

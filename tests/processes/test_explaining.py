@@ -5,7 +5,7 @@ from __future__ import annotations
 from opperf.domain.case import Case
 from opperf.domain.comparison import Verdict
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.parent.compare import Contest
+from opperf.parent.contest import Contest
 from opperf.parent.explain import explain
 
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from opperf.domain import registry
 from opperf.domain.case import Argument, argument_to_json
-from opperf.domain.code import Code
+from opperf.domain.code import MARK, Code, named
 from opperf.domain.errors import InputError, OperatorFailure
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite
+from opperf.domain.units import parse_duration
+from opperf.parent.request import number
+from opperf.parent.sources.script_text import frameworks_of
+from opperf.parent.sources.user_inputs import foreign_case
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
+
+#: How the name of a model's file ends.
+MODEL = ".onnx"
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,43 @@ class Capture:
         return self.suite.left_out
 
 
-def capture(code: Code, side: Side, timeout: float, note: Callable[[str], None], *, named: bool = False) -> Capture:
+def capture(
+    code: str,
+    note: Callable[[str], None],
+    *,
+    framework: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    environment: str | None = None,
+    timeout: float | str = 300.0,
+) -> Capture:
+    """Return the operators of a function `module:name`, or of a model in a file, as a user names them.
+
+    `inputs` are those of a model whose shapes are open. Raises what `capture_function` and `capture_model` raise.
+    """
+    is_model = code.endswith(MODEL)
+    owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
+    side = Side(registry.framework(owner).name, environment=environment or "current")
+    seconds = number(timeout, parse_duration, "timeout")
+    if is_model:
+        given = foreign_case(code, inputs or {}, {}).inputs
+        return capture_model(Path(code), side, given, seconds, note, named=environment is not None)
+    if inputs:
+        raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
+    function = named(code)
+    if not isinstance(function, Code):
+        raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
+    return capture_function(function, side, seconds, note, named=environment is not None)
+
+
+def _imported_by(code: str) -> str | None:
+    """Return the first framework that the file or module of a function imports by itself; None without one."""
+    place = code.removeprefix(MARK).rpartition(":")[0]
+    return next(iter(frameworks_of([place] if place.endswith(".py") else ["-m", place])), None)
+
+
+def capture_function(
+    code: Code, side: Side, timeout: float, note: Callable[[str], None], *, named: bool = False
+) -> Capture:
     """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
 
     `named` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a

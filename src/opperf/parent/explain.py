@@ -16,7 +16,7 @@ from opperf.domain.explanation import Explanation
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import VARIABLE, Settings, Side, Trial
 from opperf.parent.analysis.difference import difference
-from opperf.parent.compare import Contest
+from opperf.parent.contest import Contest
 from opperf.parent.workers.pool import Pool
 
 #: Libraries that read once, when they are first used, whether to print what they run: oneDNN in two generations.

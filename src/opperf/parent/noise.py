@@ -7,17 +7,54 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor, NoiseRun
-from opperf.domain.plan import Settings, Trial
+from opperf.domain.plan import Settings, Trial, check_most
+from opperf.parent import request as requests
 from opperf.parent.analysis.noise import floor_of
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.compare import Comparing, Contest, header
+from opperf.parent.contest import Comparing, Contest, header
 from opperf.parent.planning.selection import Selection
-from opperf.parent.progress import Progress
+from opperf.parent.progress import Progress, planning
+from opperf.parent.request import Request
 from opperf.parent.session import Session
 from opperf.parent.store.known import FLOORS
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder
+
+
+def noise(
+    operators: Sequence[str],
+    request: Request,
+    progress: Progress,
+    *,
+    repeats: int = 3,
+    pairs: int = 5,
+    tolerance: float | str = 0.02,
+    labels: Mapping[str, str],
+    command: Sequence[str] = (),
+) -> tuple[NoiseRun, BaseException | None]:
+    """Return the floors of what is asked for, and what stopped the study, None when nothing did.
+
+    Raises `InputError` for what cannot be understood, and where floors cannot be kept.
+    """
+    FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
+    for name, value, least in (("--pairs", pairs, 3), ("--repeats", repeats, 1)):
+        if value < least:
+            raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
+        check_most(name, value, "pairs")
+    selection = requests.selection(operators, request, note=progress.note)
+    study = Noise(requests.settings(request), requests.rule(tolerance, pairs), progress)
+    with planning(progress):
+        trials = study.trials(selection)
+    cause: BaseException | None = None
+    try:
+        study.run(trials, repeats)
+    except InputError:
+        raise
+    except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
+        cause = stop
+    return study.document(labels=labels, command=command), cause
 
 
 class Noise:
@@ -80,11 +117,6 @@ def _floor(several: Sequence[Contest], measured: str) -> Floor | None:
         comparisons=len(words),
         measured=measured,
     )
-
-
-def prove() -> None:
-    """Raise `InputError` where floors cannot be kept, before any is measured."""
-    FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
 
 
 def store(document: NoiseRun, note: Callable[[str], None]) -> None:

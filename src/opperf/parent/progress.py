@@ -1,7 +1,9 @@
-"""Who is told how a command goes, while it measures."""
+"""Who is told how a command goes, while it measures; and how one that is stopped before that says so."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from opperf.domain.outcome import Outcome
@@ -26,6 +28,9 @@ class Progress(Protocol):
     def done(self, outcome: Outcome) -> None:
         """Take what became of it."""
 
+    def close(self) -> None:
+        """Take that planning or measuring is over."""
+
 
 class Silent:
     """Tells nobody."""
@@ -44,3 +49,19 @@ class Silent:
 
     def done(self, outcome: Outcome) -> None:
         """Drop it."""
+
+    def close(self) -> None:
+        """Drop it."""
+
+
+@contextmanager
+def planning(progress: Progress) -> Iterator[None]:
+    """Tell when planning is over; where it is stopped, say so."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        progress.close()
+        progress.note("stopped while planning: nothing was measured")
+        raise
+    finally:
+        progress.close()

@@ -7,16 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from opperf.catalog.param.document import read_config
-from opperf.domain.code import named
 from opperf.domain.files.destination import write_text
 from opperf.domain.plan import Settings
 from opperf.domain.record import Record, Run
-from opperf.parent.planning.selection import Selection
+from opperf.parent import request as requests
 from opperf.parent.reports import render
 from opperf.parent.session import Interrupted, Options, Session
-from opperf.parent.sources.plugin_file import declared_code, plugin_file, with_plugins, workloads
-from opperf.parent.sources.shapes_file import read_shapes
 
 if TYPE_CHECKING:
     import pandas
@@ -120,35 +116,8 @@ def run(
     >>> print(run("null:steady", runs=5)[0].status)
     ok
     """
-    plugins, configs = [plugin_file(path) for path in _paths(plugin)], _paths(config)
-    asked, others = [named(text) for text in _names(operators)], bool(category or all or suite or configs)
-    own = workloads(plugins, installed=bool(configs))
-    given = [inputs] if isinstance(inputs, Mapping) else list(inputs or ())
-    selection = Selection(
-        operators=with_plugins(asked, plugins, others=others),
-        categories=_names(category),
-        every=all,
-        skip=_names(skip),
-        suite=None if suite is None else Path(suite),
-        configs=[read_config(path, own) for path in configs],
-        plugins=own.plugins,
-        declared=declared_code(plugins),
-        frameworks=_names(framework),
-        environments=_names(environment),
-        devices=_names(device),
-        modes=_names(mode),
-        dtypes=_names(dtype),
-        values=_names(values),
-        random=random,
-        sizes=_names(size),
-        directions=_names(direction),
-        inputs=given,
-        rows=[] if shapes is None else read_shapes(Path(shapes)),
-        attributes=attributes or {},
-        threads=threads,
-        engine=engine,
-        allocator=allocator,
-    )
+    given = {name: value for name, value in locals().items() if name not in ("operators", "settings")}
+    selection = requests.selection(_names(operators), given)
     with Session(selection, Settings(**settings)) as session:
         plan = session.plan()
         try:
@@ -163,7 +132,3 @@ def _names(given: Names) -> tuple[str, ...]:
     if given is None:
         return ()
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _paths(given: str | Path | Sequence[str | Path]) -> list[Path]:
-    return [Path(given)] if isinstance(given, (str, Path)) else [Path(path) for path in given]

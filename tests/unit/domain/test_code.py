@@ -45,10 +45,9 @@ def test_code_is_made_of_what_a_user_names_of_plugins_and_of_the_parents_word_al
     assert makers("Code") == {"domain/code.py", "domain/message/requests.py", "parent/sources/plugin_file.py"}
     assert makers("named") == {
         "domain/code.py",
-        "parent/cli/capture.py",
-        "parent/cli/selecting.py",
+        "parent/capture.py",
         "parent/planning/side_text.py",
-        "parent/results.py",
+        "parent/request.py",
     }
 
 

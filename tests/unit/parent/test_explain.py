@@ -14,7 +14,7 @@ from opperf.domain.explanation import Event, Explanation
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
-from opperf.parent.compare import Contest
+from opperf.parent.contest import Contest
 from opperf.parent.explain import VARIABLES, explain
 
 

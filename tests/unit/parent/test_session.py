@@ -92,6 +92,9 @@ class Told:
     def done(self, outcome: Outcome) -> None:
         self.done_.append(outcome.trial.case.operator)
 
+    def close(self) -> None:
+        pass
+
 
 def run(*trials: Trial, told: Told | None = None, settings: Settings | None = None, **options: Any) -> Run:
     """Run a plan of these trials."""

@@ -10,8 +10,6 @@ import typer
 from opperf.parent.cli import options
 
 Option = typer.Option
-#: How the name of a model's file ends.
-MODEL = ".onnx"
 
 
 def capture(
@@ -50,31 +48,21 @@ def capture(
     the last call runs is captured. Of a model in a file, the nodes are written; `--input` is for those of its inputs
     whose shapes are open.
     """
-    from opperf.domain.code import Code, named
-    from opperf.domain.errors import InputError
-    from opperf.domain.plan import Side
-    from opperf.domain.registry import framework as known
-    from opperf.domain.units import parse_duration
-    from opperf.parent.capture import capture, capture_model
+    from opperf.parent.capture import capture as captured
     from opperf.parent.cli.output import suite_text, tell_left_out, write_suite
     from opperf.parent.cli.places import emit, take_output
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.sources.user_inputs import foreign_case, pairs
+    from opperf.parent.sources.user_inputs import pairs
 
     take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0])])
-    is_model = code.endswith(MODEL)
-    owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
-    side = Side(known(owner).name, environment=environment or "current")
-    seconds = parse_duration(timeout, name="`--timeout`")
-    if is_model:
-        given = foreign_case(code, pairs(inputs or (), "--input"), {}).inputs
-        found = capture_model(Path(code), side, given, seconds, Bar().note, named=environment is not None)
-    elif inputs:
-        raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
-    elif not isinstance(function := named(code), Code):
-        raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
-    else:
-        found = capture(function, side, seconds, Bar().note, named=environment is not None)
+    found = captured(
+        code,
+        Bar().note,
+        framework=framework,
+        inputs=pairs(inputs or (), "--input"),
+        environment=environment,
+        timeout=timeout,
+    )
     if output is None:
         emit(suite_text(found.suite))
     else:
@@ -82,11 +70,3 @@ def capture(
     for note in found.notes:
         typer.echo(note, err=True)
     tell_left_out(found.left_out)
-
-
-def _imported_by(code: str) -> str | None:
-    """Return the first framework that the file or module of a function imports by itself; None without one."""
-    from opperf.parent.sources.script_text import frameworks_of
-
-    place = code.rpartition(":")[0]
-    return next(iter(frameworks_of([place] if place.endswith(".py") else ["-m", place])), None)

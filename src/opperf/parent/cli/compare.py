@@ -12,7 +12,6 @@ from opperf.parent.cli.option_groups import grouped
 
 if TYPE_CHECKING:
     from opperf.domain.comparison import ComparisonRun
-    from opperf.parent.analysis.verdict import Rule
 
 
 @grouped
@@ -39,62 +38,28 @@ def compare(
     It measures interleaved pairs of fresh processes. Without sides, two result files are compared: `opperf compare
     old.json new.json`.
     """
-    from opperf.domain.errors import InputError
-    from opperf.parent.cli.live import base_of, compare_live, sides_named
+    from opperf.domain.errors import way_out
+    from opperf.parent import compare as comparing
     from opperf.parent.cli.output import check_format
     from opperf.parent.cli.places import take_output
-    from opperf.parent.cli.selecting import inputs, labels, rule, selection, settings
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.cli.selecting import inputs, request
+    from opperf.parent.cli.selecting import judging as judging_of
 
     check_format(report.format)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_output(report.output, force=report.force, inputs=read)
-    decided = rule(judging, settling)
-    operators, base = base_of(operators, base, new)
-    if base is None and not new:
-        if explain:
-            raise InputError(
-                "`--explain` has nothing to run: result files are compared",
-                hint="give `--base SIDE` and `--new SIDE`",
-                slug="nothing_to_explain",
-            )
-        if settling.settle:
-            raise InputError(
-                "`--settle` has nothing to go on with: result files are compared",
-                hint="give `--base SIDE` and `--new SIDE`",
-                slug="nothing_to_settle",
-            )
-        _write(_recorded(operators or [], decided), report)
-        return
-    if base is None or not new:
-        raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
-    if judging.pairs < 3:
-        raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
-    first, *others = sides_named([base, *new])
-    tells = any(text.side.implementation is not None for text in (first, *others))
-    selected = selection(operators, what, others=tells)
-    measuring = settings(how, check=not no_check)
-    document, stopped = compare_live(selected, first, others, measuring, decided, labels(report), explain=explain)
+    document, cause = comparing.compare(
+        operators or (),
+        {**request(what, how), "check": not no_check},
+        judging_of(judging, settling, report, explain=explain),
+        Bar(),
+        base=base,
+        new=new or (),
+    )
     _write(document, report)
-    if stopped is not None:
-        raise stopped
-
-
-def _recorded(files: list[str], rule: Rule) -> ComparisonRun:
-    """Compare two result files."""
-    from opperf.domain.comparison import ComparisonRun
-    from opperf.domain.errors import InputError
-    from opperf.parent.analysis.recorded import compare_runs
-    from opperf.parent.calibration import stored_floors
-    from opperf.parent.load import read_results
-
-    if len(files) != 2 or not any(Path(file).is_file() for file in files):
-        raise InputError(
-            "nothing to compare: give `--base SIDE` and `--new SIDE`, or two result files",
-            hint="`opperf compare add --base torch --new jax`, or `opperf compare old.json new.json`",
-            slug="nothing_to_compare",
-        )
-    old, new = (read_results(Path(file)) for file in files)
-    return ComparisonRun(new, tuple(compare_runs(old, new, rule, stored_floors())))
+    if cause is not None:
+        raise way_out(cause)
 
 
 def _write(document: ComparisonRun, report: options.Report) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -26,43 +25,32 @@ def noise(
 
     Comparisons and gates on this machine use it.
     """
-    from opperf.domain.errors import InputError, way_out
-    from opperf.domain.plan import check_most
+    from opperf.domain.errors import way_out
+    from opperf.parent import noise as studying
     from opperf.parent.cli.output import check_format, write_report
     from opperf.parent.cli.places import take_output
-    from opperf.parent.cli.progress import Bar, planning
-    from opperf.parent.cli.selecting import inputs, labels, rule, selection, settings
-    from opperf.parent.noise import Noise, prove, store
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.cli.selecting import command, inputs, labels, request
     from opperf.parent.reports.noise import render
 
     check_format(report.format)
     take_output(report.output, force=report.force, inputs=inputs(operators, what))
-    prove()
-    for name, value, least in (("--pairs", judging.pairs, 3), ("--repeats", repeats, 1)):
-        if value < least:
-            raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
-        check_most(name, value, "pairs")
-    selected = selection(operators, what, where)
-    measuring = settings(how)
     bar = Bar()
-    study = Noise(measuring, rule(judging), bar)
-    labelled = labels(report)
-    with planning(bar):
-        trials = study.trials(selected)
-    stopped: BaseException | None = None
+    study, cause = studying.noise(
+        operators or (),
+        request(what, where, how),
+        bar,
+        repeats=repeats,
+        labels=labels(report),
+        command=command(),
+        **vars(judging),
+    )
+    count = f"{len(study.floors)} floors"
     try:
-        study.run(trials, repeats)
-    except InputError:
-        raise
-    except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
-        stopped = way_out(stop)
-    found = study.document(labels=labelled, command=("opperf", *sys.argv[1:]))
-    count = f"{len(found.floors)} floors"
-    try:
-        store(found, bar.note)
+        studying.store(study, bar.note)
     finally:
-        write_report(lambda chosen, screen: render(found, chosen, screen.width), report.format, report.output, count)
-    if stopped is not None:
-        raise stopped
-    if not found.floors:
+        write_report(lambda chosen, screen: render(study, chosen, screen.width), report.format, report.output, count)
+    if cause is not None:
+        raise way_out(cause)
+    if not study.floors:
         raise typer.Exit(3)

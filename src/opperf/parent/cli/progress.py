@@ -6,13 +6,10 @@ The bar has no thread of its own. It is drawn between trials, never while a samp
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from opperf.domain.errors import way_out
 from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.cli.screen import tell
@@ -21,19 +18,6 @@ from opperf.parent.reports.text import subject
 
 #: Seconds between two lines where there is no terminal.
 LINE_EVERY = 10.0
-
-
-@contextmanager
-def planning(bar: Bar) -> Iterator[None]:
-    """Take the bar away when planning ends; where it is stopped, say so, and leave as whatever stopped it does."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit) as stop:
-        bar.close()
-        bar.note("stopped while planning: nothing was measured")
-        raise way_out(stop) from None
-    finally:
-        bar.close()
 
 
 class Bar:

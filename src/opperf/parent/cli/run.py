@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from opperf.parent.planning.selection import Selection
     from opperf.parent.session import Options
 
-#: What a trial takes beyond its samples (inputs, warm-up, latency, memory), and a child to start, in seconds.
-TRIAL_EXTRA, CHILD_START = 0.15, 4.0
-
-
 #: The columns of a plan.
 PLAN = (
     Heading("operator", least=10),
@@ -59,15 +55,17 @@ def run(
     from opperf.parent.cli.output import check_format, deliver
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.screen import tell
-    from opperf.parent.cli.selecting import inputs, run_options, selection, settings
+    from opperf.parent.cli.selecting import inputs, request, run_options
+    from opperf.parent.request import selection, settings
 
     wanted = run_options(keeping, report)
     check_format(report.format)
     if not keeping.dry_run:
         read = inputs(operators, what, config or ())
         take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
-    selected = selection(operators, what, where, config or ())
-    measuring = settings(how, sampling, clock=clock, check=not no_check)
+    asked = request(what, where, sampling, how, config=config or ())
+    selected = selection(operators or (), asked, note=tell)
+    measuring = settings(asked, clock=clock, check=not no_check)
     for note in notes(selected.configs):
         tell(f"note: {note}")
     measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output, top), keeping)
@@ -84,69 +82,44 @@ def measure(
 
     A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
     """
-    from opperf.parent.cli.progress import Bar, planning
-    from opperf.parent.session import Interrupted, Session
-    from opperf.parent.store.journal import journal_of
+    from opperf.parent import run as running
+    from opperf.parent.cli.progress import Bar
 
     bar = Bar()
-    with Session(selection, settings, bar) as session:
-        with planning(bar):
-            plan = session.plan()
-        for name in _idle(selection, plan):
-            bar.note(f"note: `--framework {name}` is unused: no selected operator runs on it")
-        if plan.again:
-            bar.note(f"note: {plan.again} of {len(plan.asked)} trials are equal to earlier ones; each is measured once")
-        if keeping.dry_run:
-            _print_plan(plan)
-            return
-        try:
-            measured = session.run(plan, wanted)
-        except Interrupted as stopped:
-            bar.close()
-            report(stopped.run)
-            if wanted.output is not None:
-                bar.note(f"stopped; go on with `--resume {wanted.output}`")
-            raise way_out(stopped.cause) from None
-    bar.close()
-    report(measured)
-    if wanted.output is not None:
-        journal_of(wanted.output).unlink(missing_ok=True)
-    offer_peaks(measured)
-    leave(measured, strict=keeping.strict)
-
-
-def _idle(selection: Selection, plan: Plan) -> list[str]:
-    """Return the frameworks that were named and measure nothing, as for a config of another one's operators."""
-    from opperf.domain.registry import framework
-
-    busy = {trial.side.framework for trial in plan.trials}
-    return [name for name in selection.frameworks if framework(name).name not in busy]
+    if keeping.dry_run:
+        _print_plan(running.plan_of(selection, settings, bar))
+        return
+    measured = running.measure(selection, settings, wanted, bar)
+    report(measured.run)
+    if measured.cause is not None:
+        if wanted.output is not None:
+            bar.note(f"stopped; go on with `--resume {wanted.output}`")
+        raise way_out(measured.cause)
+    running.drop_journal(wanted)
+    offer_peaks(measured.run)
+    leave(measured.run, strict=keeping.strict)
 
 
 def _print_plan(plan: Plan) -> None:
     from opperf.parent.cli.screen import show
     from opperf.parent.reports.layout import Grid
     from opperf.parent.reports.text import case_text, subject
+    from opperf.parent.run import seconds
 
     rows = []
     for trial in plan.trials:
         place = f"{trial.side.framework} ({trial.side.environment}, {trial.side.device}, {trial.side.mode})"
         rows.append((subject(trial.case, trial.side), trial.direction, place, case_text(trial.case)))
     show([Grid(PLAN, rows)])
-    settings = plan.settings
-    starts = len({trial.side.process for trial in plan.trials}) * settings.processes
-    seconds = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA) + starts * CHILD_START
-    typer.echo(f"trials: {len(plan.trials)}, processes: {settings.processes}, about {seconds:.0f} s", err=True)
+    about = f"about {seconds(plan):.0f} s"
+    typer.echo(f"trials: {len(plan.trials)}, processes: {plan.settings.processes}, {about}", err=True)
 
 
 def offer_peaks(measured: Run) -> None:
     """Say how the limits of the machine are measured, where a side has none and something was measured there."""
-    from opperf.parent.calibration import stored_rates
+    from opperf.parent.run import without_peaks
 
-    known = {(rate.device, rate.threads) for rate in stored_rates()}
-    timed = (record.trial.side for record in measured if record.time is not None)
-    lacking = (side for side in timed if side.framework != "null" and (side.device, side.threads) not in known)
-    side = next(lacking, None)
+    side = without_peaks(measured)
     if side is not None:
         place = f" --device {side.device}" if side.device != "cpu" else ""
         place += f" --threads {side.threads}" if side.threads != 1 else ""

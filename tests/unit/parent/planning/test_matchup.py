@@ -10,7 +10,7 @@ from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side
-from opperf.parent.cli.live import base_of, sides_named
+from opperf.parent.compare import base_of, sides_named
 from opperf.parent.planning.matchup import between
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import read_side, side_named
@@ -83,7 +83,7 @@ def test_one_implementation_and_a_new_side_are_base_and_new() -> None:
     assert base_of(["torch:aten::mm"], None, ["torch:torch.mm"]) == ([], "torch:aten::mm")
     assert base_of(["softmax"], None, ["jax"]) == (["softmax"], None)
     assert base_of(["mine.py:f"], "numpy", ["jax"]) == (["mine.py:f"], "numpy")
-    assert base_of(["old.json", "new.json"], None, None) == (["old.json", "new.json"], None)
+    assert base_of(["old.json", "new.json"], None, ()) == (["old.json", "new.json"], None)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_code_is_of_the_framework_that_is_said_declared_imported_or_on_the_other
 
 
 def test_code_that_nothing_tells_the_framework_of_is_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.parent.workers.interpreters.importable", lambda: ("numpy", "torch"))
+    monkeypatch.setattr("opperf.parent.compare.importable", lambda: ("numpy", "torch"))
     with pytest.raises(InputError, match="does not tell its framework") as caught:
         sides_named(["bare.py:f", "bare.py:f"])
     assert caught.value.hint == "add `;framework=torch`"

@@ -172,6 +172,10 @@ class Running:
         self._outcomes[outcome.trial.key] = outcome
         self._write_ready(finished=False)
 
+    def close(self) -> None:
+        """Take that measuring is over."""
+        self._bar.close()
+
     def _write_ready(self, *, finished: bool) -> None:
         """Write the cases that are measured: in order, up to the first that is not; or all, when nothing more comes."""
         while self._waiting:

@@ -14,7 +14,7 @@ from opperf.domain.comparison import PairValue
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.plan import Side, Trial
 from opperf.parent.analysis.verdict import Rule, confirmed, settled
-from opperf.parent.compare import Contest, outcome
+from opperf.parent.contest import Contest, outcome
 from opperf.parent.workers.duel import pair_value
 
 

@@ -1,0 +1,380 @@
+"""Compare sides live: plan the cases, restart pairs of children, look at fixed counts, confirm what stands out.
+
+Operators share pairs of processes: all of them run in each pair, so that imports are paid once. What is decided is
+kept when the command is stopped.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from statistics import geometric_mean
+
+from opperf.domain.comparison import Comparison, ComparisonRun, Explained, PairValue, PeakMemory, Verdict
+from opperf.domain.errors import OperatorFailure, OpperfError
+from opperf.domain.floor import Floor, floor_key
+from opperf.domain.measurement import Measurement
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Warning
+from opperf.domain.record import Run
+from opperf.domain.stats.order import median
+from opperf.parent.analysis.budget import Progress, sufficient
+from opperf.parent.analysis.verdict import Rule, confirmed, cut_short, outright, settled, sort_out, spending
+from opperf.parent.planning.expand import expand
+from opperf.parent.planning.matchup import between, on
+from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.side_text import SideText
+from opperf.parent.planning.suites import unmeasured
+from opperf.parent.workers import machine
+from opperf.parent.workers.duel import Duel, Patience
+from opperf.parent.workers.interpreters import settled_side
+from opperf.parent.workers.pool import Pool
+from opperf.parent.workers.reference import Reference
+
+#: A pair whose ratio is known within this share of the tolerance gains little by more rounds.
+SHARE_OF_BAND = 0.5
+
+
+@dataclass
+class Contest:
+    """One case in a direction on two sides, and what its pairs said so far.
+
+    `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
+    `first_only` says that the verdict is of the first stage although a second was begun.
+    """
+
+    base: Trial
+    new: Trial
+    key: Trial
+    stage1: list[PairValue] = field(default_factory=list)
+    stage2: list[PairValue] = field(default_factory=list)
+    memory: list[Measurement] = field(default_factory=list)
+    seconds: float = 0.0
+    planned: int = 0
+    floor: Floor | None = None
+    failure: str | None = None
+    skipped: bool = False
+    verdict: Verdict | None = None
+    first_only: bool = False
+    explanation: Explained = field(default_factory=Explained)
+
+    @property
+    def pairs(self) -> int:
+        """The pairs that were measured, in both stages."""
+        return len(self.stage1) + len(self.stage2)
+
+    @property
+    def missing(self) -> int:
+        """How many more are planned at most."""
+        return max(0, self.planned - self.pairs)
+
+    @property
+    def decided(self) -> bool:
+        """Whether no more is to be measured."""
+        return self.verdict is not None or self.failure is not None
+
+    @property
+    def decisive(self) -> list[PairValue]:
+        """The pairs that the verdict is of."""
+        return self.stage1 if self.first_only or len(self.ratios2) < 2 else self.stage2
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What was seen of either side, each once."""
+        return tuple(dict.fromkeys(one for pair in (*self.stage1, *self.stage2) for one in pair.warnings))
+
+    @property
+    def ratios1(self) -> list[float]:
+        """The log-ratios of stage 1."""
+        return _log_ratios(self.stage1)
+
+    @property
+    def ratios2(self) -> list[float]:
+        """The log-ratios of stage 2."""
+        return _log_ratios(self.stage2)
+
+
+class Comparing:
+    """A live comparison of one base with one or more new sides."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        rule: Rule,
+        note: Callable[[str], None],
+        *,
+        floors: Mapping[tuple[object, ...], Floor] | None = None,
+        plugins: Sequence[Path] = (),
+        duel: Callable[..., Duel] = Duel,
+    ) -> None:
+        """Start nothing yet; `plugins` have the user's own operators."""
+        self.settings = settings
+        self._floors = floors or {}
+        self._duel = partial(duel, plugins=plugins) if plugins else duel
+        self._rule = rule
+        self._note = note
+        self._reference = Reference(settings, note)
+        self._random = random.Random(settings.seed)
+        self._began = time.monotonic()
+        self.started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.facts: dict[str, object] = {}
+
+    def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
+        """Return what is to be compared; raises `InputError` for what cannot be understood."""
+        with Pool(self.settings, self._note, selection.plugins) as pool:
+            sides = [replace(text, side=settled_side(text.side)) for text in (base, *new)]
+            selection = between(selection, sides, pool)
+            plain = replace(sides[0].side, implementation=None)
+            if not selection.directions:
+                selection = replace(selection, directions=("forward",))
+            plan = expand(selection, self.settings, [plain], pool, registered=False)
+        for note in unmeasured(selection, {plain.framework}):
+            self._note(f"note: {note}")
+        pairs = [(on(trial, sides[0]), on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
+        return [Contest(base, new, trial, floor=self._floor(base, new)) for base, new, trial in pairs]
+
+    def _floor(self, *trials: Trial) -> Floor | None:
+        """Return the floor of the noisier side, where one is known."""
+        known = [self._floors[key] for key in map(floor_key, trials) if key in self._floors]
+        return max(known, key=lambda floor: floor.spread, default=None)
+
+    def _rule_of(self, contest: Contest) -> Rule:
+        return self._rule.knowing(contest.floor)
+
+    def run(self, contests: list[Contest]) -> None:
+        """Bring every contest to a verdict, within the budget; what a stop leaves open is inconclusive."""
+        try:
+            flagged = self._first_stage(contests)
+            self._second_stage(flagged)
+        finally:
+            self._reference.close()
+            progress = [Progress(one.seconds, one.pairs, 0 if one.decided else one.missing) for one in contests]
+            budget = sufficient(time.monotonic() - self._began, progress)
+            for contest in contests:
+                if contest.verdict is None:
+                    contest.verdict = self._open(contest, budget)
+
+    def _first_stage(self, contests: list[Contest]) -> list[Contest]:
+        """Measure pairs up to each look; return what stands out."""
+        undecided, flagged = list(contests), []
+        for contest in contests:
+            contest.planned = self._rule_of(contest).looks[-1]
+        for look in range(len(self._rule.looks)):
+            wanted = [(contest, self._planned(contest, look)) for contest in undecided]
+            self._pairs(wanted, lambda contest: contest.stage1)
+            undecided = [contest for contest in undecided if contest.failure is None]
+            ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
+            chosen, same = sort_out(ratios, look, self._rule)
+            for i in same:
+                undecided[i].verdict = settled(undecided[i].ratios1, self._rule_of(undecided[i]))
+            for i in sorted(chosen):
+                undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
+                flagged += [undecided[i]] if undecided[i].verdict is None else []
+            undecided = [contest for i, contest in enumerate(undecided) if i not in chosen | same]
+            if not undecided or self.spent():
+                break
+        for contest in undecided:
+            self._decide(contest, settled(contest.ratios1, self._rule_of(contest)))
+        for contest in flagged:
+            contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
+        return flagged
+
+    def _planned(self, contest: Contest, look: int) -> int:
+        """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""
+        looks = self._rule_of(contest).looks
+        return looks[min(look, len(looks) - 1)]
+
+    def _second_stage(self, flagged: list[Contest]) -> None:
+        """Measure what stands out again, up to each look that is left, until a look decides."""
+        plans = [(contest, self._rule_of(contest).second_looks(contest.ratios1)) for contest in flagged]
+        look = 0
+        while plans and not self.spent():
+            self._pairs([(contest, plan[look]) for contest, plan in plans], lambda contest: contest.stage2)
+            left = []
+            for contest, plan in plans:
+                if contest.failure is not None:
+                    continue
+                verdict = confirmed(contest.ratios1, contest.ratios2, self._rule_of(contest), spending(plan)[look])
+                if verdict.verdict != "inconclusive" or look == len(plan) - 1:
+                    self._decide(contest, verdict)
+                else:
+                    left.append((contest, plan))
+            plans, look = left, look + 1
+
+    def _decide(self, contest: Contest, verdict: Verdict) -> None:
+        """Take a verdict, unless it is none because the budget ended before the last look: then that is the reason."""
+        if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
+            contest.verdict = verdict
+
+    def _pairs(self, wanted: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
+        """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
+        groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
+        for contest, pairs in wanted:
+            groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
+        for group in groups.values():
+            while not self.spent():
+                behind = [one for one, pairs in group if one.failure is None and len(stage(one)) < pairs]
+                if not behind:
+                    break
+                most = max(pairs for _, pairs in group)
+                self._note(f"pair {len(stage(behind[0])) + 1} of {most}: {len(behind)} comparison(s)")
+                self._pair(behind, stage)
+
+    def _pair(self, contests: list[Contest], stage: Callable[[Contest], list[PairValue]]) -> None:
+        """Start two children and let every contest be fought in them once, in random order."""
+        base, new = contests[0].base.side, contests[0].new.side
+        began = time.monotonic()
+        try:
+            duel = self._duel(base, new, self.settings, self._note, self._random)
+        except OpperfError as error:
+            for contest in contests:
+                contest.failure = str(error).partition("\n")[0]
+            return
+        starting = (time.monotonic() - began) / len(contests)
+        try:
+            self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
+            for contest in self._random.sample(contests, len(contests)):
+                began = time.monotonic()
+                self._fight(duel, contest, stage, starting)
+                contest.seconds += time.monotonic() - began + starting
+                if contest.failure is not None and not duel.alive:
+                    break  # the next pair has fresh children for the others
+                if self.spent():
+                    break
+        finally:
+            duel.close()
+
+    def _fight(
+        self, duel: Duel, contest: Contest, stage: Callable[[Contest], list[PairValue]], starting: float
+    ) -> None:
+        """Measure a contest once; where rounds differ, for as long as its share of starting the children took."""
+        patience = Patience(max(0.0, min(starting, self._left())), self._rule.band * SHARE_OF_BAND)
+        try:
+            duel.check(self._reference, contest.base, contest.new)
+            stage(contest).append(duel.compare(contest.base, contest.new, patience))
+            if not contest.memory and _same_kind(contest.base.side, contest.new.side):
+                contest.memory = duel.memory(contest.base, contest.new)
+        except OpperfError as error:
+            contest.failure = str(error).partition("\n")[0]
+            # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
+            declined = isinstance(error, OperatorFailure) and error.skipped
+            contest.skipped = declined and duel.asked == 0
+
+    def spent(self) -> bool:
+        """Whether the command's budget is spent."""
+        return self._left() < 0
+
+    def _left(self) -> float:
+        """Return the seconds that are left of the command's budget."""
+        budget = math.inf if self.settings.budget is None else self.settings.budget
+        return budget - (time.monotonic() - self._began)
+
+    def _open(self, contest: Contest, budget: float | None) -> Verdict:
+        """Return the verdict on a contest that was not brought to its end; `budget` is what would have done."""
+        if contest.failure is not None:
+            word = "skipped" if contest.skipped else "failed"
+            return Verdict(word, None, None, f"not measured: {contest.failure}", contest.pairs)
+        # Until the second stage has as many pairs as a first look, the first says more.
+        contest.first_only = len(contest.ratios2) < self._rule.pairs
+        ratios = _log_ratios(contest.decisive)
+        when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
+        if not self.spent():
+            return cut_short(ratios, f"the comparison was stopped {when}", None)
+        settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"
+        return cut_short(ratios, f"the budget ended {when}", settle)
+
+
+def outcome(contest: Contest) -> Comparison:
+    """Return what is said of a contest."""
+    if contest.verdict is None:
+        raise ValueError("the contest has no verdict yet")
+    decisive = contest.decisive
+    values = [(pair.base, pair.new) for pair in decisive if pair.base is not None and pair.new is not None]
+    tails: dict[str, float] = {}
+    base_time = new_time = None
+    if values:
+        base_time, new_time = _times(values, contest.verdict.ratio)
+        tails = {name: median([new[name] / base[name] for base, new in values]) for name in ("median", "p90")}
+    return Comparison(
+        case=contest.key.case,
+        direction=contest.key.direction,
+        base=contest.base.side,
+        new=contest.new.side,
+        verdict=contest.verdict,
+        base_time=base_time,
+        new_time=new_time,
+        tails=tails,
+        memory=_memory(contest.memory),
+        warnings=contest.warnings,
+        log_ratios=(tuple(contest.ratios1), tuple(contest.ratios2)),
+        clock="cpu" if any(pair.clock == "cpu" for pair in decisive) else "wall",
+        status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
+        explanation=contest.explanation,
+        count=contest.key.count,
+    )
+
+
+def _times(
+    values: Sequence[tuple[Mapping[str, float], Mapping[str, float]]], ratio: float | None
+) -> tuple[float, float]:
+    """Return the times of both sides, of the pairs that the ratio is of: they lie exactly that far apart."""
+    base, new = (geometric_mean([value[place]["turn"] for value in values]) for place in (0, 1))
+    apart = math.sqrt(new / base if ratio is None else ratio)
+    level = math.sqrt(base * new)
+    return level / apart, level * apart
+
+
+def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:
+    return [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
+
+
+def _same_kind(base: Side, new: Side) -> bool:
+    """Whether memory can be compared: it is counted in another way in another framework or mode."""
+    return (base.framework, base.mode) == (new.framework, new.mode)
+
+
+def _memory(measured: Sequence[Measurement]) -> PeakMemory:
+    peaks = [peak for one in measured if (peak := one.quantity("memory_peak"))]
+    if len(peaks) != 2:
+        return {}
+    allocated = [None if (asked := one.quantity("memory_allocated")) is None else asked.value for one in measured]
+    return {
+        "peak": [peak.value for peak in peaks],
+        "allocated": allocated,
+        "same": peaks[0].value == peaks[1].value and allocated[0] == allocated[1],
+        "source": peaks[0].source,
+    }
+
+
+def report(
+    contests: Sequence[Contest], comparing: Comparing, *, labels: Mapping[str, str], command: Sequence[str]
+) -> ComparisonRun:
+    """Return the document of a comparison: what was said, under the facts of the machine and of both sides."""
+    run = header(comparing.settings, comparing.started, comparing.facts, labels=labels, command=command)
+    return ComparisonRun(run, tuple(outcome(contest) for contest in contests))
+
+
+def header(
+    settings: Settings,
+    started: str,
+    sides: Mapping[str, object],
+    *,
+    labels: Mapping[str, str],
+    command: Sequence[str],
+) -> Run:
+    """Return the run that comparisons stand under; `sides` holds what the children of each side said of themselves."""
+    return Run(
+        id=uuid.uuid4().hex[:12],
+        started=started,
+        command=tuple(command),
+        settings=settings,
+        labels=labels,
+        environment={"machine": machine.facts(), "sides": dict(sides)},
+    )

@@ -1,0 +1,305 @@
+"""Judge a change: the comparison for CI, by a live base or by what is expected, as a gate file and options say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.environment import EnvironmentSpec
+from opperf.domain.errors import InputError
+from opperf.domain.expectation import Expectation
+from opperf.domain.floor import floor_key
+from opperf.domain.judgement import Judgement
+from opperf.domain.plan import Plan, Settings
+from opperf.domain.record import Run
+from opperf.domain.registry import device_named
+from opperf.parent import request as requests
+from opperf.parent.analysis.expected import compare_expected, expectations_of, updated
+from opperf.parent.analysis.gate import judged
+from opperf.parent.analysis.recorded import FLOOR
+from opperf.parent.calibration import stored_floors
+from opperf.parent.compare import Judging, base_of, live, sides_named
+from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.side_text import SideText, read_side
+from opperf.parent.progress import Progress, planning
+from opperf.parent.request import Request
+from opperf.parent.session import Interrupted, Options, Session
+from opperf.parent.sources.gate_file import GateFile, find_gate_file, overridden, read_gate_file
+from opperf.parent.sources.plugin_file import operators_of
+from opperf.parent.store.expected_file import read_expected, write_expected
+
+#: The options that only one way of judging reads.
+LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain")
+RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate: what its file says, with the `options` that are given in its place, and what only options say.
+
+    `base` and `new` are sides that the user names; those of the file are in `file`.
+    """
+
+    file: GateFile
+    options: Mapping[str, Any]
+    base: str | None = None
+    new: Sequence[str] = ()
+    update_expected: bool = False
+    explain: bool = False
+    check: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str] = ()
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it judges by expectations."""
+        named = self.options.get("expected") is not None or self.update_expected
+        compared = self.base or self.new or self.file.base is not None or self.file.new
+        return named or (self.file.expected is not None and not compared)
+
+    def check_options(self) -> None:
+        """Raise `InputError` for an option that is not read: whoever gave it expects something of it."""
+        if (self.base or self.new) and (self.options.get("expected") is not None or self.update_expected):
+            raise InputError(
+                "`--base` and `--new` compare live, `--expected` and `--update-expected` with what is recorded",
+                hint="give the one or the other",
+            )
+        typed = {**self.options, "base": self.base, "new": self.new, "explain": self.explain or None}
+        idle = sorted(
+            name
+            for name in (LIVE_ONLY if self.is_recorded else RECORDED_ONLY)
+            if typed.get(name) is not None and typed[name] not in ([], ())
+        )
+        if idle and self.is_recorded:
+            raise InputError(
+                f"`{_flag(idle[0])}` means nothing to expectations", hint="they have `--threshold` and `--processes`"
+            )
+        if idle:
+            raise InputError(
+                f"`{_flag(idle[0])}` means nothing to a live comparison",
+                hint="give `--expected FILE` to judge by expectations; a side says its framework, environment and "
+                "device itself",
+            )
+
+    def settings(self, processes: int = 1) -> Settings:
+        """Return how it measures; raises `InputError`."""
+        file = self.file
+        return Settings(
+            timeout=file.timeout,
+            budget=file.budget,
+            cpus=None if file.cpus is None else requests.usable_cpus(file.cpus),
+            seed=file.seed,
+            processes=processes,
+            latency=False,
+            check=self.check,
+        )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a gate says of a comparison, and what stopped that, None when nothing did."""
+
+    run: ComparisonRun
+    judgement: Judgement
+    cause: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Updated:
+    """A run that expectations were made of: how many are of it, and how many are kept from before.
+
+    Where it was stopped the file is as it was, and `cause` says by what.
+    """
+
+    run: Run
+    path: Path
+    measured: int = 0
+    kept: int = 0
+    cause: BaseException | None = None
+
+    @property
+    def failed(self) -> int:
+        """How many trials failed."""
+        return sum(record.status == "failed" for record in self.run)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when all is written, 3 when a trial failed or none was measured."""
+        return 0 if self.cause is not None or (self.measured and not self.failed) else 3
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence[str | Path] = ()) -> GateFile:
+    """Return what the gate file says, with options in its place; raises `InputError`.
+
+    Sides and CPUs of the file are read at once, so that a mistake is told with its place.
+    """
+    path = find_gate_file(Path()) if config is None else config
+    file = GateFile() if path is None else read_gate_file(path, lambda: operators_of([*map(Path, plugins)]))
+    checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
+        ("base", read_side, (file.base,)),
+        ("new", read_side, file.new),
+        ("cpus", requests.usable_cpus, (file.cpus,)),
+    )
+    for key, check, texts in checks:
+        for text in texts:
+            try:
+                if text is not None:
+                    check(text)
+            except InputError as error:
+                raise InputError(f"{path}: `{key}`: {error.message}", hint=error.hint, slug=error.slug) from error
+    return overridden(file, options)
+
+
+def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Progress) -> Judged | Updated:
+    """Compare as a gate says, and judge; or write down what is to be expected. Raises `InputError`."""
+    file = gate.file
+    if file.base is None and not (file.operators or file.categories or file.suite):
+        operators, named = base_of(operators, gate.base, gate.new)
+        gate = replace(gate, base=named)
+    base, new = _sides(gate)
+    tells = any(side is not None and side.side.implementation is not None for side in (base, *new))
+    others = tells or (file.expected is not None and not gate.update_expected)
+    selection = _selection(file, operators, request, others=others, note=progress.note)
+    gate.check_options()
+    if gate.is_recorded:
+        return _against_expected(gate, selection, progress)
+    return _against_base(gate, selection, base, new, progress)
+
+
+def _selection(
+    file: GateFile, operators: Sequence[str], request: Request, *, others: bool, note: Callable[[str], None]
+) -> Selection:
+    """Return what is measured: what the user selects in place of what the file does, then how, one by one.
+
+    Of operators the file has names alone; those of your own functions are known where a plugin is their file.
+    """
+    selects = bool(operators or any(request.get(name) for name in ("category", "all", "suite")))
+    if not selects:
+        of_file = {"category": file.categories, "suite": file.suite, "skip": request.get("skip") or file.skip}
+        request = {**request, **of_file}
+    typed = requests.selection(operators, request, names=() if selects else file.operators, others=others, note=note)
+    return replace(
+        typed,
+        sizes=typed.sizes or file.sizes,
+        dtypes=typed.dtypes or file.dtypes,
+        values=typed.values or file.values,
+        random=file.random if typed.random is None else typed.random,
+        directions=typed.directions or file.directions,
+        inputs=typed.inputs or (() if typed.rows else file.inputs),
+        attributes=typed.attributes or file.attributes,
+        frameworks=file.frameworks,
+        environments=file.environments,
+        devices=file.devices,
+        modes=file.modes,
+    )
+
+
+def _sides(gate: Gate) -> tuple[SideText | None, list[SideText]]:
+    """Return base and new: those that the user names, which may be code, else those of the file."""
+    file, base, new = gate.file, gate.base, gate.new
+    base_of_file = [] if base is not None or file.base is None else [read_side(file.base)]
+    new_of_file = [] if new else [read_side(text) for text in file.new]
+    typed = sides_named([*([] if base is None else [base]), *new], [*base_of_file, *new_of_file])
+    first = [*base_of_file, *(typed[:1] if base is not None else ())]
+    return first[0] if first else None, new_of_file or typed[len(typed) - len(new) :]
+
+
+def _against_base(
+    gate: Gate, selection: Selection, base: SideText | None, new: Sequence[SideText], progress: Progress
+) -> Judged:
+    """Compare live, and judge."""
+    if base is None or not new:
+        raise InputError(
+            "a gate needs a base and a new side, or expectations",
+            hint="`base` and `new` in opperf.toml, `--base SIDE --new SIDE`, or `--expected FILE`",
+            slug="nothing_to_compare",
+        )
+    file = gate.file
+    judging = Judging(file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
+    document, cause = live(selection, base, new, gate.settings(), judging, judging.rule(), progress)
+    return Judged(document, judged(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause)
+
+
+def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> Judged | Updated:
+    """Measure as `run` does; then judge by what is expected, or write down what is to be expected."""
+    path = gate.file.expected
+    if path is None:
+        raise InputError(
+            "no file of expectations is named",
+            hint="give `--expected FILE`, or `file` in the table `[expected]`",
+            slug="expected_file",
+        )
+    settings = gate.settings(gate.file.processes)
+    expectations = () if gate.update_expected and not path.exists() else read_expected(path)
+    cause: BaseException | None = None
+    with Session(selection, settings, progress) as session:
+        with planning(progress):
+            plan = _plan(session, gate.file, selection, expectations, settings)
+        try:
+            run = session.run(plan, Options(labels=gate.labels, command=gate.command))
+        except Interrupted as stop:
+            run, cause = stop.run, stop.cause
+    progress.close()
+    if not gate.update_expected:
+        return _judged(run, expectations, gate.file, progress.note, cause)
+    measured = () if cause is not None else expectations_of(run)
+    whole = updated(expectations, measured)
+    if measured:
+        write_expected(path, whole)
+    return Updated(run, path, len(measured), len(whole) - len(measured), cause)
+
+
+def _plan(
+    session: Session,
+    file: GateFile,
+    selection: Selection,
+    expectations: tuple[Expectation, ...],
+    settings: Settings,
+) -> Plan:
+    """Return the trials of the selection; where nothing is selected, those that something is expected of."""
+    if selection.operators or selection.categories or selection.every or selection.suite:
+        return session.plan()
+    asked = (
+        ("framework", file.frameworks),
+        ("environment", tuple(EnvironmentSpec.parse(text).text for text in file.environments)),
+        ("device", tuple(device_named(text) for text in file.devices)),
+        ("mode", file.modes),
+    )
+    trials = [
+        selection.measurable(expectation.trial, f"{file.expected}: expectations[{i}]")
+        for i, expectation in enumerate(expectations)
+        if all(not names or getattr(expectation.trial.side, field) in names for field, names in asked)
+    ]
+    if not trials:
+        raise InputError(
+            "nothing to measure: no operators are named, and nothing is expected there",
+            hint="name operators, or select them in the gate file",
+            slug="empty_plan",
+        )
+    return Plan(tuple(trials), settings)
+
+
+def _judged(
+    run: Run,
+    expectations: tuple[Expectation, ...],
+    file: GateFile,
+    note: Callable[[str], None],
+    cause: BaseException | None,
+) -> Judged:
+    """Judge a run by expectations."""
+    floors = stored_floors()
+    comparisons = tuple(compare_expected(expectations, run, file.threshold, floors))
+    judgement = judged(comparisons, file.threshold, against="expected", inconclusive=file.inconclusive)
+    if file.threshold < FLOOR and any(floor_key(record.trial) not in floors for record in run):
+        note(
+            f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} that identical code may move by between "
+            "runs on a shared machine; `opperf noise` measures how far it does on this one"
+        )
+    return Judged(ComparisonRun(replace(run, records=()), comparisons), judgement, cause)

@@ -1,0 +1,72 @@
+"""Run a recorded program again, operator by operator: what is read of its traces, and how it is measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Plan, Settings
+from opperf.domain.trace import Replay, Trace
+from opperf.parent import request as requests
+from opperf.parent.planning.selection import Selection
+from opperf.parent.progress import Progress
+from opperf.parent.request import Request
+from opperf.parent.session import Options, Session
+from opperf.parent.sources.execution_trace.kineto import read_kineto
+from opperf.parent.sources.execution_trace.reading import read_traces
+
+#: A case of a trace may need one of so many parts of the machine's memory, and so many bytes in any case.
+MEMORY_SHARE, LEAST_LIMIT = 12, 1 << 30
+
+
+def read_trace(
+    traces: Sequence[Path], kineto: Path | None = None, subgraph: str | None = None, iterations: str | int | None = None
+) -> Trace:
+    """Read the traces of a program; raises `InputError`."""
+    if kineto is not None and len(traces) > 1:
+        raise InputError("`--kineto` goes with one trace", hint="replay the traces one by one")
+    return read_traces(
+        traces,
+        subgraph=subgraph,
+        steps=None if iterations is None else _steps(str(iterations)),
+        kineto=None if kineto is None else read_kineto(kineto),
+    )
+
+
+def settings(request: Mapping[str, Any]) -> Settings:
+    """Return how a trace is measured; raises `InputError`."""
+    limit = request.get("memory_limit") or default_limit()
+    return requests.settings({**request, "memory_limit": limit}, latency=False, by_share=True)
+
+
+def workload(trace: Trace, request: Request) -> Selection:
+    """Return the cases of a trace, those that probably take most first."""
+    given = {name: request.get(name) for name in ("environment", "device", "threads", "plugin")}
+    suite = trace.suite(costly_first=True)
+    return requests.selection((), {**given, "suite": suite, "framework": "torch", "direction": "forward"})
+
+
+def unmeasured(trace: Trace, request: Request, settings: Settings, options: Options, progress: Progress) -> Replay:
+    """Return the replay of a trace that has no case, whose report gives the reasons."""
+    with Session(workload(trace, request), settings, progress) as session:
+        return Replay(trace, session.run(Plan((), settings), options))
+
+
+def default_limit() -> int:
+    """Return the bytes that a case may need: a share of the machine's memory, so that the machine stays usable."""
+    import psutil
+
+    return max(LEAST_LIMIT, psutil.virtual_memory().total // MEMORY_SHARE)
+
+
+def _steps(text: str) -> tuple[int, int]:
+    """Read `--iterations`: the first step, and the first that is left out."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first = int(found[1]) if found else 0
+    last = int(found[2] or found[1]) if found else -1
+    if last < first:
+        raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write for example `1-3`")
+    return first, last + 1

@@ -1,0 +1,153 @@
+"""From what a user asks for to what is measured and how: one place for the command line and for the library.
+
+A request is a mapping with the options' names in Python. Durations are seconds, shares are fractions of 1, and either
+may be a text as on a command line: `"5m"`, `"2%"`. What is left out, or None, has the option's default.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+from opperf.catalog.param.document import read_config
+from opperf.domain.code import named
+from opperf.domain.errors import InputError
+from opperf.domain.plan import Settings, check_most
+from opperf.domain.suite import Suite
+from opperf.domain.units import parse_bytes, parse_duration, parse_percent
+from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
+from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.plugin_file import declared_code, plugin_file, with_plugins, workloads
+from opperf.parent.sources.shapes_file import read_shapes
+from opperf.parent.workers.machine import cpu_ranges
+
+Request = Mapping[str, Any]
+T = TypeVar("T")
+#: The settings that are texts on a command line, and what reads them.
+READERS: Mapping[str, Callable[..., float]] = {
+    "precision": parse_percent,
+    "trial_budget": parse_duration,
+    "timeout": parse_duration,
+    "budget": parse_duration,
+    "memory_limit": parse_bytes,
+}
+PLAIN = ("warmup", "runs", "processes", "cache", "clock", "seed", "memory", "latency", "check")
+
+
+def selection(
+    operators: Iterable[str],
+    request: Request,
+    *,
+    names: Sequence[str] = (),
+    others: bool = False,
+    note: Callable[[str], None] = warnings.warn,
+) -> Selection:
+    """Return the selection; raises `InputError`. `note` takes a line on each plugin that cannot be used.
+
+    `names` are operators that a file names. They are names, whatever they look like; `operators` may be code. `others`
+    says that something else is measured, so that a plugin without names brings none.
+    """
+    plugins = [plugin_file(path) for path in _paths(request.get("plugin"))]
+    configs = _paths(request.get("config"))
+    own = workloads(plugins, installed=bool(configs), note=note)
+    suite, shapes = request.get("suite"), request.get("shapes")
+    others = others or bool(request.get("category") or request.get("all") or suite or configs)
+    given = request.get("inputs") or ()
+    return Selection(
+        operators=with_plugins([*map(named, operators), *names], plugins, others=others, note=note),
+        categories=_words(request.get("category")),
+        every=bool(request.get("all")),
+        skip=_words(request.get("skip")),
+        suite=suite if suite is None or isinstance(suite, Suite) else Path(suite),
+        configs=[read_config(path, own) for path in configs],
+        plugins=own.plugins,
+        declared=declared_code(plugins),
+        frameworks=_words(request.get("framework")),
+        environments=_words(request.get("environment")),
+        devices=_words(request.get("device")),
+        modes=_words(request.get("mode")),
+        dtypes=_words(request.get("dtype")),
+        sizes=_words(request.get("size")),
+        directions=_words(request.get("direction")),
+        inputs=[given] if isinstance(given, Mapping) else list(given),
+        rows=[] if shapes is None else read_shapes(Path(shapes)),
+        attributes=request.get("attributes") or {},
+        values=_words(request.get("values")),
+        random=request.get("random"),
+        threads=_default(request.get("threads"), 1),
+        engine=_default(request.get("engine"), "naive"),
+        allocator=_default(request.get("allocator"), "fixed"),
+    )
+
+
+def settings(request: Request, **fixed: Any) -> Settings:
+    """Return the settings; `fixed` are those that are not the user's to choose. Raises `InputError`."""
+    chosen = {name: request[name] for name in PLAIN if request.get(name) is not None}
+    chosen |= {
+        name: number(request[name], read, name) for name, read in READERS.items() if request.get(name) is not None
+    }
+    cpus = request.get("cpus")
+    return Settings(**{**chosen, "cpus": None if cpus is None else usable_cpus(cpus), **fixed})
+
+
+def number(given: float | str, read: Callable[..., float], name: str) -> float:
+    """Return a number, or read a text as one; raises `InputError` with the option's name."""
+    return read(given, name=f"`--{name.replace('_', '-')}`") if isinstance(given, str) else given
+
+
+def rule(tolerance: float | str, pairs: int, *, settle: bool = False, max_pairs: int | None = None) -> Rule:
+    """Return the rule of a comparison; raises `InputError`."""
+    return Rule(
+        tolerance=number(tolerance, parse_percent, "tolerance"),
+        pairs=pairs,
+        most=_most_pairs(pairs, max_pairs, settle=settle),
+    )
+
+
+def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
+    """Return how many pairs a comparison may have that goes on until it is settled; None for one that does not.
+
+    Raises `InputError` for a number that means nothing.
+    """
+    check_most("--pairs", pairs, "pairs")
+    check_most("--max-pairs", most or 0, "pairs")
+    if not settle and most is not None:
+        raise InputError("`--max-pairs` means nothing by itself", hint="add `--settle`")
+    if most is not None and most < pairs:
+        raise InputError(f"`--max-pairs` is {most}, fewer than the {pairs} pairs of the first look")
+    return max(MOST_PAIRS, pairs) if settle and most is None else most
+
+
+def usable_cpus(given: str | Sequence[int]) -> tuple[int, ...]:
+    """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
+    text = given if isinstance(given, str) else ",".join(map(str, given))
+    # `cpu_ranges` passes over what it cannot read, as a fact may; a wish may not.
+    if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
+        raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write for example `0-3,6`")
+    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    chosen: dict[int, None] = {}
+    for cpu in chain.from_iterable(cpu_ranges(text)):
+        if cpu not in known:  # at the latest behind the last that is known, however far the range goes
+            raise InputError(
+                f"`--cpus` names CPU {cpu}, which this process may not use",
+                hint=f"it may use {', '.join(str(cpu) for cpu in sorted(known))}",
+            )
+        chosen[cpu] = None
+    return tuple(chosen)
+
+
+def _words(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def _paths(given: str | Path | Iterable[str | Path] | None) -> list[Path]:
+    return [Path(given)] if isinstance(given, (str, Path)) else [Path(path) for path in given or ()]
+
+
+def _default(given: T | None, usual: T) -> T:
+    return usual if given is None else given

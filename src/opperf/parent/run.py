@@ -1,0 +1,84 @@
+"""Measure a selection: plan it, say what of it comes to nothing, and keep what is finished, whatever stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from opperf.domain.plan import Plan, Settings, Side
+from opperf.domain.record import Run
+from opperf.domain.registry import framework
+from opperf.parent.calibration import stored_rates
+from opperf.parent.planning.selection import Selection
+from opperf.parent.progress import Progress, planning
+from opperf.parent.session import Interrupted, Options, Session
+from opperf.parent.store.journal import journal_of
+
+#: What a trial takes beyond its samples (inputs, warm-up, latency, memory), and a child to start, in seconds.
+TRIAL_EXTRA, CHILD_START = 0.15, 4.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run and what it was planned to be. `cause` is what stopped it, None when nothing did."""
+
+    run: Run
+    plan: Plan
+    cause: BaseException | None = None
+
+
+def measure(selection: Selection, settings: Settings, options: Options, progress: Progress) -> Measured:
+    """Measure a selection; raises `InputError` for what cannot be understood."""
+    with Session(selection, settings, progress) as session:
+        plan = _planned(session, selection, progress)
+        try:
+            return Measured(session.run(plan, options), plan)
+        except Interrupted as stop:
+            return Measured(stop.run, plan, stop.cause)
+        finally:
+            progress.close()
+
+
+def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Plan:
+    """Return what would be measured; raises `InputError` for what cannot be understood."""
+    with Session(selection, settings, progress) as session:
+        return _planned(session, selection, progress)
+
+
+def seconds(plan: Plan) -> float:
+    """Return about how long a plan takes."""
+    settings = plan.settings
+    starts = len({trial.side.process for trial in plan.trials}) * settings.processes
+    trials = len(plan.trials) * settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA)
+    return trials + starts * CHILD_START
+
+
+def drop_journal(options: Options) -> None:
+    """Take the journal of a run away, whose document stands whole."""
+    if options.output is not None:
+        journal_of(options.output).unlink(missing_ok=True)
+
+
+def without_peaks(run: Run) -> Side | None:
+    """Return a side that something was measured on, and whose limits are not known; None where all are."""
+    known = {(rate.device, rate.threads) for rate in stored_rates()}
+    sides = (record.trial.side for record in run if record.time is not None)
+    return next((one for one in sides if one.framework != "null" and (one.device, one.threads) not in known), None)
+
+
+def _planned(session: Session, selection: Selection, progress: Progress) -> Plan:
+    with planning(progress):
+        plan = session.plan()
+    for note in _notes(selection, plan):
+        progress.note(f"note: {note}")
+    return plan
+
+
+def _notes(selection: Selection, plan: Plan) -> Iterator[str]:
+    """Yield what of a plan comes to nothing, as a framework that is named for a config of another one's operators."""
+    busy = {trial.side.framework for trial in plan.trials}
+    for name in selection.frameworks:
+        if framework(name).name not in busy:
+            yield f"`--framework {name}` is unused: no selected operator runs on it"
+    if plan.again:
+        yield f"{plan.again} of {len(plan.asked)} trials are equal to earlier ones; each is measured once"
