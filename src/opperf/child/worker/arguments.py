@@ -48,7 +48,7 @@ def bind(
     operator: Operator | None,
     backend: Backend,
     seed: int,
-    known: Mapping[str, Any] | None = None,
+    known: Mapping[str, object] | None = None,
 ) -> Bound:
     """Make every argument of a case and bind the framework's function to it.
 
@@ -64,7 +64,7 @@ def bind(
         if name in made:
             made[name] = adapt(made[name])
     made |= {name: derive(made) for name, derive in call.derive.items()}
-    positional: list[Any] = []
+    positional: list[object] = []
     for parameter in call.positional:
         value = _value(parameter, made)
         if parameter.spread:
@@ -98,7 +98,7 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     )
 
 
-def _built(call: Call, case: Case, backend: Backend, made: dict[str, Any]) -> Layer | None:
+def _built(call: Call, case: Case, backend: Backend, made: dict[str, object]) -> Layer | None:
     """Return what is built at the path of a call before it is called; None for a function."""
     if call.function is not None:
         return None
@@ -108,17 +108,17 @@ def _built(call: Call, case: Case, backend: Backend, made: dict[str, Any]) -> La
     return backend.layer(call.path, [given[place] for place in places], named)
 
 
-def _given(parameter: Parameter, made: dict[str, Any]) -> bool:
+def _given(parameter: Parameter, made: dict[str, object]) -> bool:
     return parameter.neutral is None or parameter.neutral in made
 
 
-def _value(parameter: Parameter, made: dict[str, Any]) -> Any:
+def _value(parameter: Parameter, made: dict[str, object]) -> Any:
     if parameter.neutral is None:
         return parameter.constant
     return made.get(parameter.neutral)
 
 
-def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> list[Any]:
+def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> list[object]:
     """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
     own = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
     names = own if operator is None else operator.differentiable
@@ -133,7 +133,7 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, mad
     return found
 
 
-def _mutated(case: Case, operator: Operator | None, backend: Backend, made: dict[str, Any]) -> tuple[Any, ...]:
+def _mutated(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> tuple[object, ...]:
     if operator is None:  # of others it is known by name only that a second call would run on what it cannot take
         return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(made[name]))
     if case.get("training", True) is False:

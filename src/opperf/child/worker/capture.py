@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.catalog.domain_table import within
 from opperf.child import backends
@@ -54,7 +54,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
     return Recording(_suite(own.name, source, calls, program))
 
 
-def capture_model(backend: Backend, path: str, given: Mapping[str, Any], counters: Counters) -> Recording:
+def capture_model(backend: Backend, path: str, given: Mapping[str, object], counters: Counters) -> Recording:
     """Run the model in a file, and return a suite of its nodes, what no case can hold, and `notes` on its inputs.
 
     `given` describes inputs by name; the others are made by the shapes in the file. What cannot be read or run is

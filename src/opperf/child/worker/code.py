@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from opperf.catalog import Operator, catalog
 from opperf.child.backends.call import Call, Parameter
@@ -43,7 +42,7 @@ class Plugins:
         return had
 
 
-def load(code: Code, folder: Path) -> Callable[..., Any]:
+def load(code: Code, folder: Path) -> Callable[..., object]:
     """Return the user's function; raises `CodeError`.
 
     Modules and files are looked for in `folder`, the one in which the command was given.
@@ -58,7 +57,7 @@ def load(code: Code, folder: Path) -> Callable[..., Any]:
         raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_lacking(error)) from error
     if not callable(found):
         raise CodeError(f"`{place}:{name}` is {type(found).__name__}, expected a function")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def load_file(path: str, folder: Path) -> None:
@@ -78,13 +77,13 @@ def _lacking(error: Exception) -> str | None:
     return next(owners, elsewhere)
 
 
-def _module(name: str, folder: Path) -> Any:
+def _module(name: str, folder: Path) -> object:
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     return importlib.import_module(name)
 
 
-def _file(path: Path) -> Any:
+def _file(path: Path) -> object:
     name = f"opperf_plugin_{path.stem}"
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
         return sys.modules[name]
@@ -101,11 +100,13 @@ def _file(path: Path) -> Any:
     return module
 
 
-def _functions(module: Any) -> list[str]:
+def _functions(module: object) -> list[str]:
     return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")][:8]
 
 
-def neutral_names(function: Callable[..., Any], said: Declaration, operator: Operator | None = None) -> dict[str, str]:
+def neutral_names(
+    function: Callable[..., object], said: Declaration, operator: Operator | None = None
+) -> dict[str, str]:
     """Return the neutral name of each parameter that an operator's case fills, in order; raises `CodeError`.
 
     Where the declaration does not say, a parameter that is called like an argument of the operator is that one, and
@@ -150,7 +151,7 @@ def _definition(said: Declaration) -> Operator | None:
     return catalog()[said.implements]
 
 
-def positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def positional(function: Callable[..., object]) -> list[inspect.Parameter]:
     """Return the parameters that can be given by position; an object of C code may tell none."""
     try:
         found = inspect.signature(function).parameters.values()
@@ -159,7 +160,7 @@ def positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
-def argument_names(function: Callable[..., Any]) -> list[str] | None:
+def argument_names(function: Callable[..., object]) -> list[str] | None:
     """Return the names of all arguments of a function; None where Python cannot tell them, and for a class."""
     try:
         found = [] if isinstance(function, type) else list(inspect.signature(function).parameters.values())
@@ -170,7 +171,7 @@ def argument_names(function: Callable[..., Any]) -> list[str] | None:
     return [one.name for one in found if one.kind is not one.VAR_KEYWORD]
 
 
-def call(code: Code, function: Callable[..., Any], case: Case, framework: str) -> Call:
+def call(code: Code, function: Callable[..., object], case: Case, framework: str) -> Call:
     """Return how a case calls the function. Raises `Unsupported` for a framework or an attribute that it does not take.
 
     A function that implements an operator gets the operator's arguments by position; an attribute that it does not take
@@ -200,7 +201,7 @@ def call(code: Code, function: Callable[..., Any], case: Case, framework: str) -
     return Call(str(code), tuple(given[own] for own in leading), rest, function=function)
 
 
-def _by_place(function: Callable[..., Any], case: Case) -> dict[str, str]:
+def _by_place(function: Callable[..., object], case: Case) -> dict[str, str]:
     """Return what a function's parameters are called in a case that was made for another function, or for it.
 
     Inputs that it has no parameters for are taken in order by those that the case has no inputs for.
@@ -213,7 +214,7 @@ def _by_place(function: Callable[..., Any], case: Case) -> dict[str, str]:
     return {places.get(name, name): name for name in given}
 
 
-def examples(code: Code, function: Callable[..., Any], size: str) -> list[Case]:
+def examples(code: Code, function: Callable[..., object], size: str) -> list[Case]:
     """Return the case of a size class as the function's declaration has it, if it has one."""
     arguments = declared(function).sizes.get(size)
     if arguments is None:
@@ -223,7 +224,7 @@ def examples(code: Code, function: Callable[..., Any], size: str) -> list[Case]:
     return [Case(str(code), tensors, {name: value for name, value in read.items() if name not in tensors})]
 
 
-def _argument(value: Any) -> Argument:
+def _argument(value: object) -> Argument:
     """Return a declared value: whole numbers in brackets are the shape of a tensor."""
     if isinstance(value, (list, tuple)) and all(isinstance(size, int) for size in value):
         return TensorSpec(tuple(value))
@@ -232,12 +233,12 @@ def _argument(value: Any) -> Argument:
     raise CodeError(f"a declared argument is {value!r}, expected a shape, an `opperf.TensorSpec`, a number or a string")
 
 
-def flop_count(function: Callable[..., Any], case: Case) -> int | None:
+def flop_count(function: Callable[..., object], case: Case) -> int | None:
     """Return the declared floating-point operations of one call; None where nothing is declared."""
     counted = declared(function).flops
     if counted is None:
         return None
-    values: Mapping[str, Any] = {**case.inputs, **case.attributes}
+    values: Mapping[str, object] = {**case.inputs, **case.attributes}
     shapes = {name: value.shape if isinstance(value, TensorSpec) else value for name, value in values.items()}
     try:
         return int(counted(**shapes))

@@ -54,7 +54,7 @@ def ready(
 
     notes: dict[str, str] = {}
 
-    def cotangents(output: Any) -> Any:
+    def cotangents(output: object) -> object:
         if backend.spec(output).nbytes > MOST_COTANGENT:
             notes["cotangent"] = f"the output itself, which is over {format_bytes(MOST_COTANGENT)}"
             return output
@@ -80,7 +80,7 @@ def call_once(backend: Backend, work: Work) -> Any:
     return _timed(backend, work)[0]
 
 
-def _timed(backend: Backend, work: Work) -> tuple[Any, int]:
+def _timed(backend: Backend, work: Work) -> tuple[object, int]:
     """Make one call, wait for it, and return its result and the nanoseconds that it took."""
     with work.scope():
         arguments = work.arguments if work.before is None else work.before()
@@ -95,7 +95,7 @@ def _after_a_call(backend: Backend, work: Work) -> Ready:
     return Ready(work, _bytes(backend, result), (took,))
 
 
-def _backward(backend: Backend, bound: Bound, cotangents: Callable[[Any], Any], *, random: bool) -> Ready:
+def _backward(backend: Backend, bound: Bound, cotangents: Callable[[object], object], *, random: bool) -> Ready:
     found = _agreeing(backend, backend.backward(bound, cotangents, fresh=False))
     if found is None:
         work = backend.backward(bound, cotangents, fresh=True)
@@ -150,12 +150,12 @@ def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work], operato
     work = make()
     arguments = work.arguments
 
-    def before() -> tuple[Any, ...]:
+    def before() -> tuple[object, ...]:
         restore()
         return arguments
 
     return replace(work, before=before, notes={**work.notes, "mutates": f"{names}: restored before each call"})
 
 
-def _bytes(backend: Backend, result: Any) -> int:
+def _bytes(backend: Backend, result: object) -> int:
     return sum(backend.spec(tensor).nbytes for tensor in backend.leaves(result))

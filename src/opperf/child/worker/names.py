@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.catalog import Operator, catalog
 from opperf.child.backends.call import Call, Missing
@@ -42,7 +42,7 @@ class Names:
         self._backend = backend
         self._folder = folder
         self._plugins = plugins
-        self._loaded: dict[Code, Callable[..., Any]] = {}
+        self._loaded: dict[Code, Callable[..., object]] = {}
 
     def call(self, trial: Trial) -> Call:
         """Return how to call the operator of a trial: by its binding, or by the path that the user named.
@@ -85,7 +85,7 @@ class Names:
         takes = code.argument_names(function)
         return self._bound_at(function) or Meaning(name, takes=None if takes is None else tuple(takes))
 
-    def resolve(self, path: str) -> Callable[..., Any]:
+    def resolve(self, path: str) -> Callable[..., object]:
         """Return the framework's function at a path; raises as the backend does, and `CodeError` for plugins."""
         try:
             return self._backend.resolve(path)
@@ -94,7 +94,7 @@ class Names:
                 raise
             return self._backend.resolve(path)
 
-    def _bound_at(self, function: Callable[..., Any]) -> Meaning | None:
+    def _bound_at(self, function: Callable[..., object]) -> Meaning | None:
         """Return the operator that a function is bound to; one function has several paths (`np.add`, `numpy.add`).
 
         A function that constants make several operators of (`nd.Activation`) is none of them by itself, and one that
@@ -112,7 +112,7 @@ class Names:
                     return _meaning(name, known, path)
         return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path) if plain else None
 
-    def _is_at(self, function: Callable[..., Any], path: str) -> bool:
+    def _is_at(self, function: Callable[..., object], path: str) -> bool:
         try:
             return self._backend.resolve(path) is function
         except (LookupError, Unsupported):  # an older version of the framework may lack what a binding names
@@ -138,7 +138,7 @@ class Names:
         others = [name for name in self._backend.registered() if name not in named]  # a method is made at each look
         return Discovery(tuple(name for name in others if id(self._function(name)) not in known))
 
-    def _function(self, path: str) -> Callable[..., Any] | None:
+    def _function(self, path: str) -> Callable[..., object] | None:
         try:
             return self.resolve(path)
         except (LookupError, Unsupported):  # what an older version lacks, or what is refused: its trial says why
@@ -174,13 +174,13 @@ class Names:
             return None
         return Peers(case, own, binding, f"{self._backend.name}:{binding.path}")
 
-    def _small(self, path: Code, function: Callable[..., Any], trial: Trial, definition: Operator | None) -> Case:
+    def _small(self, path: Code, function: Callable[..., object], trial: Trial, definition: Operator | None) -> Case:
         """Return the small case, in the element type that is measured."""
         if definition is None:
             return next(iter(code.examples(path, function, "small")), trial.case)
         return definition.small_case(trial.case)
 
-    def _load(self, path: Code) -> Callable[..., Any]:
+    def _load(self, path: Code) -> Callable[..., object]:
         if path not in self._loaded:
             self._loaded[path] = code.load(path, self._folder)
         return self._loaded[path]

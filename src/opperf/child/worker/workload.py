@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.child.worker.code import CodeError, Plugins
 from opperf.domain.backend import Unsupported
@@ -56,7 +56,7 @@ class Workload:
         except (InputError, Unsupported) as error:
             return Descriptions(wrong=getattr(error, "message", str(error)), hint=error.hint)
 
-    def made(self, case: Case) -> dict[str, Any]:
+    def made(self, case: Case) -> dict[str, object]:
         """Return the arguments of a case that a generator makes, by name; raises `InputError`."""
         if MADE_BY not in case.attributes:
             return {}
@@ -64,14 +64,14 @@ class Workload:
         args, kwargs = self._data(str(case.attributes[MADE_BY]), of["entry"])
         return {**dict(zip(of["names"], args)), **kwargs}
 
-    def _described(self, generator: str, entry: Mapping[str, Any]) -> Arguments:
+    def _described(self, generator: str, entry: Mapping[str, object]) -> Arguments:
         args, kwargs = self._data(generator, entry)
         return Arguments(
             tuple(argument_to_json(self._argument(value, generator)) for value in args),
             {name: argument_to_json(self._argument(value, generator)) for name, value in kwargs.items()},
         )
 
-    def _data(self, generator: str, entry: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    def _data(self, generator: str, entry: Mapping[str, object]) -> tuple[Sequence[object], Mapping[str, object]]:
         """Return what a generator makes of an entry; raises `InputError`."""
         self._plugins.load()
         made = GENERATORS.find(generator)
@@ -79,7 +79,7 @@ class Workload:
             args, kwargs = made().get_data(copy.deepcopy(dict(entry)), self._backend.side.device)
             return list(args), dict(kwargs)
 
-    def _argument(self, value: Any, generator: str) -> Argument:
+    def _argument(self, value: object, generator: str) -> Argument:
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, list):
