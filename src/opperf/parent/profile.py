@@ -13,12 +13,15 @@ from pathlib import Path
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.scratch import ScratchFolder
+from opperf.domain.peaks import Peaks
 from opperf.domain.plan import ALLOCATORS
 from opperf.domain.profile.event import Profile, merge
+from opperf.domain.profile.rows import PEAK
 from opperf.domain.profile.saved import save
 from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
 from opperf.domain.trace import Trace
+from opperf.parent.session import stored_rates
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.script_text import check_function, frameworks_of
@@ -36,6 +39,8 @@ GRANULARITIES: Mapping[str, Mapping[str, str]] = {
 RECORDS = "torch"
 #: The file of all processes together, where there are several.
 MERGED = "profile.json"
+#: Said where the machine's peak is not known.
+NO_PEAKS = "for shares of the machine's peak: `opperf doctor --peaks --framework torch --threads {}` measures it"
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ def run(
         told.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
     profile, wrong = _read(files)
     if profile is not None:
-        profile = replace(profile, notes=(*profile.notes, *options.notes(profile)))
+        profile = with_peaks(replace(profile, notes=(*profile.notes, *options.notes(profile))))
         if len(files) > 1:
             files.append(output / MERGED)
             save(profile, files[-1])
@@ -221,6 +226,20 @@ def _scratch(output: Path) -> ScratchFolder:
         raise InputError(
             f"cannot write to `{output}`: {error.strerror}", hint="give a folder with `--output`", slug="output"
         ) from error
+
+
+def with_peaks(profile: Profile) -> Profile:
+    """Return the profile with the operations a second that this machine does at its best with a process's threads."""
+    if not any(event.flops for event in profile.events):
+        return profile
+    rates, processes, notes = stored_rates(), {}, dict.fromkeys(profile.notes)
+    for number, facts in profile.processes.items():
+        threads = facts.get("threads")
+        peak = None if threads is None else Peaks.of(rates, "cpu", threads).products.get("float32")
+        processes[number] = dict(facts) if peak is None else {**facts, PEAK: peak}
+        if threads is not None and peak is None:
+            notes[NO_PEAKS.format(threads)] = None
+    return replace(profile, processes=processes, notes=tuple(notes))
 
 
 def _read(files: Sequence[Path]) -> tuple[Profile | None, list[str]]:

@@ -129,7 +129,7 @@ class Recording:
         known = {"name": processes.name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
         told = {number: {**known, **facts} for number, facts in self._seen.processes.items()}
         notes = (*self._seen.notes, *self._fresh.notes(), *self._waiting.notes())
-        return replace(self._seen, processes=told, notes=notes)
+        return replace(self._seen, processes=told, notes=notes, slices=self._waiting.slices())
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""

@@ -3,15 +3,22 @@
 A span lasts from its beginning to its end, whoever ran meanwhile: on a busy machine a profile's times hold the work of
 others. Linux counts for each thread how long it could have run and did not. What a thread waited that ended before the
 recording did is not known, so that the sum is the least that was waited.
+
+When it was that threads waited is known by looking again and again, from a thread that Python's `threading` does not
+list: the script may count its own.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from opperf.domain.profile.event import Slice
 
 #: Where Linux tells of the threads of this process.
 TASKS = Path("/proc/self/task")
@@ -20,26 +27,124 @@ TASKS = Path("/proc/self/task")
 SHARE = 0.05
 #: Seconds of waiting that are never told of: a few slices of the scheduler, which any script may meet.
 LEAST = 0.1
+#: Seconds between two looks; a look that takes long is followed by so many times as long a pause.
+PERIOD, PAUSE = 0.02, 50
+#: A stretch in which threads waited for less than this share is quiet; such are joined, up to so many nanoseconds.
+QUIET, LONGEST = 0.02, 1_000_000_000
+#: No more slices are kept: neighbours are joined then.
+MOST = 20_000
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The counters at one moment: seconds of the clock and on a processor, nanoseconds that each thread waited."""
+    """The counters at one moment: seconds of the clock and on a processor, nanoseconds that each thread waited and ran.
+
+    `time` is nanoseconds since 1970.
+    """
 
     passed: float = 0.0
     ran: float = 0.0
     waits: dict[str, int] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+    time: int = 0
 
     @classmethod
     def now(cls) -> Reading:
         """Read the counters of this process; no thread is told of where the system has no such file."""
-        waits = {}
+        waits, runs = {}, {}
         with suppress(OSError):
             for task in os.listdir(TASKS):
                 with suppress(OSError, IndexError, ValueError):  # a thread may end between the listing and the reading
                     # "time on the CPU, time in the run queue, time slices", both times in nanoseconds
-                    waits[task] = int((TASKS / task / "schedstat").read_bytes().split()[1])
-        return cls(time.perf_counter(), time.process_time(), waits)
+                    ran, waited, _ = (TASKS / task / "schedstat").read_bytes().split()
+                    waits[task], runs[task] = int(waited), int(ran)
+        return cls(time.perf_counter(), time.process_time(), waits, runs, time.time_ns())
+
+
+class Slices:
+    """Slices of what threads did, made of the counters of one moment after the other; `own` is a thread left out."""
+
+    def __init__(self) -> None:
+        self.own = ""
+        self._slices: list[Slice] = []
+
+    def taken(self) -> tuple[Slice, ...]:
+        """Return the slices so far."""
+        return tuple(self._slices)
+
+    def add(self, since: Reading, now: Reading) -> None:
+        """Add what was done between two moments.
+
+        Linux counts a wait when it is over, so that one may be longer than the time since the last look.
+        """
+        length, ran, waited = now.time - since.time, 0, 0
+        if length <= 0:  # somebody set the clock
+            return
+        for task in now.runs.keys() - {self.own}:
+            wait = now.waits[task] - since.waits.get(task, 0)
+            ran += now.runs[task] - since.runs.get(task, 0)
+            if wait > length:
+                self._slices.append(Slice(now.time - wait, now.time, os.getpid(), 0, wait))
+            else:
+                waited += wait
+        self._append(Slice(since.time, now.time, os.getpid(), ran, waited))
+        if len(self._slices) > MOST:
+            pairs = zip(self._slices[::2], self._slices[1::2])
+            self._slices = [_joined(one, other) for one, other in pairs] + self._slices[len(self._slices) // 2 * 2 :]
+
+    def _append(self, new: Slice) -> None:
+        last = self._slices[-1] if self._slices else None
+        if (
+            last is not None
+            and last.end == new.begin
+            and new.end - last.begin < LONGEST
+            and _quiet(last)
+            and _quiet(new)
+        ):
+            self._slices[-1] = _joined(last, new)
+        else:
+            self._slices.append(new)
+
+
+def _quiet(piece: Slice) -> bool:
+    return piece.waited <= QUIET * (piece.ran + piece.waited)
+
+
+def _joined(one: Slice, other: Slice) -> Slice:
+    begin, end = min(one.begin, other.begin), max(one.end, other.end)
+    return Slice(begin, end, one.process, one.ran + other.ran, one.waited + other.waited)
+
+
+class Lookout:
+    """Looks at the counters from a thread of its own while it is on duty."""
+
+    def __init__(self, slices: Slices) -> None:
+        self._slices = slices
+        self._ended = _thread.allocate_lock()
+        self._done = _thread.allocate_lock()
+        self._process = os.getpid()
+        self._ended.acquire()
+        self._done.acquire()
+        _thread.start_new_thread(self._look, ())
+
+    def end(self) -> None:
+        """Look a last time; a copy of the process that was made meanwhile has no such thread."""
+        self._ended.release()
+        if self._process == os.getpid():
+            self._done.acquire()
+
+    def _look(self) -> None:
+        try:
+            self._slices.own = str(threading.get_native_id())
+            since, pause, ended = Reading.now(), PERIOD, False
+            while not ended:
+                ended = self._ended.acquire(timeout=pause)
+                begun = time.perf_counter()
+                now = Reading.now()
+                self._slices.add(since, now)
+                since, pause = now, max(PERIOD, PAUSE * (time.perf_counter() - begun))
+        finally:
+            self._done.release()
 
 
 class Waiting:
@@ -49,13 +154,20 @@ class Waiting:
         self._since = Reading()
         self._span = self._ran = 0.0
         self._waited: float | None = None
+        self._slices = Slices()
+        self._lookout: Lookout | None = None
 
     def start(self) -> None:
         """Begin to count."""
         self._since = Reading.now()
+        if self._since.waits:
+            self._lookout = Lookout(self._slices)
 
     def stop(self) -> None:
         """Count no more."""
+        if self._lookout is not None:
+            self._lookout.end()
+            self._lookout = None
         now, since = Reading.now(), self._since
         self._span += now.passed - since.passed
         self._ran += now.ran - since.ran
@@ -63,6 +175,10 @@ class Waiting:
             # A thread that began meanwhile began with zero.
             waited = sum(after - since.waits.get(task, 0) for task, after in now.waits.items()) / 1e9
             self._waited = (self._waited or 0.0) + waited
+
+    def slices(self) -> tuple[Slice, ...]:
+        """Return what the threads did when."""
+        return self._slices.taken()
 
     def facts(self) -> dict[str, float]:
         """Return seconds that were profiled, that the threads ran and that they waited; nothing where none is known."""

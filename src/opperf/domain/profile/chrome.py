@@ -19,7 +19,7 @@ from typing import Annotated, Optional, Union, get_type_hints
 
 from opperf.domain.codec import OneOf, Unread, kind_of, read_as, wrong
 from opperf.domain.errors import InputError
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice
 from opperf.domain.profile.flow import links
 from opperf.domain.profile.nesting import in_time, lanes, track
 
@@ -47,6 +47,8 @@ FACTS: Mapping[str, object] = {
     "version": Optional[str],
     "name": Optional[str],
     "command": Union[str, tuple[str, ...], None],
+    "threads": Optional[int],
+    "peak_flop_rate": Optional[float],
 }
 #: Microseconds of 30 years.
 LONGEST = 1e15
@@ -84,8 +86,28 @@ def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
             "epoch": _epoch(profile),
             "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
             "notes": list(profile.notes),
+            **({"slices": _columns(profile)} if profile.slices else {}),
         },
     }
+
+
+def _columns(profile: Profile) -> dict[str, list[int]]:
+    """Return the slices as columns; times count from the first span."""
+    epoch = _epoch(profile)
+    columns = {field.name: [getattr(piece, field.name) for piece in profile.slices] for field in fields(Slice)}
+    return {**columns, **{name: [time - epoch for time in columns[name]] for name in ("begin", "end")}}
+
+
+def _slices(told: object, epoch: int, where: str) -> tuple[Slice, ...]:
+    """Read the columns of slices; raises `InputError` that names the place."""
+    place = f"{where}: opperf.slices"
+    columns = read_as(Mapping[str, tuple[int, ...]], told, place)
+    rows = [columns.get(field.name, ()) for field in fields(Slice)]
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(f"{place}: columns of different lengths", slug="bad_profile")
+    return tuple(
+        Slice(epoch + begin, epoch + end, process, ran, waited) for begin, end, process, ran, waited in zip(*rows)
+    )
 
 
 def _epoch(profile: Profile) -> int:
@@ -166,7 +188,7 @@ def from_trace(document: object, where: str) -> Profile:
     except InputError as problem:
         raise InputError(f"{where}: {place}.{problem.message}", hint=problem.hint, slug=problem.slug) from problem
     notes = read_as(tuple[str, ...], own.get("notes"), f"{where}: opperf.notes")
-    return Profile(tuple(events), tuple(readings), processes, notes)
+    return Profile(tuple(events), tuple(readings), processes, notes, _slices(own.get("slices", {}), epoch, where))
 
 
 def _title(profile: Profile, number: int) -> str:

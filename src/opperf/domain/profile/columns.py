@@ -35,7 +35,7 @@ def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
 
 
 #: What is said of a row where one of its fields is true.
-NOTES = {"backward": "backward", "fused": "fused", "long_calls": "few long calls"}
+NOTES = {"backward": "backward", "fused": "fused", "long_calls": "few long calls", "disturbed": "disturbed"}
 
 COLUMNS = (
     Column("calls", lambda row: row.calls, str),
@@ -46,20 +46,30 @@ COLUMNS = (
     Column("min", lambda row: row.min, format_seconds),
     Column("max", lambda row: row.max, format_seconds),
     Column("share", lambda row: row.share, format_percent, "of the sum of self"),
+    Column("CPU share", lambda row: row.cpu_share, format_percent, "of the sum of self without waiting"),
     Column("allocated", lambda row: row.allocated, format_bytes, "in all calls"),
     Column("peak", lambda row: row.peak, format_bytes, "the most held at once in one call"),
     Column("device", lambda row: row.device, format_seconds, "time on the device"),
     Column("FLOPs", lambda row: row.flops, format_flops, "in all calls"),
     Column("FLOP/s", lambda row: row.flop_rate, format_flop_rate, "of calls whose FLOPs are known"),
+    Column("of peak", lambda row: row.peak_share, format_percent, "FLOP/s of those of a float32 product at its best"),
     Column("shapes", lambda row: shapes_text(row.shapes)),
     Column("module", lambda row: row.module),
     Column("notes", lambda row: ", ".join(note for field, note in NOTES.items() if getattr(row, field))),
 )
 #: Of a module or a stack, what it took together is what its operators took by themselves.
 NOT_OF = {"module": ("total", "module"), "stack": ("total",)}
+#: Shares of the CPU that differ from those of the time by less, in all rows, say nothing new.
+TELLING = 0.01
 
 
-def columns(by: str) -> tuple[Column, ...]:
+def columns(by: str, rows: Sequence[Row] = ()) -> tuple[Column, ...]:
     """Return the columns of rows that are grouped so; the first says what a row stands for."""
     first = Column("operator" if by in ("name", "shape") else by, lambda row: row.name)
-    return first, *(column for column in COLUMNS if column.title not in NOT_OF.get(by, ()))
+    without = {*NOT_OF.get(by, ()), *(() if any(map(_waited, rows)) else ("CPU share",))}
+    return first, *(column for column in COLUMNS if column.title not in without)
+
+
+def _waited(row: Row) -> bool:
+    """Whether a row has another share of the CPU's time than of the clock's."""
+    return abs((row.cpu_share or 0.0) - (row.share or 0.0)) >= TELLING and row.cpu_share is not None

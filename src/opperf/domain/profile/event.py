@@ -59,6 +59,20 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Slice:
+    """What the threads of a process did in a stretch of time: nanoseconds that they ran, and waited for a processor.
+
+    Slices of a process may overlap: that a thread waited is known when it runs again.
+    """
+
+    begin: int
+    end: int
+    process: int
+    ran: int
+    waited: int
+
+
+@dataclass(frozen=True)
 class Profile:
     """What was seen of one or several processes.
 
@@ -70,6 +84,7 @@ class Profile:
     readings: tuple[Reading, ...] = ()
     processes: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    slices: tuple[Slice, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Event, ...]:
         """Return the spans of some kinds, in order."""
@@ -88,6 +103,7 @@ def merge(profiles: Iterable[Profile]) -> Profile:
         tuple(sorted((reading for one in profiles for reading in one.readings), key=lambda reading: reading.time)),
         processes,
         tuple(dict.fromkeys(note for one in profiles for note in one.notes)),
+        tuple(sorted((piece for one in profiles for piece in one.slices), key=lambda piece: piece.begin)),
     )
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.long_calls import long_calls
 from opperf.domain.profile.nesting import own_times, parents
+from opperf.domain.profile.processor import Processor
 
 #: What rows can stand for, and the kind of span that they are made of.
 GROUPINGS = {
@@ -24,6 +25,10 @@ GROUPINGS = {
 NESTED = ("module", "stack")
 #: Lines of Python that tell a stack from another, the innermost ones.
 LINES = 5
+#: What the facts of a process call the most operations a second that the machine is able to do with its threads.
+PEAK = "peak_flop_rate"
+#: The share of a row's time that its process waited for a processor from which the row is marked.
+WAITING = 0.2
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,9 @@ class Row:
     part of `own` in that of all rows. What was `allocated` or ran on a `device` within calls is counted once, also
     where calls of a row lie within each other. `flop_rate` is that of the calls whose `flops` are known, in their
     time on the device where there is one. Where few calls make up the row, `long_calls` says how many, and
-    `long_share` their part of `own`.
+    `long_share` their part of `own`. `waited` is the part of `own` in which the process could have run and did not;
+    `cpu_share` is the row's part in what is left of all rows without it. Both are None where nobody counted.
+    `peak_share` is the part of the machine's peak that `flop_rate` is, where that was measured.
     """
 
     name: str
@@ -57,6 +64,14 @@ class Row:
     flop_rate: float | None = None
     long_calls: int | None = None
     long_share: float | None = None
+    waited: float | None = None
+    cpu_share: float | None = None
+    peak_share: float | None = None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether much of the row's time is that of other programs."""
+        return self.waited is not None and self.waited > WAITING * self.own
 
 
 def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
@@ -71,7 +86,29 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
         groups[keys[place]].append((events[place], own, _is_outermost(place, above, keys)))
     whole = sum(own for calls in groups.values() for _, own, _ in calls)
     found = [_row(calls, by, whole) for calls in groups.values()]
+    if (peak := _peak(profile)) is not None:
+        found = [replace(row, peak_share=row.flop_rate / peak) if row.flop_rate else row for row in found]
+    if profile.slices:
+        found = _with_waiting(found, list(groups.values()), Processor(profile.slices))
     return tuple(sorted(found, key=lambda row: (-row.own, row.name)))
+
+
+def _peak(profile: Profile) -> float | None:
+    """Return the peak that all processes have in common, in operations a second."""
+    peaks = {facts.get(PEAK) for facts in profile.processes.values()}
+    return peaks.pop() if len(peaks) == 1 else None
+
+
+def _with_waiting(
+    rows: Sequence[Row], groups: Sequence[Sequence[tuple[Event, int, bool]]], processor: Processor
+) -> list[Row]:
+    """Return the rows with what of their time the process ran."""
+    ran = [sum(own * processor.share(event) for event, own, _ in calls) / 1e9 for calls in groups]
+    whole = sum(ran)
+    return [
+        replace(row, waited=max(0.0, row.own - one), cpu_share=one / whole if whole else None)
+        for row, one in zip(rows, ran, strict=True)
+    ]
 
 
 def _key(event: Event, by: str) -> tuple[object, ...]:

@@ -22,7 +22,7 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     """
     found = rows(profile, by)
     shown = found[:top]
-    known = columns(by)
+    known = columns(by, shown)
     lines = _aligned(known, [[column.cell(row) for column in known] for row in shown])
     if len(shown) < len(found):
         lines.append(more_rows(len(found) - len(shown)))

@@ -232,9 +232,10 @@ def _save_suite(recorded: Trace | None, path: Path) -> None:
 def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     """Print profiles that were written."""
     from opperf.domain.profile.event import merge
+    from opperf.parent.profile import with_peaks
     from opperf.parent.sources.profile_file import read_profile
 
-    report(merge(read_profile(file) for file in files))
+    report(with_peaks(merge(read_profile(file) for file in files)))
 
 
 def _diff(before: Path, words: Sequence[str], format: str | None, by: str, top: int | None) -> None:

@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first: titles of columns, and where the row has it.
 SORTS = {"self": "own", "total": "total", "calls": "calls", "mean": "mean"}
 #: What a narrow terminal goes without, the least telling first.
-RANKED = ("min", "max", "p50", "FLOPs", "module", "FLOP/s", "total", "mean", "allocated", "peak")
+RANKED = ("min", "max", "p50", "FLOPs", "module", "of peak", "FLOP/s", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
 LEGEND = {
     "total": "total, mean, p50, min, max: with the operators called inside",
@@ -35,13 +35,15 @@ LEGEND = {
     "allocated": "allocated: in all calls",
     "peak": "peak: the most held at once in one call",
     "device": "device: time on the device",
+    "CPU share": "CPU share: of the sum of self without the time that threads waited for a processor",
+    "of peak": "of peak: FLOP/s beside those of a float32 product at its best (`opperf doctor --peaks`)",
     "FLOP/s": "FLOP/s: of calls whose FLOPs are known",
 }
 #: What programs read of a row, by the titles of the columns: Python lets no field be called `self`.
 NAMES = {"self" if field.name == "own" else field.name: field.name for field in fields(Row)}
 #: The units of a row's numbers, as they stand at the end of the names in CSV.
 UNITS = {
-    **dict.fromkeys(("total", "self", "mean", "p50", "min", "max", "device"), "s"),
+    **dict.fromkeys(("total", "self", "mean", "p50", "min", "max", "device", "waited"), "s"),
     **dict.fromkeys(("allocated", "peak"), "B"),
     "flops": "FLOP",
     "flop_rate": "FLOP/s",
@@ -77,10 +79,10 @@ def render(
         return _csv(found)
     if format not in FORMATS:
         raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    known = columns(by)
+    known = columns(by, found[:top])
     made = [[column.cell(row) for column in known] for row in found[:top]]
     words = _caption(profile, known[0].title, found, len(made))
-    words += [f"note: {note}" for note in (*_long_calls(profile, found[:top]), *profile.notes)]
+    words += [f"note: {note}" for note in (*_long_calls(profile, found[:top]), *_waits(found[:top]), *profile.notes)]
     if format == "md":
         titles, lines = cells.filled([column.title for column in known], made)
         if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
@@ -145,6 +147,17 @@ def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:
         for row in told[:NAMED]
     ]
     return [*words, f"few long calls make up {len(told) - NAMED} more rows"] if len(told) > NAMED else words
+
+
+def _waits(shown: Sequence[Row]) -> list[str]:
+    """Say of the rows whose time is in part that of other programs how much of it is."""
+    told = [row for row in shown if row.disturbed and (row.share or 0) >= TELLING]
+    words = [
+        f"the process waited for a processor in {format_percent((row.waited or 0.0) / row.own, digits=2)} of the self "
+        f"time of `{row.name}`: other programs ran"
+        for row in told[:NAMED]
+    ]
+    return [*words, f"waiting makes up much of {len(told) - NAMED} more rows"] if len(told) > NAMED else words
 
 
 def _process(number: int, facts: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.child.backends.jax.hlo import read, shapes
+from opperf.child.backends.jax.hlo import read, scopes, shapes
 
 PROGRAM = """\
 HloModule jit_f, is_scheduled=true, entry_computation_layout={(f32[8,8]{1,0})->f32[8,8]{1,0}}
@@ -69,3 +70,21 @@ def test_operands_have_the_shapes_of_what_defines_them() -> None:
     assert found["reduce.1"] == ((8, 8), ())
     assert found["tuple"] == ((8, 8), (8,))
     assert found["x.1"] == ()
+
+
+@pytest.mark.parametrize(
+    ("origin", "scope"),
+    [
+        ("jit(step)/jvp(MLP)/Dense_0/dot_general", ("MLP.Dense_0", False)),
+        ("jit(step)/transpose(jvp(MLP))/second/Dense_0/transpose", ("MLP.second.Dense_0", True)),
+        ("jit(step)/transpose(jvp())/mul;jit(step)/jvp(MLP)/add", ("", True)),
+        ("jit(step)/jvp(MLP)/Block_0/jit(relu)/max", ("MLP.Block_0", False)),
+        ("jit(f)/vmap(while)/body/closed_call/RNN/branch_1_fun/add", ("RNN", False)),
+        ("jit(f)/Net/blocks.0.fc/dot_general", ("Net.blocks.0.fc", False)),
+        ("jit(f)/exp", ("", False)),
+        ("x", ("", False)),
+    ],
+)
+def test_the_scope_of_an_instruction_is_the_module_that_it_comes_from(origin: str, scope: tuple[str, bool]) -> None:
+    line = f'  ROOT %dot.1 = f32[8]{{0}} dot(%a, %b), metadata={{op_type="d" op_name="{origin}" stack_frame_id=1}}'
+    assert scopes(line) == {"dot.1": scope}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from opperf.child.backends.jax.planes import Reader
+from opperf.child.backends.jax.planes import Instruction, Reader
 from opperf.child.backends.thread_names import ThreadNames
 from opperf.domain.profile.event import Event
 
@@ -94,8 +94,10 @@ def test_steps_that_the_program_marks_are_steps() -> None:
 
 def test_shapes_are_those_of_the_instruction_in_its_program() -> None:
     planes = recording(line("python", instruction("dot.1", 1.0, 1.0), instruction("dot.1", 2.0, 1.0, "jit_g")))
-    shapes = {("jit_f", "dot.1"): ((2, 3), (3, 4))}
-    assert [event.shapes for event in read(planes, shapes=shapes)] == [((2, 3), (3, 4)), ()]
+    known = {("jit_f", "dot.1"): Instruction(((2, 3), (3, 4)), "MLP.Dense_0", backward=True)}
+    operators = read(planes, instructions=known)
+    assert [event.shapes for event in operators] == [((2, 3), (3, 4)), ()]
+    assert [(event.module, event.backward) for event in operators] == [("MLP.Dense_0", True), ("g", False)]
 
 
 def test_kernels_of_a_device_stand_for_the_instructions_that_they_carry_out() -> None:

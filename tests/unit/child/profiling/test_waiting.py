@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from opperf.child.profiling import waiting
-from opperf.child.profiling.waiting import Reading, Waiting
+from opperf.child.profiling.waiting import MOST, Reading, Slices, Waiting
+from opperf.domain.profile.event import Slice
 
 MILLI = 1_000_000
 
@@ -19,6 +23,7 @@ def counters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Reading]]:
     """What the process's counters are going to say."""
     said: list[Reading] = []
     monkeypatch.setattr(Reading, "now", lambda: said.pop(0))
+    monkeypatch.setattr(waiting, "Lookout", lambda slices: SimpleNamespace(end=lambda: None))
     yield said
     assert not said
 
@@ -84,3 +89,60 @@ def test_each_thread_of_this_process_is_read() -> None:
     finally:
         done.set()
         thread.join()
+
+
+def moment(milliseconds: int, **counters: tuple[int, int]) -> Reading:
+    """Return what each thread ran and waited until then, in milliseconds."""
+    runs = {name: ran * MILLI for name, (ran, _) in counters.items()}
+    waits = {name: waited * MILLI for name, (_, waited) in counters.items()}
+    return Reading(waits=waits, runs=runs, time=milliseconds * MILLI)
+
+
+def sliced(*moments: Reading, own: str = "") -> list[tuple[int, ...]]:
+    """Return beginnings, ends, and what threads ran and waited, in milliseconds."""
+    slices = Slices()
+    slices.own = own
+    for since, now in pairwise(moments):
+        slices.add(since, now)
+    return [tuple(value // MILLI for value in (one.begin, one.end, one.ran, one.waited)) for one in slices.taken()]
+
+
+def test_a_slice_has_what_all_threads_did_but_the_one_that_looks() -> None:
+    moments = moment(100, a=(5, 5), look=(0, 0)), moment(120, a=(15, 15), b=(7, 1), look=(3, 9))
+    assert sliced(*moments, own="look") == [(100, 120, 17, 11)]
+
+
+def test_a_wait_is_known_when_it_is_over_and_lies_before_that() -> None:
+    moments = moment(100, a=(0, 0)), moment(120, a=(0, 0)), moment(800, a=(0, 0)), moment(820, a=(5, 715))
+    assert sliced(*moments) == [(100, 800, 0, 0), (105, 820, 0, 715), (800, 820, 5, 0)]
+
+
+def test_quiet_stretches_are_joined_and_others_are_not() -> None:
+    quiet = [moment(20 * i, a=(20 * i, 0)) for i in range(100)]
+    assert sliced(*quiet) == [(0, 980, 980, 0), (980, 1960, 980, 0), (1960, 1980, 20, 0)]
+    busy = [moment(20 * i, a=(10 * i, 10 * i)) for i in range(4)]
+    assert sliced(*busy) == [(20 * i, 20 * (i + 1), 10, 10) for i in range(3)]
+
+
+def test_slices_are_bounded_and_lose_no_time() -> None:
+    slices = Slices()
+    for i in range(3 * MOST):
+        slices.add(moment(20 * i, a=(10 * i, 10 * i)), moment(20 * (i + 1), a=(10 * (i + 1), 10 * (i + 1))))
+    taken = slices.taken()
+    assert len(taken) <= MOST
+    assert sum(one.ran for one in taken) == sum(one.waited for one in taken) == 30 * MOST * MILLI
+
+
+def test_a_thread_of_its_own_looks_and_is_no_thread_of_pythons() -> None:
+    threads = threading.active_count()
+    watch = Waiting()
+    watch.start()
+    assert threading.active_count() == threads
+    end = time.perf_counter() + 0.2
+    while time.perf_counter() < end:
+        pass
+    watch.stop()
+    slices = watch.slices()
+    assert isinstance(slices[0], Slice)
+    assert max(one.end for one in slices) - min(one.begin for one in slices) >= 0.19e9
+    assert sum(one.ran + one.waited for one in slices) >= 0.15e9

@@ -28,6 +28,12 @@ DEFINITION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) [\w\-]+\((.
 #: The type of one tensor: its element type, its extents.
 TENSOR = re.compile(r"^\w+\[([\d,]*)\]")
 OPERAND = re.compile(r"%([\w.\-]+)")
+#: Where an instruction comes from: the scopes of the program around it, and the primitive.
+ORIGIN = re.compile(r'metadata=\{[^}]*?op_name="([^";]*)')
+#: A transformation of JAX's that a scope stands in: `transpose(jvp(MLP))`.
+TRANSFORMED = re.compile(r"^(\w+)\((.*)\)$")
+#: Scopes that JAX itself makes of loops, branches and calls.
+OWN_SCOPES = frozenset({"while", "body", "cond", "closed_call", "checkpoint", "rematted_computation"})
 #: How an instruction is carried out, the most telling word first.
 WAYS = (re.compile(r'"kind":"([^"]+)"'), re.compile(r'custom_call_target="([^"]+)"'), re.compile(r"\bkind=(\w+)"))
 #: Instructions that compute nothing.
@@ -63,6 +69,28 @@ def shapes(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
             results[defined[1]] = tuple(map(int, filter(None, tensor[1].split(",")))) if tensor else ()
             operands[defined[1]] = OPERAND.findall(defined[3])
     return {name: tuple(results.get(operand, ()) for operand in given) for name, given in operands.items()}
+
+
+def scopes(text: str) -> dict[str, tuple[str, bool]]:
+    """Return the scope that each instruction comes from, in all computations, and whether it computes a gradient.
+
+    >>> scopes('  %dot.1 = f32[8] dot(%x), metadata={op_name="jit(step)/transpose(jvp(MLP))/Dense_0/transpose"}')
+    {'dot.1': ('MLP.Dense_0', True)}
+    """
+    origins = ((DEFINITION.match(line), ORIGIN.search(line)) for line in text.splitlines())
+    return {defined[1]: _scope(origin[1]) for defined, origin in origins if defined and origin}
+
+
+def _scope(origin: str) -> tuple[str, bool]:
+    *around, _ = origin.split("/")
+    names, backward = [], False
+    for name in around:
+        while transformed := TRANSFORMED.match(name):
+            backward = backward or transformed[1] == "transpose"
+            name = "" if transformed[1] in ("jit", "pjit") else transformed[2]
+        if name and name not in OWN_SCOPES and not name.startswith("branch_"):
+            names.append(name)
+    return ".".join(names), backward
 
 
 def _computations(text: str) -> tuple[dict[str, list[str]], str]:

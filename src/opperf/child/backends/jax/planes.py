@@ -19,7 +19,15 @@ from typing import Any
 from opperf.child.backends.thread_names import ThreadNames
 from opperf.domain.profile.event import Event
 
-Shapes = tuple[tuple[int, ...], ...]
+
+@dataclass(frozen=True)
+class Instruction:
+    """What a program's text says of an instruction: the shapes of its operands, the scope it comes from."""
+
+    shapes: tuple[tuple[int, ...], ...] = ()
+    scope: str = ""
+    backward: bool = False
+
 
 #: The plane of the task, and what it calls the beginning of the recording.
 TASK, BEGINNING = "Task Environment", "profile_start_time"
@@ -45,13 +53,14 @@ COUNTED = re.compile(r"(?:\.\d+|\.clone|\.remat\d*)+$")
 class Reader:
     """Reads recordings of one process.
 
-    `shapes` has those of an instruction's operands, by program and instruction. With `api` calls of jitted functions
-    are told as well.
+    `instructions` has what is known of them, by program and instruction. An operator's module is the scope that it
+    comes from, as flax names its modules, or else the jitted function. With `api` calls of jitted functions are told
+    as well.
     """
 
     process: int
     threads: ThreadNames
-    shapes: Mapping[tuple[str, str], Shapes] = field(default_factory=dict)
+    instructions: Mapping[tuple[str, str], Instruction] = field(default_factory=dict)
     api: bool = False
 
     def spans(self, planes: Iterable[Any]) -> list[Event]:
@@ -104,6 +113,7 @@ class Reader:
 
     def _operator(self, event: _Told, thread: str, end: int, device: int | None = None) -> Event:
         instruction = str(event.stats[INSTRUCTION])
+        told = self.instructions.get((str(event.stats.get(PROGRAM, "")), instruction), Instruction())
         return Event(
             COUNTED.sub("", instruction) or instruction,
             "operator",
@@ -111,8 +121,9 @@ class Reader:
             end - event.begin,
             self.process,
             thread,
-            shapes=self.shapes.get((str(event.stats.get(PROGRAM, "")), instruction), ()),
-            module=_module(event),
+            shapes=told.shapes,
+            module=told.scope or _module(event),
+            backward=told.backward,
             fused="fusion" in instruction,
             device=device,
         )

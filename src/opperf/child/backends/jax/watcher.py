@@ -22,7 +22,8 @@ import jax.monitoring
 from jax._src import xla_bridge
 
 from opperf.child.backends.jax import hlo, outstanding
-from opperf.child.backends.jax.planes import Reader, Shapes
+from opperf.child.backends.jax.nnx_scopes import NnxScopes
+from opperf.child.backends.jax.planes import Instruction, Reader
 from opperf.child.backends.thread_names import ThreadNames
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event, Profile, merge
@@ -56,8 +57,9 @@ class Watcher:
         self._threads = ThreadNames()
         self._steps = Steps()
         self._recording: Folder | None = None
-        self._recorded: list[tuple[Folder, Mapping[tuple[str, str], Shapes]]] = []
+        self._recorded: list[tuple[Folder, Mapping[tuple[str, str], Instruction]]] = []
         self._awaiting = self._listening = False
+        self._scopes = NnxScopes()
         self._notes: dict[str, None] = {}
         lost = {MEMORY: watching.memory, STACKS: watching.stacks, SHAPES: watching.shapes}
         self._untold = tuple(note for note, asked in lost.items() if asked)
@@ -68,17 +70,20 @@ class Watcher:
         Raises `ProfilerError` when the program uses the profiler by itself.
         """
         self._steps.begin()
-        if xla_bridge.backends_are_initialized():
-            self._record()
-            return
-        self._awaiting = True
-        if not self._listening:
+        there = xla_bridge.backends_are_initialized()
+        self._awaiting = not there
+        if (self._awaiting or self._watching.modules) and not self._listening:
             jax.monitoring.register_event_duration_secs_listener(self._compiled)
             self._listening = True
+        if self._watching.modules:
+            self._scopes.open()
+        if there:
+            self._record()
 
     def stop(self) -> None:
         """Wait for everything that was asked for, then watch no more."""
         self._awaiting = False
+        self._scopes.close()
         if self._recording is None:  # nothing was ever compiled
             return
         outstanding.settle()
@@ -86,15 +91,15 @@ class Watcher:
             jax.profiler.stop_trace()
         except RuntimeError:
             self._notes[ENDED] = None
-        self._recorded.append((self._recording, _shapes() if self._watching.shapes else {}))
+        self._recorded.append((self._recording, _instructions(self._watching)))
         self._recording = None
 
     def take(self) -> Profile:
         """Return what was seen since the last time, of this process; only while stopped."""
         recorded, self._recorded = self._recorded, []
         events: list[Event] = []
-        for recording, shapes in recorded:
-            reader = Reader(os.getpid(), self._threads, shapes, self._watching.api)
+        for recording, instructions in recorded:
+            reader = Reader(os.getpid(), self._threads, instructions, self._watching.api)
             with recording as folder:
                 for file in sorted(Path(folder).rglob("*.xplane.pb")):
                     events.extend(reader.spans(jax.profiler.ProfileData.from_file(str(file)).planes))
@@ -109,7 +114,12 @@ class Watcher:
         self._steps.end(name, threading.current_thread().name)
 
     def _compiled(self, event: str, duration: float, **details: Any) -> None:
-        """Begin with the first program, as JAX's listener; it is the program's own call, so that nothing is raised."""
+        """Begin with the first program, as JAX's listener; it is the program's own call, so that nothing is raised.
+
+        By what is traced after it, modules that were defined meanwhile are to be known.
+        """
+        if event == COMPILED and self._watching.modules and (self._recording is not None or self._awaiting):
+            self._scopes.open()
         if event == COMPILED and self._awaiting:
             self._awaiting = False
             try:
@@ -135,15 +145,22 @@ class Watcher:
         self._recording = folder
 
 
-def _shapes() -> dict[tuple[str, str], Shapes]:
-    """Return the shapes of operands by program and instruction; empty where programs of one name differ."""
-    found: dict[tuple[str, str], Shapes] = {}
-    if not xla_bridge.backends_are_initialized():
+def _instructions(watching: Watching) -> dict[tuple[str, str], Instruction]:
+    """Return what is asked for of instructions, by program and instruction; not where programs of one name differ."""
+    found: dict[tuple[str, str], Instruction] = {}
+    if not (watching.shapes or watching.modules) or not xla_bridge.backends_are_initialized():
         return found
     for executable in xla_bridge.get_backend().live_executables():
         with suppress(jax.errors.JaxRuntimeError):  # of some devices, programs cannot be read
             for module in executable.hlo_modules():
-                for instruction, shapes in hlo.shapes(module.to_string()).items():
-                    key = module.name, instruction
-                    found[key] = shapes if found.get(key, shapes) == shapes else ()
+                text = module.to_string()
+                shapes = hlo.shapes(text) if watching.shapes else {}
+                scopes = hlo.scopes(text) if watching.modules else {}
+                for name in shapes.keys() | scopes.keys():
+                    new = Instruction(shapes.get(name, ()), *scopes.get(name, ("", False)))
+                    old = found.get((module.name, name), new)
+                    found[module.name, name] = Instruction(
+                        new.shapes if old.shapes == new.shapes else (),
+                        *((new.scope, new.backward) if (old.scope, old.backward) == (new.scope, new.backward) else ()),
+                    )
     return found

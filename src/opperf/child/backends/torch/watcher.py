@@ -138,7 +138,7 @@ class Watcher:
             self._observer.unregister_callback()
             self._observer = None
         windows, self._windows = self._windows, []
-        facts = {"framework": self.framework, "version": str(torch.__version__)}
+        facts = {"framework": self.framework, "version": str(torch.__version__), "threads": torch.get_num_threads()}
         slowed = self._of_stacks()
         stacks = None if self._calls is None else self._calls.take()
         taken = self._calls is not None and self._calls.taken

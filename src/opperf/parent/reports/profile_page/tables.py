@@ -33,7 +33,7 @@ def _table(profile: Profile, by: str) -> dict[str, Any]:
     """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
     found = rows(profile, by)
     seen = found[:MOST_ROWS]
-    first, *others = columns(by)
+    first, *others = columns(by, seen)
     shown = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in seen))]
     return {
         "by": by,
