@@ -29,7 +29,11 @@ Opperf: TypeAlias = Callable[..., Any]
         (("--skip", 1, "train.py"), "`--skip` and `--calls` are of a function", "with `--function MODULE:NAME`"),
         (("--function", "step", "train.py"), "`--function` is `step`, expected", "write `__main__:step` for one"),
         (("--function", "__main__:stpe", "train.py"), "`train.py` has no function `stpe`", "did you mean `step`?"),
-        (("--diff", "a.json"), "`--diff` is of two profiles, got 1", "`opperf profile --diff A.json B.json`"),
+        (
+            ("--diff", "--by", "stack", "a.json"),
+            "`--diff` is of two profiles, got 1",
+            "`opperf profile --diff A.json B.json`",
+        ),
         (("--output", "train.py", "train.py"), "cannot write to `train.py`: File exists", "give a folder with"),
         (("--read", "none.json"), "cannot read `none.json`: No such file or directory", ""),
         (("--read", "none.json", "--by", "shape"), "cannot read `none.json`", ""),
@@ -56,6 +60,8 @@ def test_two_profiles_that_were_written_are_compared_operator_by_operator(opperf
         save(ProfileOfCalls((Event("matmul", "operator", 0, length, 1, "main"),)), here / name)
     done = opperf("profile", "--diff", "before.json", "after.json")
     assert (done.code, done.err) == (0, "")
+    for words in ("--diff --by name before.json after.json", "before.json --by name after.json --diff"):
+        assert opperf("profile", *words.split()).out == done.out
     assert done.out.splitlines()[2].split() == [
         "matmul", "1", "1.00", "us", "->", "1.50", "us", "100", "%", "+500", "ns", "1.5", "1.5"
     ]  # fmt: skip

@@ -5,9 +5,11 @@ Times are seconds and memory bytes. What no profiler told is None, not zero.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import median
 
 from opperf.domain.errors import unknown
@@ -23,8 +25,9 @@ GROUPINGS = {
 }
 #: Groupings of which calls of one row lie within each other.
 NESTED = ("module", "stack")
-#: Lines of Python that tell a stack from another, the innermost ones.
+#: Lines of Python that tell a stack from another, the innermost ones; but those that only hand a call on.
 LINES = 5
+HANDING_ON = re.compile(r"torch/nn/modules/module\.py\(\d+\): (?:inner|_call_impl|_wrapped_call_impl)$")
 #: What the facts of a process call the most operations a second that the machine is able to do with its threads.
 PEAK = "peak_flop_rate"
 #: The share of a row's time that its process waited for a processor from which the row is marked.
@@ -113,7 +116,7 @@ def _with_waiting(
 
 def _key(event: Event, by: str) -> tuple[object, ...]:
     if by in NESTED:
-        return event.module if by == "module" else event.stack[:LINES], event.backward
+        return event.module if by == "module" else _lines(event), event.backward
     return (event.name, event.shapes) if by == "shape" else (event.name,)
 
 
@@ -157,10 +160,15 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
     )
 
 
+def _lines(event: Event) -> tuple[str, ...]:
+    """Return the lines that a row by stack stands for."""
+    return tuple(islice((line for line in event.stack if not HANDING_ON.search(line)), LINES))
+
+
 def _name(event: Event, by: str) -> str:
     """Return what the row of a call stands for; a stack, from the inside."""
     if by == "stack":
-        return " < ".join(event.stack[:LINES]) or "(no stack)"
+        return " < ".join(_lines(event)) or "(no stack)"
     return event.module or "(no module)" if by == "module" else event.name
 
 

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from opperf.domain.profile.columns import Column, columns
 from opperf.domain.profile.event import Profile
+from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import rows
+from opperf.domain.units import format_count, format_percent, format_seconds
+
+#: Steps of no more processes are told of.
+MOST = 4
+#: A first step that takes so many times the median of the others is told: the steps of a loop differ by less.
+SLOW_FIRST = 2
 
 
 def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
@@ -26,9 +33,8 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     lines = _aligned(known, [[column.cell(row) for column in known] for row in shown])
     if len(shown) < len(found):
         lines.append(more_rows(len(found) - len(shown)))
-    if profile.notes:
-        lines += ["", *(f"note: {note}" for note in profile.notes)]
-    return "\n".join(lines)
+    words = [*step_lines(profile), *(f"note: {note}" for note in profile.notes)]
+    return "\n".join([*lines, "", *words] if words else lines)
 
 
 def more_rows(count: int) -> str:
@@ -38,6 +44,26 @@ def more_rows(count: int) -> str:
     ('1 more row', '2 more rows')
     """
     return f"{count} more row{'s' if count > 1 else ''}"
+
+
+def step_lines(profile: Profile) -> list[str]:
+    """Say of each process how many steps it took, how long they were, and what came before them."""
+    found, words = courses(profile), []
+    for course in found[:MOST]:
+        subject = f"process {course.process}: " if len(found) > 1 else ""
+        each = f"{course.count} steps with a median of" if course.count > 1 else "1 step of"
+        told = f"{subject}{each} {format_seconds(course.median)}"
+        if course.initialisation:
+            before = format_seconds(course.initialisation)
+            told += f"; {before} before the first, {format_percent(course.share, digits=2)} of the time"
+        words.append(told)
+        if course.others and course.first > SLOW_FIRST * course.others:
+            ratio = format_count(round(course.first / course.others, 1))
+            slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"
+            words.append(f"{subject}{slow}; the table counts it, too")
+    if len(found) > MOST:
+        words.append(f"{len(found) - MOST} more processes have steps: `--format json` tells of all")
+    return words
 
 
 def _aligned(known: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:

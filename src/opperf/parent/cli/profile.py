@@ -80,10 +80,7 @@ def profile(
         Optional[Path], Option(metavar="DIR", help="Folder for the files. Default: the current one.")
     ] = None,
     read: Annotated[Optional[list[Path]], Option(metavar="FILE", help="Print an existing profile. Repeatable.")] = None,
-    diff: Annotated[
-        Optional[Path],
-        Option(metavar="FILE", help="Compare two profiles, operator by operator."),
-    ] = None,
+    diff: Annotated[bool, Option("--diff", help="Compare two profiles, A.json B.json, operator by operator.")] = False,
     print_autostart: Annotated[
         bool, Option("--print-autostart", help="Print the folder that starts the profiler when it is on PYTHONPATH.")
     ] = False,
@@ -108,8 +105,8 @@ def profile(
     _check(format, by, sort, function, skip, calls)
     page = (output or Path()) / PAGE if html else None
     report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
-    if diff is not None:
-        _diff(diff, words or (), format, by, top)
+    if diff:
+        _diff(words or (), format, by, top)
         return
     if read:
         check_place(page)
@@ -238,19 +235,19 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     report(with_peaks(merge(read_profile(file) for file in files)))
 
 
-def _diff(before: Path, words: Sequence[str], format: str | None, by: str, top: int | None) -> None:
+def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) -> None:
     """Print two profiles that were written, operator by operator; raises `InputError`."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.screen import screen
     from opperf.parent.reports.profile_change import render
     from opperf.parent.sources.profile_file import read_profile
 
-    if len(words) != 1:
+    if len(words) != 2:
         raise InputError(
-            f"`--diff` is of two profiles, got {1 + len(words)}", hint="write `opperf profile --diff A.json B.json`"
+            f"`--diff` is of two profiles, got {len(words)}", hint="write `opperf profile --diff A.json B.json`"
         )
-    profiles = (read_profile(before), read_profile(Path(words[0])))
-    typer.echo(render(*profiles, format or "console", by=by, top=top, width=screen().width), nl=False)
+    before, after = (read_profile(Path(word)) for word in words)
+    typer.echo(render(before, after, format or "console", by=by, top=top, width=screen().width), nl=False)
 
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:

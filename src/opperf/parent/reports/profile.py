@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile.columns import Column, columns, shapes_text
-from opperf.domain.profile.repetition import Course, courses
+from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
-from opperf.domain.profile.text import more_rows
+from opperf.domain.profile.text import more_rows, step_lines
 from opperf.domain.units import format_count, format_percent, format_seconds
 from opperf.parent.reports import FORMATS, cells, layout
 from opperf.parent.reports.escaping import for_markdown_line
@@ -50,8 +50,6 @@ UNITS = {
 }
 #: No more processes are named.
 NAMED = 4
-#: A first step that takes so many times the median of the others is told: the steps of a loop differ by less.
-SLOW_FIRST = 2
 #: A row of a smaller share is not explained below the table.
 TELLING = 0.01
 
@@ -113,27 +111,7 @@ def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -
     spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
     taken = format_seconds(sum(row.own for row in found))
     told = f"{calls} calls, {taken} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
-    return [*more, *named, told, *_steps(courses(profile))]
-
-
-def _steps(found: Sequence[Course]) -> list[str]:
-    """Say of each process how many steps it took, how long they were, and what came before them."""
-    words = []
-    for course in found[:NAMED]:
-        subject = f"process {course.process}: " if len(found) > 1 else ""
-        each = f"{course.count} steps with a median of" if course.count > 1 else "1 step of"
-        told = f"{subject}{each} {format_seconds(course.median)}"
-        if course.initialisation:
-            before = format_seconds(course.initialisation)
-            told += f"; {before} before the first, {format_percent(course.share, digits=2)} of the time"
-        words.append(told)
-        if course.others and course.first > SLOW_FIRST * course.others:
-            ratio = format_count(round(course.first / course.others, 1))
-            slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"
-            words.append(f"{subject}{slow}; the table counts it, too")
-    if len(found) > NAMED:
-        words.append(f"{len(found) - NAMED} more processes have steps: `--format json` tells of all")
-    return words
+    return [*more, *named, told, *step_lines(profile)]
 
 
 def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:

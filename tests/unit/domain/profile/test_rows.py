@@ -44,6 +44,13 @@ def test_operations_in_a_second_are_those_of_the_calls_that_have_any_on_the_devi
     assert rows(Profile((call("mm", 0, 10, ""),)))[0].flop_rate is None
 
 
+def test_lines_that_only_hand_a_call_on_are_no_part_of_a_stack() -> None:
+    module = "torch/nn/modules/module.py"
+    stack = ("linear.py(130): forward", f"{module}(1794): inner", f"{module}(1780): _call_impl", "mod.py(4): go")
+    (row,) = rows(Profile((Event("addmm", "operator", 0, 10, 1, "main", stack=stack),)), "stack")
+    assert row.name == "linear.py(130): forward < mod.py(4): go"
+
+
 def test_a_row_of_a_stack_has_the_calls_of_its_innermost_lines() -> None:
     lines = tuple(f"model.py({line}): forward" for line in range(6))
     events = (

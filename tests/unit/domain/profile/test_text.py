@@ -70,3 +70,9 @@ def test_a_profile_of_nothing_is_a_head_alone() -> None:
 def test_an_unknown_grouping_is_refused() -> None:
     with pytest.raises(InputError, match="no grouping `colour`"):
         table(Profile(), by="colour")
+
+
+def test_steps_are_told_of_below_the_table() -> None:
+    steps = [Event(f"step {i}", "step", 1000 * i, 1000, 1, "main") for i in range(3)]
+    call = Event("add", "operator", 0, 500, 1, "main")
+    assert table(Profile((call, *steps))).splitlines()[-1] == "3 steps with a median of 1.00 us"
