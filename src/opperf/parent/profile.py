@@ -21,7 +21,7 @@ from opperf.domain.profile.saved import save
 from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
 from opperf.domain.trace import Trace
-from opperf.parent.session import stored_rates
+from opperf.parent.calibration import stored_rates
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.script_text import check_function, frameworks_of
@@ -235,7 +235,7 @@ def with_peaks(profile: Profile) -> Profile:
     rates, processes, notes = stored_rates(), {}, dict.fromkeys(profile.notes)
     for number, facts in profile.processes.items():
         threads = facts.get("threads")
-        peak = None if threads is None else Peaks.of(rates, "cpu", threads).products.get("float32")
+        peak = Peaks.of(rates, "cpu", threads).products.get("float32") if isinstance(threads, int) else None
         processes[number] = dict(facts) if peak is None else {**facts, PEAK: peak}
         if threads is not None and peak is None:
             notes[NO_PEAKS.format(threads)] = None

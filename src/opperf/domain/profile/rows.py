@@ -99,7 +99,8 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
 def _peak(profile: Profile) -> float | None:
     """Return the peak that all processes have in common, in operations a second."""
     peaks = {facts.get(PEAK) for facts in profile.processes.values()}
-    return peaks.pop() if len(peaks) == 1 else None
+    peak = peaks.pop() if len(peaks) == 1 else None
+    return peak if isinstance(peak, (int, float)) and peak > 0 else None
 
 
 def _with_waiting(
