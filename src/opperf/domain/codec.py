@@ -185,6 +185,16 @@ def read_as(hint: Any, data: object, where: str) -> Any:
     return kind_of(hint).read(data, where)
 
 
+def check_version(version: object, known: int, where: str) -> None:
+    """Raise `InputError` for a document of another version than is known."""
+    if version != known:
+        raise InputError(
+            f"{where}: schema_version is {shown(version)}, this opperf reads {known}",
+            hint="read it with the opperf that wrote it, or a newer one",
+            slug="schema_version",
+        )
+
+
 def wrong(found: object, where: str, expected: str) -> InputError:
     """Return the error for a value that is not what was expected."""
     return InputError(f"{_whole_place(where)}: found {shown(found)}, expected {expected}", slug="bad_value")

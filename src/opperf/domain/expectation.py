@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from opperf.domain.codec import Fields, Natural, Positive, decode, wrong
+from opperf.domain.codec import Fields, Natural, Positive, check_version, decode, encode, read_as, wrong
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError
-from opperf.domain.files.json_text import shown
 from opperf.domain.plan import Trial
 from opperf.domain.registry import device_named, framework
 
@@ -56,10 +55,7 @@ class Expectation(Fields):
 
 def document(expectations: Iterable[Expectation]) -> dict[str, object]:
     """Return what a file of expectations holds."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "expectations": [expectation.to_json() for expectation in expectations],
-    }
+    return {"schema_version": SCHEMA_VERSION, "expectations": encode(tuple(expectations))}
 
 
 def from_document(data: object, where: str) -> tuple[Expectation, ...]:
@@ -70,16 +66,8 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
             hint="`opperf gate --update-expected` writes one",
             slug="expected_file",
         )
-    if data.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(
-            f"{where}: schema_version is {shown(data.get('schema_version'))}, this opperf reads {SCHEMA_VERSION}",
-            hint="read it with the opperf that wrote it, or a newer one",
-            slug="schema_version",
-        )
-    entries = data["expectations"]
-    if not isinstance(entries, list):
-        raise InputError(f"{where}: `expectations` is {type(entries).__name__}, expected a list", slug="expected_file")
-    found = tuple(Expectation.from_json(entry, f"{where}: expectations[{i}]") for i, entry in enumerate(entries))
+    check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+    found: tuple[Expectation, ...] = read_as(tuple[Expectation, ...], data["expectations"], f"{where}: expectations")
     keys: set[tuple[object, ...]] = set()
     for i, one in enumerate(found):
         if one.trial.key in keys:

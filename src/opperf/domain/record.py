@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypeAlias, Union
 
-from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, decode, encode, inside, read_as
+from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, check_version, decode, encode, inside, read_as
 from opperf.domain.errors import InputError
-from opperf.domain.files.json_text import shown
 from opperf.domain.measurement import Quantity, sample_columns
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import Settings, Trial
@@ -202,17 +201,13 @@ class Run(Fields):
 
     def header(self) -> dict[str, object]:
         """Return everything but the records, in JSON form."""
-        return {
-            name: value for name, value in super(Run, replace(self, records=())).to_json().items() if name != "records"
-        }
+        header = Fields.to_json(replace(self, records=()))
+        del header["records"]
+        return header
 
     def to_json(self) -> dict[str, object]:
         """Return the document that result files hold."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "run": self.header(),
-            "records": encode(self.records),
-        }
+        return {"schema_version": SCHEMA_VERSION, "run": self.header(), "records": encode(self.records)}
 
     @classmethod
     def from_json(cls, data: object, where: str = "file") -> Run:
@@ -220,15 +215,8 @@ class Run(Fields):
         if not isinstance(data, dict) or not {"schema_version", "run", "records"} <= set(data):
             hint = "it has `schema_version`, `run` and `records`"
             raise InputError(f"{where}: not a result file of opperf", hint=hint)
-        if data["schema_version"] != SCHEMA_VERSION:
-            raise InputError(
-                f"{where}: schema_version is {shown(data['schema_version'])}, this opperf reads {SCHEMA_VERSION}",
-                hint="read it with the opperf that wrote it, or a newer one",
-                slug="schema_version",
-            )
-        if not isinstance(data["records"], list):
-            raise InputError(f"{where}: `records` is {type(data['records']).__name__}, expected a list")
-        records = tuple(Record.from_json(record, f"{where}: records[{i}]") for i, record in enumerate(data["records"]))
+        check_version(data["schema_version"], SCHEMA_VERSION, where)
+        records = read_as(tuple[Record, ...], data["records"], f"{where}: records")
         return cls.from_header(data["run"], f"{where}: run", records)
 
     @classmethod
