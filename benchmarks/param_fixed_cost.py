@@ -26,8 +26,8 @@ from report import publish
 from warm_worker import started, torch_side
 
 from opperf.catalog.param.document import read_config
+from opperf.domain.measurement import Outcome
 from opperf.domain.message.requests import Measure, Prepare, Release
-from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.stats.order import median
 from opperf.parent.planning.selection import Selection

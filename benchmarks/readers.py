@@ -25,10 +25,9 @@ from opperf.domain.case import Case, ListOf
 from opperf.domain.expectation import Expectation, document
 from opperf.domain.files.text_file import read_text
 from opperf.domain.floor import Floor
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples, compile_time
+from opperf.domain.measurement import Measurement, Memory, Outcome, Sample, Samples, compile_time
 from opperf.domain.message.requests import Prepare
 from opperf.domain.message.wire import answer_line, read_answer, read_request, request_line
-from opperf.domain.outcome import Outcome
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.profile.chrome import to_trace

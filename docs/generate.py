@@ -52,8 +52,7 @@ RULES = {
     "child.measure.allocator": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "child.measure.host": ("MOST_STOLEN",),
     "child.measure.cache": ("UNKNOWN_CACHE",),
-    "domain.measurement": ("LONG_CALL",),
-    "domain.kept": ("ENOUGH_CLEAN",),
+    "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL"),
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "parent.analysis.verdict": (
         "LOOKS",

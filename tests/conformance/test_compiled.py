@@ -9,7 +9,7 @@ from tests.conformance.conftest import Bench
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, ListOf
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.pool import Pool

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 
 import opperf
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
 from opperf.parent.planning.selection import Selection
 from opperf.parent.session import Options, Session

@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from opperf.domain.errors import OperatorFailure, WorkerFailure
+from opperf.domain.measurement import Outcome
 from opperf.domain.message.replies import Discovery, Failure, Remainder
 from opperf.domain.message.requests import Release, Request
-from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers.pool import MOST_HELD, Pool

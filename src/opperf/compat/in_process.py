@@ -32,7 +32,7 @@ from opperf.child.worker.names import Names
 from opperf.domain.backend import Bound
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.kept import Kept
+from opperf.domain.measurement import Kept
 from opperf.domain.plan import NATIVE, Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
 

@@ -1,6 +1,6 @@
-"""What a child saw of one trial in one process: its metrics, raw samples in columns, notes and doubts, none averaged.
+"""What became of a trial in one process: its metrics, raw samples in columns, which of them count, notes and doubts.
 
-These values cross the wall: the child writes them, the parent summarises them.
+Nothing is averaged: the child writes these values, journals hold them, and the parent makes records from them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, Optional, Union, get_type_hints
 
-from opperf.domain.codec import Count, Fields, Unread, decode, inside, read_as, wrong
+from opperf.domain.codec import Count, Fields, Natural, Unread, decode, inside, read_as, wrong
 from opperf.domain.errors import InputError
-from opperf.domain.reason import Warning
+from opperf.domain.plan import Trial
+from opperf.domain.reason import Reason, Status, Warning
+from opperf.domain.stats.order import median
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Sample:
     clean: bool = True
 
 
+#: Clean samples that are enough, whatever their share; below that, half of all samples must be clean.
+ENOUGH_CLEAN = 10
 #: A call longer than this can hardly escape a busy neighbour; its CPU time says more than its wall time then.
 LONG_CALL = 2e-3
 COLUMNS = tuple(Sample.__dataclass_fields__)
@@ -95,6 +99,43 @@ def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:
     if len(lengths) > 1:
         raise InputError(f"{where}: columns of {sorted(lengths)} samples, expected the same number in each")
     return columns
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The times that count, by process, in seconds; how many were left out; how many count although disturbed."""
+
+    processes: Sequence[Sequence[float]]
+    discarded: int
+    calls: int
+    clock: str = "wall"
+    disturbed: int = 0
+
+    @property
+    def pooled(self) -> list[float]:
+        """The times of all processes."""
+        return [time for process in self.processes for time in process]
+
+    @classmethod
+    def of(cls, measured: Sequence[Samples], threads: int) -> Kept:
+        """Choose among the samples of each process; disturbed ones are left out while enough clean ones remain."""
+        clean = [samples.seconds() for samples in measured]
+        every = [samples.seconds(clean_only=False) for samples in measured]
+        calls = measured[0].samples[0].calls
+        kept, taken = sum(map(len, clean)), sum(map(len, every))
+        # Each process must keep one at least, or it would have no value of its own.
+        if all(clean) and (kept >= ENOUGH_CLEAN * len(clean) or 2 * kept >= taken):
+            return cls(clean, taken - kept, calls)
+        if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
+            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", taken - kept)
+        return cls(every, 0, calls, "wall", taken - kept)
+
+    @classmethod
+    def of_cpu(cls, measured: Sequence[Samples]) -> Kept:
+        """Choose CPU times: the clean ones, or all where none is."""
+        times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in measured]
+        taken = sum(len(samples.samples) for samples in measured)
+        return cls(times, taken - sum(map(len, times)), measured[0].samples[0].calls, "cpu")
 
 
 @dataclass(frozen=True)
@@ -196,3 +237,23 @@ def _check(metrics: Mapping[str, Samples | Quantity], where: str) -> None:
     for name, metric in metrics.items():
         if isinstance(metric, Samples) and not metric.samples:
             raise InputError(f"{inside(where, name)}: no samples, expected one at least", slug="bad_value")
+
+
+@dataclass(frozen=True)
+class Outcome(Fields):
+    """A measurement, or the reason for none. `version` is that of the framework that was measured."""
+
+    trial: Trial
+    process: Natural
+    status: Status
+    measurement: Measurement | None = None
+    reason: Reason | None = None
+    version: str | None = None
+
+    @classmethod
+    def from_json(cls, data: object, where: str = "outcome") -> Outcome:
+        """Read the JSON form; raises `InputError` that names the place."""
+        outcome = decode(cls, data, where)
+        if outcome.measurement is None and outcome.reason is None:
+            raise InputError(f"{where}: neither `measurement` nor `reason`, expected one", slug="bad_value")
+        return outcome

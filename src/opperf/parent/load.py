@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.record import Run
 from opperf.parent.analysis.summary import record
 from opperf.parent.store.journal import read_journal

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 
 

@@ -20,7 +20,7 @@ from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import OpperfError
 from opperf.domain.files.destination import is_regular, told
 from opperf.domain.floor import Floor, floor_key
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason

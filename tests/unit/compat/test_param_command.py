@@ -21,8 +21,7 @@ from opperf.compat.param.command.running import mode_of
 from opperf.compat.param.command.trace import write_trace
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Measurement, Outcome, Quantity, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 

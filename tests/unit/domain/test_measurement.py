@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import COLUMNS, Measurement, Memory, Quantity, Sample, Samples, compile_time
-from opperf.domain.reason import Warning
+from opperf.domain.measurement import COLUMNS, Measurement, Memory, Outcome, Quantity, Sample, Samples, compile_time
+from opperf.domain.plan import Side, Trial
+from opperf.domain.reason import Reason, Warning
 
 QUIET = Sample(calls=10, wall_ns=1_000_000, cpu_ns=900_000)
 BUSY = Sample(calls=10, wall_ns=5_000_000, cpu_ns=950_000, switches=3, clean=False)
@@ -114,3 +116,24 @@ def test_a_measurement_of_the_first_journals_is_read() -> None:
 def test_metrics_that_are_none_are_refused_with_their_place(metrics: object, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Measurement.from_json({"metrics": metrics}, "m")
+
+
+TRIAL = Trial(Case("abs"), Side("null"), "forward")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(TRIAL, 2, "ok", Measurement({"time": Samples((Sample(1, 2, 3),))}, warnings=()), version="2.1"),
+        Outcome(TRIAL, 0, "failed", reason=Reason("crash", "it died", signal="SIGSEGV")),
+    ],
+)
+def test_an_outcome_is_read_back(outcome: Outcome) -> None:
+    assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+
+
+def test_an_outcome_that_lacks_a_key_is_refused() -> None:
+    written = Outcome(TRIAL, 0, "failed", reason=Reason("crash", "it died")).to_json()
+    del written["process"]
+    with pytest.raises(InputError, match="outcome: no `process`, expected a whole number >= 0"):
+        Outcome.from_json(written)

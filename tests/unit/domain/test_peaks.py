@@ -8,8 +8,7 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
-from opperf.domain.measurement import Measurement, Sample, Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.peaks import Limit, Peaks, Rate
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record

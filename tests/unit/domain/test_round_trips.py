@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
-from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
+from opperf.domain.measurement import Measurement, Outcome, Quantity, Sample, Samples
 from opperf.domain.metric import METRICS
-from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import STATUSES, Reason, Warning
 from opperf.domain.record import Record, Run, Statistics

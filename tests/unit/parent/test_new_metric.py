@@ -14,9 +14,8 @@ from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.engine import Engine
 from opperf.domain.backend import Bound, Work
 from opperf.domain.case import Case
-from opperf.domain.measurement import Measurement, Quantity, Samples
+from opperf.domain.measurement import Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS, STATISTICS, Metric
-from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.units import SECOND, Unit

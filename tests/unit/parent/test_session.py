@@ -14,8 +14,7 @@ import pytest
 from opperf.domain.case import Case
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.files.destination import write_text
-from opperf.domain.measurement import Measurement, Sample, Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Run

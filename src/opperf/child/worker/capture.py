@@ -14,8 +14,7 @@ from opperf.child.measure.block import Block
 from opperf.child.worker import code, inputs
 from opperf.domain.backend import Unsupported, Work
 from opperf.domain.errors import InputError
-from opperf.domain.kept import Kept
-from opperf.domain.measurement import Sample, Samples
+from opperf.domain.measurement import Kept, Sample, Samples
 from opperf.domain.message.replies import Recording
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median

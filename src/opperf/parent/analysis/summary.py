@@ -14,10 +14,8 @@ from typing import Optional
 from opperf.catalog import catalog
 from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
-from opperf.domain.kept import Kept
-from opperf.domain.measurement import Measurement, Quantity, Samples
+from opperf.domain.measurement import Kept, Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS
-from opperf.domain.outcome import Outcome
 from opperf.domain.plan import NATIVE, Settings, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics, Value

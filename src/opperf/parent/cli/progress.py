@@ -10,7 +10,7 @@ import time
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.cli.screen import tell
 from opperf.parent.reports.escaping import one_line

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from opperf.domain.errors import InputError
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
 from opperf.domain.record import Record, Run
 from opperf.parent.store.journal import journal_of, read_journal

@@ -17,7 +17,7 @@ from opperf.domain.files.destination import told
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.scratch import scratch_file
 from opperf.domain.files.text_file import distinct, read_bytes
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome
 from opperf.domain.record import SCHEMA_VERSION, Record, Run
 
 

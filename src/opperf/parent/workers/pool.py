@@ -10,8 +10,7 @@ from types import TracebackType
 
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.kept import Kept
-from opperf.domain.measurement import Measurement
+from opperf.domain.measurement import Kept, Measurement, Outcome
 from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import (
     Capture,
@@ -24,7 +23,6 @@ from opperf.domain.message.requests import (
     Release,
     Request,
 )
-from opperf.domain.outcome import Outcome
 from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.stats.order import median

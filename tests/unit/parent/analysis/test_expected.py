@@ -14,8 +14,7 @@ from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison
 from opperf.domain.expectation import Expectation
 from opperf.domain.floor import Floor
-from opperf.domain.measurement import Measurement, Memory, Sample, Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Measurement, Memory, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run

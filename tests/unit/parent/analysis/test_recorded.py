@@ -11,8 +11,7 @@ from scipy import stats
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison
-from opperf.domain.measurement import Measurement, Sample, Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Measurement, Outcome, Sample, Samples
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.measurement import Measurement, Memory, Quantity, Sample, Samples, compile_time
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Measurement, Memory, Outcome, Quantity, Sample, Samples, compile_time
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 from opperf.compat.mxnet_opperf import rows
 from opperf.compat.mxnet_opperf.command.planned import LUMPED, Planned
 from opperf.domain.codec import read_as
-from opperf.domain.kept import Kept
-from opperf.domain.measurement import Quantity, Samples
+from opperf.domain.measurement import Kept, Quantity, Samples
 from opperf.domain.record import Record, Run
 from opperf.parent.reports.escaping import for_csv, for_markdown, for_markdown_line
 from opperf.parent.reports.text import first_line

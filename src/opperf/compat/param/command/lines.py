@@ -19,8 +19,7 @@ from opperf.catalog.param.sweeps import plain
 from opperf.compat.param.command.ids import short
 from opperf.compat.param.times import MILLI, fields
 from opperf.domain.files.destination import told
-from opperf.domain.measurement import Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Settings
 from opperf.domain.record import Statistics
 from opperf.parent.analysis.summary import record

@@ -23,8 +23,7 @@ from opperf.compat.param.command.ids import between
 from opperf.compat.param.command.lines import Lines, Shown
 from opperf.compat.param.command.tools import Tool
 from opperf.compat.param.command.trace import write_trace
-from opperf.domain.measurement import Samples
-from opperf.domain.outcome import Outcome
+from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Plan, Settings, Trial
 from opperf.domain.record import Run
 from opperf.domain.units import format_seconds
