@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from opperf.parent.workers.process import Worker
 
 #: How long one answer may take. Seconds: PyTorch's list of its operators takes the longest.
 TIMEOUT = 300.0
+#: How fast a function of JAX is does not matter here: XLA compiles without optimizing, in two thirds of the time.
+SETTINGS = {"jax": {"env.XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}}
 
 
 class Children:
@@ -27,7 +30,8 @@ class Children:
 
     def __init__(self, framework: str) -> None:
         environment = settled(EnvironmentSpec.parse("current"), framework).text
-        self.side = Side(framework, environment=environment, mode=FRAMEWORKS[framework].mode)
+        mode, settings = FRAMEWORKS[framework].mode, SETTINGS.get(framework, {})
+        self.side = Side(framework, environment=environment, mode=mode, settings=settings)
         self._python = interpreter(EnvironmentSpec.parse(environment), framework=framework)
         self._worker: Worker | None = None
 
@@ -40,9 +44,8 @@ class Children:
 
     def outcome(self, case: Case, path: str, direction: str) -> str:
         """Say what becomes of one call."""
-        side = Side(self.side.framework, environment=self.side.environment, mode=self.side.mode, implementation=path)
         try:
-            prepared = self.ask(Prepare(Trial(case, side, direction)))
+            prepared = self.ask(Prepare(Trial(case, replace(self.side, implementation=path), direction)))
         except OperatorFailure as failed:
             status = "skipped" if failed.skipped else "failed"
             return f"{status}: {failed.reason.slug}: {failed.reason.message}"
