@@ -11,9 +11,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # A file of tests stays in one process, with what it has started.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
 # The folders of `make test`; `make test-all` runs all others too.
-QUICK := tests/unit tests/functional tests/frameworks
+QUICK := tests/unit tests/functional tests/frameworks tests/docs
+COVERED ?= $(QUICK)
 
-.PHONY: demo test test-all lint docs site generate check clean
+.PHONY: demo test test-all lint docs site generate coverage check clean
 
 demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
 	$(BIN)/opperf run --framework torch --framework mxnet --framework numpy --trial-budget 0.2 --output demo.json --force \
@@ -26,11 +27,13 @@ test: $(BIN)/.ready  ## what answers in three minutes: units, every command on t
 test-all: test  ## every test: those of `make test` first, then the rest
 	$(PYTEST) $(QUICK:%=--ignore=%)
 
-lint: $(BIN)/.ready  ## style, types, and what may import what
+lint: $(BIN)/.ready  ## style, types, what may import what, and the schemas of workflows and forms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/ci/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 
 docs: $(BIN)/.ready site  ## run the examples in docs and docstrings, and build the site
 	$(BIN)/pytest -q tests/docs
@@ -41,6 +44,12 @@ site: $(BIN)/.ready  ## build the pages into build/site; a broken link fails
 generate: $(BIN)/.ready  ## write the parts of the pages that the code knows
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/support.py
+
+coverage: $(BIN)/.ready  ## which lines of the parent, the domain and the catalog the tests of $(COVERED) run
+	rm -rf build/coverage
+	$(BIN)/coverage run -m pytest -q $(COVERED)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --sort=miss
 
 check: lint docs
 
