@@ -40,16 +40,18 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
-    from opperf.parent.cli.output import check_format
+    from opperf.parent.cli.output import deliver
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.selecting import inputs, request
     from opperf.parent.cli.selecting import judging as judging_of
+    from opperf.parent.reports.comparison import document
+    from opperf.parent.reports.formats import check_format
 
-    check_format(report.format)
+    check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_output(report.output, force=report.force, inputs=read)
-    document, cause = comparing.compare(
+    compared, cause = comparing.compare(
         operators or (),
         {**request(what, how), "check": not no_check},
         judging_of(judging, settling, report, explain=explain),
@@ -57,14 +59,6 @@ def compare(
         base=base,
         new=new or (),
     )
-    _write(document, report)
+    deliver(document(compared), report.format, report.output, f"{len(compared.comparisons)} comparisons")
     if cause is not None:
         raise way_out(cause)
-
-
-def _write(document: ComparisonRun, report: options.Report) -> None:
-    from opperf.parent.cli.output import write_report
-    from opperf.parent.reports.comparisons import render
-
-    what = f"{len(document.comparisons)} comparisons"
-    write_report(lambda chosen, screen: render(document, chosen, screen.width), report.format, report.output, what)

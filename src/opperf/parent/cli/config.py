@@ -11,7 +11,6 @@ import typer
 
 from opperf.parent.cli import options
 from opperf.parent.cli.screen import show, tell
-from opperf.parent.reports.layout import Note
 
 if TYPE_CHECKING:
     from opperf.catalog.param.config import ConfiguredOperator, Workloads
@@ -40,7 +39,7 @@ def check(
     with Pool(Settings(), tell, own.plugins) as pool:
         for file in files:
             try:
-                show([Note(_checked(file, pool, own))])
+                show(_checked(file, pool, own))
             except InputError as error:
                 wrong += 1
                 tell(f"error: {error}")

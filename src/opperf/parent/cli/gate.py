@@ -114,9 +114,9 @@ def gate(
 
 def _tell_updated(updated: Updated, places: Places) -> None:
     """Print what was measured, and say what is expected now."""
-    from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.output import deliver_run
 
-    deliver(updated.run, places.format, places.output)
+    deliver_run(updated.run, places.format, places.output)
     if updated.cause is not None:
         typer.echo(f"stopped: {updated.path} is as it was", err=True)
         return

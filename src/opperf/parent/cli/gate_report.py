@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import typer
 
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
-from opperf.parent.cli.output import check_format, write_report
+from opperf.parent.cli import output
 from opperf.parent.cli.places import check_report, take_output
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ class Places:
 
     def check(self, inputs: Sequence[Path | None]) -> None:
         """Raise `InputError` for what cannot be written, before anything runs; `inputs` are what the gate reads."""
-        from opperf.parent.reports import junit, pull_request
+        from opperf.parent.reports.formats import check_format
+        from opperf.parent.reports.gate import MARK, TITLE
 
-        check_format(self.format)
+        check_format(self.format, checks=True)
         take_output(self.output, force=self.force, inputs=inputs)
-        check_report(self.markdown, pull_request.MARK, force=self.force, inputs=inputs)
-        check_report(self.junit, junit.MARK, force=self.force, inputs=inputs)
+        check_report(self.markdown, MARK, force=self.force, inputs=inputs)
+        check_report(self.junit, TITLE, force=self.force, inputs=inputs)
         named = [str(place) for place in (self.output, self.markdown, self.junit) if place is not None]
         twice = next((place for place in named if named.count(place) > 1), None)
         if twice is not None:
@@ -51,29 +53,25 @@ def deliver(run: ComparisonRun, judgement: Judgement, places: Places) -> None:
 
     What cannot be written keeps none of the others back; the first such trouble is raised at the end.
     """
-    from opperf.parent.reports import findings, gate, github, junit, pull_request
+    from opperf.parent.reports import render
+    from opperf.parent.reports.gate import document
 
-    what = f"{len(run.comparisons)} comparisons"
+    made = document(run, judgement)
+
+    def write(place: Path | None, format: str) -> None:
+        if place is not None:
+            write_text(place, render(made, format))
 
     def report() -> None:
-        write_report(
-            lambda chosen, screen: gate.render(run, judgement, chosen, screen.width), places.format, places.output, what
-        )
+        output.deliver(made, places.format, places.output, f"{len(run.comparisons)} comparisons")
 
-    def markdown() -> None:
-        if places.markdown is not None:
-            write_text(places.markdown, pull_request.render(run, judgement))
-
-    def xml() -> None:
-        if places.junit is not None:
-            write_text(places.junit, junit.render(run, judgement))
-
-    troubles = [trouble for write in (markdown, xml, report) if (trouble := _trouble(write)) is not None]
+    writings = (partial(write, places.markdown, "md"), partial(write, places.junit, "junit"), report)
+    troubles = [trouble for writing in writings if (trouble := _trouble(writing)) is not None]
     if os.environ.get("GITHUB_ACTIONS") == "true" if places.github is None else places.github:
-        sys.stderr.write(github.workflow_commands(judgement))
-        _summarise(pull_request.render(run, judgement))
+        sys.stderr.write(render(made, "github"))
+        _summarise(render(made, "md"))
     if places.format not in (None, "console"):
-        typer.echo(f"gate: {findings.headline(judgement)}", err=True)
+        typer.echo(f"gate: {made.summary}", err=True)
     passed = len(judgement.of_kind("inconclusive"))
     if passed and judgement.exit_code == 0:
         typer.echo(f"{passed} inconclusive, let through by `inconclusive = pass`", err=True)

@@ -27,13 +27,14 @@ def noise(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying
-    from opperf.parent.cli.output import check_format, write_report
+    from opperf.parent.cli.output import deliver
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.selecting import command, inputs, labels, request
-    from opperf.parent.reports.noise import render
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.noise import document
 
-    check_format(report.format)
+    check_format(report.format, checks=True)
     take_output(report.output, force=report.force, inputs=inputs(operators, what))
     bar = Bar()
     study, cause = studying.noise(
@@ -49,7 +50,7 @@ def noise(
     try:
         studying.store(study, bar.note)
     finally:
-        write_report(lambda chosen, screen: render(study, chosen, screen.width), report.format, report.output, count)
+        deliver(document(study), report.format, report.output, count)
     if cause is not None:
         raise way_out(cause)
     if not study.floors:

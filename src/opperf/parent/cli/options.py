@@ -67,7 +67,10 @@ Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, suc
 Clock = Annotated[str, Option(metavar="wall|native", help="native asks the framework's own profiler (mxnet).")]
 NoCheck = Annotated[bool, Option("--no-check", help="Skip the check of what operators compute.")]
 Explain = Annotated[bool, Option("--explain", help="Show what ran on each side where one is slower or faster.")]
-Format = Annotated[Optional[str], Option(metavar="F", help="Output format: console, json, csv or md.")]
+Format = Annotated[Optional[str], Option(metavar="F", help="Output format: console, json, csv, md or html.")]
+CheckFormat = Annotated[
+    Optional[str], Option("--format", metavar="F", help="Output format: console, json, csv, md, html, junit or github.")
+]
 Output = Annotated[
     Optional[Path], Option(metavar="FILE", help="Write the results to this file. A journal lies beside it meanwhile.")
 ]
@@ -208,6 +211,6 @@ class Report:
     """What comes out."""
 
     label: Annotated[Words, Option(metavar="K=V", help="Label to store with the run.")] = None
-    format: Format = None
+    format: CheckFormat = None
     output: Output = None
     force: Force = False

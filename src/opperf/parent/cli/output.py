@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from opperf.domain.errors import OpperfError, unknown
+from opperf.domain.errors import OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.parent.cli.places import emit
-from opperf.parent.cli.screen import FILE, Screen, screen, tell
-from opperf.parent.reports import FORMATS, render
+from opperf.parent.cli.screen import FILE, screen, tell
+from opperf.parent.reports import render
+from opperf.parent.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from opperf.domain.record import Run
     from opperf.domain.suite import LeftOut, Suite
-
-SUFFIXES = {".json": "json", ".csv": "csv", ".md": "md"}
-
-
-def check_format(format: str | None) -> None:
-    """Raise `InputError` for a format that is not known, before anything runs."""
-    if format is not None and format not in FORMATS:
-        raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+    from opperf.parent.reports.document import Document, Screen
 
 
 def suite_text(suite: Suite) -> str:
@@ -45,17 +39,8 @@ def tell_left_out(left_out: Iterable[LeftOut]) -> None:
         tell(f"left out: {one.name}, {one.count} calls: {one.reason}")
 
 
-def deliver(run: Run, format: str | None, output: Path | None, top: int | None = None) -> None:
-    """Print the report of a run, or write it; `top` bounds the rows for people."""
-
-    def rendered(chosen: str, screen: Screen) -> str:
-        return render(run, chosen, width=screen.width, color=screen.color, top=top)
-
-    write_report(rendered, format, output, f"{len(run.records)} records")
-
-
-def write_report(rendered: Callable[[str, Screen], str], format: str | None, output: Path | None, what: str) -> None:
-    """Print a report, or write it, in the form that `rendered` makes of a format for where it is read.
+def deliver(document: Document, format: str | None = None, output: Path | None = None, what: str = "") -> None:
+    """Print a report, or write it, in a format that is made for where it is read; `what` says what a file holds.
 
     A file gets the named format, or the one of its suffix, or JSON. With a file and no named format the table is
     printed too.
@@ -63,13 +48,28 @@ def write_report(rendered: Callable[[str, Screen], str], format: str | None, out
     trouble: OpperfError | None = None
     if output is not None:
         try:
-            write_text(output, rendered(format or SUFFIXES.get(output.suffix, "json"), FILE))
+            write_text(output, _rendered(document, format or _of_suffix(output), FILE))
         except OpperfError as error:
             trouble = error  # what was measured is printed all the same
         else:
             typer.echo(f"wrote {output}: {what}", err=True)
             if format is not None:
                 return
-    emit(rendered(format or "console", screen()))
+    emit(_rendered(document, format or "console", screen()))
     if trouble is not None:
         raise trouble
+
+
+def deliver_run(run: Run, format: str | None, output: Path | None, top: int | None = None) -> None:
+    """Print the report of a run, or write it; `top` bounds the rows that people are shown."""
+    from opperf.parent.reports.run import document
+
+    deliver(document(run, top), format, output, f"{len(run.records)} records")
+
+
+def _rendered(document: Document, format: str, place: Screen) -> str:
+    return render(document, format, width=place.width, color=place.color)
+
+
+def _of_suffix(output: Path) -> str:
+    return next((name for name, one in FORMATS.items() if one.suffix == output.suffix), "json")

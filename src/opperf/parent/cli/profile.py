@@ -134,7 +134,7 @@ def _check(format: str | None, by: str, sort: str, function: str | None, skip: i
     from opperf.domain.code import is_code
     from opperf.domain.errors import InputError, unknown
     from opperf.domain.profile.rows import GROUPINGS
-    from opperf.parent.cli.output import check_format
+    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.profile import SORTS
 
     check_format(format)
@@ -238,8 +238,8 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
 def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) -> None:
     """Print two profiles that were written, operator by operator; raises `InputError`."""
     from opperf.domain.errors import InputError
-    from opperf.parent.cli.screen import screen
-    from opperf.parent.reports.profile_change import render
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.reports.profile_change import document
     from opperf.parent.sources.profile_file import read_profile
 
     if len(words) != 2:
@@ -247,18 +247,16 @@ def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) ->
             f"`--diff` is of two profiles, got {len(words)}", hint="write `opperf profile --diff A.json B.json`"
         )
     before, after = (read_profile(Path(word)) for word in words)
-    typer.echo(render(before, after, format or "console", by=by, top=top, width=screen().width), nl=False)
+    deliver(document(before, after, by, top), format)
 
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
     """Print the table, and write the page that is asked for."""
     from opperf.domain.files.destination import write_text
-    from opperf.parent.cli.places import emit
-    from opperf.parent.cli.screen import screen
-    from opperf.parent.reports.profile import render
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.reports.profile import document
 
-    chosen = format or "console"
-    emit(render(profile, chosen, by=by, sort=sort, top=top, width=screen().width))
+    deliver(document(profile, by, sort, top), format)
     if page is not None:
         from opperf.parent.reports.profile_page import render as whole_page
 

@@ -53,16 +53,17 @@ def replay(
     from opperf.domain.errors import InputError
     from opperf.domain.trace import Replay
     from opperf.parent import replay as replaying
-    from opperf.parent.cli.output import check_format, write_report, write_suite
+    from opperf.parent.cli.output import deliver, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.screen import tell
     from opperf.parent.cli.selecting import run_options
-    from opperf.parent.reports.replay import left_out, render
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.replay import document, left_out
     from opperf.parent.run import drop_journal
 
     wanted = run_options(keeping, report)
-    check_format(report.format)
+    check_format(report.format, checks=True)
     read = [*traces, kineto]
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
@@ -79,15 +80,11 @@ def replay(
         for line in left_out(trace):
             tell(line)
 
-    def deliver(run: Run) -> None:
-        found = Replay(trace, run)
-        what = f"{len(run.records)} records"
-        write_report(
-            lambda chosen, screen: render(found, chosen, top, screen.width), report.format, wanted.output, what
-        )
+    def report_on(run: Run) -> None:
+        deliver(document(Replay(trace, run), top), report.format, wanted.output, f"{len(run.records)} records")
 
     if not trace.cases and not keeping.dry_run:
-        deliver(replaying.unmeasured(trace, asked, measuring, wanted, Bar()).run)
+        report_on(replaying.unmeasured(trace, asked, measuring, wanted, Bar()).run)
         drop_journal(wanted)
         raise InputError("no operator of the trace can be run again", hint="the report has the reason of each")
-    measure(replaying.workload(trace, asked), measuring, wanted, deliver, keeping)
+    measure(replaying.workload(trace, asked), measuring, wanted, report_on, keeping, report.format)

@@ -9,7 +9,6 @@ import typer
 from opperf.domain.errors import way_out
 from opperf.parent.cli import options
 from opperf.parent.cli.option_groups import grouped
-from opperf.parent.reports.layout import Heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,15 +17,6 @@ if TYPE_CHECKING:
     from opperf.domain.record import Run
     from opperf.parent.planning.selection import Selection
     from opperf.parent.session import Options
-
-#: The columns of a plan.
-PLAN = (
-    Heading("operator", least=10),
-    Heading("direction", least=8, common=True),
-    Heading("side", least=14, common=True),
-    Heading("inputs", least=20),
-)
-
 
 @grouped
 def run(
@@ -52,14 +42,15 @@ def run(
     that an operator reaches is shown once `opperf doctor --peaks` has measured them.
     """
     from opperf.catalog.param.config import notes
-    from opperf.parent.cli.output import check_format, deliver
+    from opperf.parent.cli.output import deliver_run
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.screen import tell
     from opperf.parent.cli.selecting import inputs, request, run_options
+    from opperf.parent.reports.formats import check_format
     from opperf.parent.request import selection, settings
 
     wanted = run_options(keeping, report)
-    check_format(report.format)
+    check_format(report.format, checks=True)
     if not keeping.dry_run:
         read = inputs(operators, what, config or ())
         take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
@@ -68,7 +59,11 @@ def run(
     measuring = settings(asked, clock=clock, check=not no_check)
     for note in notes(selected.configs):
         tell(f"note: {note}")
-    measure(selected, measuring, wanted, lambda run: deliver(run, report.format, wanted.output, top), keeping)
+
+    def report_on(run: Run) -> None:
+        deliver_run(run, report.format, wanted.output, top)
+
+    measure(selected, measuring, wanted, report_on, keeping, report.format)
 
 
 def measure(
@@ -77,6 +72,7 @@ def measure(
     wanted: Options,
     report: Callable[[Run], None],
     keeping: options.Keeping,
+    format: str | None,
 ) -> None:
     """Measure a selection and report what was measured, also when it was stopped; then leave, as `leave` says.
 
@@ -87,7 +83,7 @@ def measure(
 
     bar = Bar()
     if keeping.dry_run:
-        _print_plan(running.plan_of(selection, settings, bar))
+        _print_plan(running.plan_of(selection, settings, bar), format)
         return
     measured = running.measure(selection, settings, wanted, bar)
     report(measured.run)
@@ -100,17 +96,12 @@ def measure(
     leave(measured.run, strict=keeping.strict)
 
 
-def _print_plan(plan: Plan) -> None:
-    from opperf.parent.cli.screen import show
-    from opperf.parent.reports.layout import Grid
-    from opperf.parent.reports.text import case_text, subject
+def _print_plan(plan: Plan, format: str | None) -> None:
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.reports.run import plan_document
     from opperf.parent.run import seconds
 
-    rows = []
-    for trial in plan.trials:
-        place = f"{trial.side.framework} ({trial.side.environment}, {trial.side.device}, {trial.side.mode})"
-        rows.append((subject(trial.case, trial.side), trial.direction, place, case_text(trial.case)))
-    show([Grid(PLAN, rows)])
+    deliver(plan_document(plan), format)
     about = f"about {seconds(plan):.0f} s"
     typer.echo(f"trials: {len(plan.trials)}, processes: {plan.settings.processes}, {about}", err=True)
 

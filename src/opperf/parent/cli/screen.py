@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import typer
 
 from opperf.parent.cli.places import emit
-
-if TYPE_CHECKING:
-    from opperf.parent.reports.layout import Block
-
-
-@dataclass(frozen=True)
-class Screen:
-    """Where a report is read: `width` is None where lines may be as long as they need, as in a file or a pipe."""
-
-    width: int | None = None
-    color: bool = False
-
+from opperf.parent.reports.document import Screen
 
 FILE = Screen()
 
@@ -55,16 +42,15 @@ def _terminal_columns(stream: TextIO) -> int | None:
 
 def tell(text: str, *, indent: int = 0) -> None:
     """Say something on stderr: every line of it is fit for a terminal, and as wide as it."""
+    typer.echo("\n".join(_folded(text, screen(sys.stderr).width, indent)), err=True)
+
+
+def show(text: str) -> None:
+    """Print a line of data on stdout."""
+    emit("\n".join(_folded(text, screen().width)) + "\n")
+
+
+def _folded(text: str, width: int | None, indent: int = 0) -> list[str]:
     from opperf.parent.reports.layout import paragraph
 
-    width = screen(sys.stderr).width
-    lines = (part for line in text.split("\n") for part in paragraph(line, width, indent))
-    typer.echo("\n".join(lines), err=True)
-
-
-def show(blocks: Iterable[Block]) -> None:
-    """Print tables and notes on stdout."""
-    from opperf.parent.reports import layout
-
-    place = screen()
-    emit(layout.text(blocks, width=place.width, color=place.color))
+    return [part for line in text.split("\n") for part in paragraph(line, width, indent)]

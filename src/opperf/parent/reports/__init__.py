@@ -1,50 +1,45 @@
-"""Reports: one table behind every format, one file per format.
+"""Reports: each is one file that makes a document of what it is about, each format one that renders any document.
 
-What is shown is a run; times are scaled here and nowhere before. A format is imported when it is first asked for, so
-that a command that prints none stays fast.
+A report and a format are imported when they are first asked for, so that a command that prints none stays fast.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from opperf.domain.errors import unknown
+from opperf.parent.reports.document import Document, Screen
+from opperf.parent.reports.formats import renderer
 
 if TYPE_CHECKING:
+    from opperf.domain.comparison import ComparisonRun
+    from opperf.domain.floor import NoiseRun
+    from opperf.domain.profile.event import Profile
     from opperf.domain.record import Run
+    from opperf.domain.trace import Replay
 
-#: The formats that a command line offers. `html` is rendered too: notebooks show it.
-FORMATS = ("console", "json", "csv", "md")
+    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile
+
+#: The report of each kind of result.
+REPORTS = {"Run": "run", "ComparisonRun": "comparison", "NoiseRun": "noise", "Replay": "replay", "Profile": "profile"}
 
 
-def render(run: Run, format: str, *, width: int | None = None, color: bool = False, top: int | None = None) -> str:
-    """Return a run in one of the formats, with a line break at the end.
+def render(
+    value: Reported, format: str = "console", *, width: int | None = None, color: bool = False, **options: Any
+) -> str:
+    """Return a document, or the report of a result, in one of the formats, with a line break at the end.
 
-    `width` and `color` are the console's: None is as wide as the table needs, which is right for a pipe or a file.
-    `top` bounds the rows that people are shown. Raises `InputError` for a format that is not known.
+    `width` and `color` are the console's: None is as wide as tables need, which is right for a pipe or a file.
+    `options` are those of the report (`top` bounds the rows that people are shown). Raises `InputError` for a format
+    that is not known.
     """
-    if format in ("console", "csv", "md", "html"):
-        from opperf.parent.reports.table import with_origin
+    shown = renderer(format)
+    return shown(report_of(value, **options), Screen(width, color))
 
-        run = with_origin(run)
-    if format == "console":
-        from opperf.parent.reports import console
 
-        return console.render(run, width=width, color=color, top=top)
-    if format == "json":
-        from opperf.parent.reports import json_document
-
-        return json_document.render(run)
-    if format == "csv":
-        from opperf.parent.reports import csv_rows
-
-        return csv_rows.render(run)
-    if format == "md":
-        from opperf.parent.reports import markdown
-
-        return markdown.render(run, top=top)
-    if format == "html":
-        from opperf.parent.reports import html
-
-        return html.render(run)
-    raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+def report_of(value: Reported, **options: Any) -> Document:
+    """Return the report of a result; a document is its own."""
+    if isinstance(value, Document):
+        return value
+    made: Document = import_module(f"{__name__}.{REPORTS[type(value).__name__]}").document(value, **options)
+    return made

@@ -1,62 +1,32 @@
-"""Every column of the reports, declared once: stable name, heading, where its value comes from, how it is shown.
+"""Every column of a run, declared once: stable name, title, where its value comes from, how it is shown.
 
-A column with a `name` is one of the machine-readable formats, at full precision, with the unit at the end of the name
-(`time_median_s`, `memory_peak_B`): a name never changes its meaning. A column with a `title` is one of the formats for
-people. A fact that a record lacks is None for machines and empty for people, never 0.
+A name has its unit at its end (`time_median_s`, `memory_peak_B`), and never changes its meaning. A fact that a record
+lacks is None for machines and empty for people, never 0.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain import units
 from opperf.domain.metric import METRICS, Metric
+from opperf.domain.record import Record
 from opperf.domain.registry import FRAMEWORKS
+from opperf.parent.reports import document
+from opperf.parent.reports.document import Raw
 from opperf.parent.reports.text import case_text, first_line, own_function, subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Literal
 
     from opperf.domain.plan import Side
-    from opperf.domain.record import Record
 
-Raw: TypeAlias = str | int | float | None
+Column: TypeAlias = document.Column[Record]
 
 #: Those of a sampled metric that are in its unit.
 _AMOUNTS = ("mean", "median", "p50", "p90", "p99", "min", "max", "stdev")
 _ENDS = ("interval_low", "interval_high")
-
-
-def _plain(value: Raw) -> str:
-    return "" if value is None else str(value)
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: `read` takes its raw value from a record, `show` prints that for people.
-
-    `wanted` is `always` (if any row has a value), `varied` (only if rows differ in it; else it is said of all of them),
-    `apart` (only if rows differ in it) or `ambiguous` (only if rows of
-    one framework and version differ in it). `rank` orders what a narrow terminal goes without, lowest first; None is
-    never left out. `least` is the width to which the column may be folded, None if it must not be, and `lines` the most
-    that a narrow terminal shows of a cell. A `common` one is said once there, where all rows have the same; those of
-    one `group` may become one.
-    """
-
-    name: str | None
-    title: str | None
-    read: Callable[[Record], Raw]
-    show: Callable[[Any], str] = _plain
-    align: Literal["left", "right"] = "left"
-    wanted: Literal["always", "varied", "apart", "ambiguous"] = "always"
-    rank: int | None = None
-    least: int | None = None
-    lines: int | None = None
-    common: bool = False
-    group: str | None = None
 
 
 def of_part(metric: Metric, part: str, title: str | None = None, *, rank: int | None = None) -> Column:
@@ -84,9 +54,15 @@ def of_metric(metric: Metric) -> tuple[Column, ...]:
     return of_part(metric, first, metric.title, rank=metric.rank), *(of_part(metric, part) for part in others)
 
 
-def of_side(name: str, read: Callable[[Side], Raw], *, wanted: Literal["varied", "ambiguous"] = "varied") -> Column:
+def of_side(
+    name: str, read: Callable[[Side], Raw], *, usual: Raw = "", within: Callable[[Record], str] | None = None
+) -> Column:
     """Declare a fact of the side, which people see when sides differ in it."""
-    return Column(name, name, lambda record: read(record.trial.side), wanted=wanted, least=6, group="side")
+
+    def of_record(record: Record) -> Raw:
+        return read(record.trial.side)
+
+    return Column(name, name, of_record, wanted="varied", least=6, group="side", usual=usual, within=within)
 
 
 def of_reason(part: str) -> Column:
@@ -206,13 +182,13 @@ _BEFORE: tuple[Column, ...] = (
     Column(None, "framework", framework, least=12, common=True),
     Column("framework", None, lambda record: record.trial.side.framework),
     Column("framework_version", None, version),
-    of_side("environment", lambda side: side.environment, wanted="ambiguous"),
+    of_side("environment", lambda side: side.environment, usual="current", within=framework),
     of_side("device", lambda side: side.device),
     of_side("mode", lambda side: side.mode),
     of_side("threads", lambda side: side.threads),
-    of_side("engine", lambda side: side.engine),
-    of_side("allocator", lambda side: side.allocator),
-    of_side("settings", settings),
+    of_side("engine", lambda side: side.engine, usual="naive"),
+    of_side("allocator", lambda side: side.allocator, usual="fixed"),
+    of_side("settings", settings, usual=None),
     of_run("run", "id", rank=-1),
     of_run("date", "started"),
     of_run("machine", "machine"),
@@ -227,9 +203,9 @@ _BEFORE: tuple[Column, ...] = (
     of_part(_TIME, "p90", "p90", rank=2),
     of_part(_TIME, "min", "min", rank=1),
     Column(None, "samples", kept, align="right", rank=3),
-    Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied", rank=14),
-    Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied"),
-    Column("share", "share", of_suite("share"), units.format_percent, "right", wanted="varied"),
+    Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied", usual=1, rank=14),
+    Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied", usual=None),
+    Column("share", "share", of_suite("share"), units.format_percent, "right", wanted="varied", usual=None),
     Column(
         "cumulative_share",
         "cumulative",
@@ -237,6 +213,7 @@ _BEFORE: tuple[Column, ...] = (
         units.format_percent,
         "right",
         wanted="varied",
+        usual=None,
         rank=11,
     ),
 )

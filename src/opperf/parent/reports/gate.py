@@ -1,33 +1,198 @@
-"""A gate's report in each format: the table of a comparison with the findings below it, or the document with both."""
+"""A gate: the table of a comparison with the findings below it, and for a pull request a page of its own.
+
+The page says the verdict first, then what is wrong, and folds the rest away.
+"""
 
 from __future__ import annotations
 
-import json
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from opperf.domain.comparison import ComparisonRun
-from opperf.domain.judgement import Judgement
-from opperf.parent.reports import comparisons, layout, pull_request
-from opperf.parent.reports.findings import headline, sentence, sides, subject
-from opperf.parent.reports.layout import Note
+from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
+from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
+from opperf.parent.reports import comparison
+from opperf.parent.reports.comparison import LEGEND, reasons, side_text
+from opperf.parent.reports.document import Check, Code, Column, Document, Note, Section, Table, table
+from opperf.parent.reports.rerun import compare_command, run_command
+from opperf.parent.reports.text import case_text, common_subject
 
-#: The findings that the console lists below the table.
+if TYPE_CHECKING:
+    from opperf.parent.reports.document import Annotation, Block, Outcome
+
+#: What reports are called, by which a former one is known: a test suite, and the heading of a page.
+TITLE = "opperf gate"
+MARK = f"### {TITLE}"
+#: How each kind is told; the kinds themselves are words of documents.
+TITLES = {
+    "slower": "slower",
+    "memory": "more memory",
+    "failed": "not measured",
+    "inconclusive": "inconclusive",
+    "skipped": "not compared",
+    "faster": "faster",
+    "same": "same",
+}
+#: The findings that are listed below the table.
 LISTED = ("slower", "memory", "failed", "inconclusive", "skipped")
+#: A regression is a failed test, what could not be measured an error, what has no verdict skipped.
+OUTCOMES: dict[str, Outcome] = {
+    "slower": "failure",
+    "memory": "failure",
+    "failed": "error",
+    **dict.fromkeys(LISTED[3:], "skipped"),
+}
+#: The annotation of each kind; what has none is no news.
+ANNOTATIONS: dict[str, Annotation] = {
+    "slower": "error",
+    "memory": "error",
+    "failed": "warning",
+    "inconclusive": "warning",
+    "faster": "notice",
+}
+#: So many commands to repeat a regression are written at most; the largest regressions come first.
+MOST_COMMANDS = 20
+#: Characters of one table: a comment takes 65536 in all, and there are three tables.
+MOST_OF_TABLE = 18_000
 
 
-def render(run: ComparisonRun, judgement: Judgement, format: str, width: int | None = None) -> str:
-    """Return a gate's report in one of the formats, with a line break at the end; `width` is the terminal's."""
-    if format == "json":
-        return json.dumps({**run.to_json(), "gate": judgement.to_json()}, indent=1, allow_nan=False) + "\n"
-    if format == "md":
-        return pull_request.render(run, judgement)
-    if format == "console":
-        return layout.text([*comparisons.blocks(run.comparisons), Note(), *_blocks(judgement)], width=width)
-    return comparisons.render(run, format)
-
-
-def _blocks(judgement: Judgement) -> list[Note]:
+def document(run: ComparisonRun, judgement: Judgement) -> Document:
+    """Return the report."""
     listed = [
-        Note(f"- {subject(finding)} ({sides(finding, judgement)}): {sentence(finding)}")
+        Note(f"{comparison.name(finding.comparison)} ({_sides(finding, judgement)}): {_sentence(finding)}", kind="item")
         for finding in judgement.of_kind(*LISTED)
     ]
-    return [*listed, *([Note()] if listed else []), Note(f"gate: {headline(judgement)}")]
+    return Document(
+        TITLE,
+        [
+            *comparison.blocks(run.comparisons),
+            *([Section("", listed)] if listed else []),
+            Section("", [Note(f"gate: {headline(judgement)}")]),
+        ],
+        lambda: {**run.to_json(), "gate": judgement.to_json()},
+        _checks(judgement),
+        headline(judgement),
+        failed=judgement.exit_code != 0,
+        started=run.run.started,
+        page=partial(_page, run, judgement),
+    )
+
+
+def headline(judgement: Judgement) -> str:
+    """Return the line that a reader needs first, as `1 regression in 3 comparisons: 1 slower, 2 same`."""
+    total = len(judgement.findings)
+    of_all = f"{total} comparison{'s' if total != 1 else ''}"
+    regressions, code = len(judgement.regressions), judgement.exit_code
+    if code == REGRESSION:
+        told = f"{regressions} regression{'s' if regressions != 1 else ''} in {of_all}"
+    elif code == FAILURE:
+        failed = len(judgement.of_kind("failed"))
+        told = f"{failed} of {of_all} could not be measured" if failed else "nothing was compared"
+    elif code == INCONCLUSIVE:
+        told = f"no regression is certain in {of_all}, but not all are conclusive"
+    else:
+        told = f"no regression in {of_all}"
+    counts = {kind: len(judgement.of_kind(kind)) for kind in KINDS}
+    tally = ", ".join(f"{count} {TITLES[kind]}" for kind, count in counts.items() if count)
+    return f"{told}: {tally}" if tally else told
+
+
+def _checks(judgement: Judgement) -> list[Check]:
+    """Return what a CI system shows of each finding; annotations come as a reader needs them, the largest first."""
+    places = {id(finding): place for place, finding in enumerate(judgement.of_kind(*KINDS))}
+    base = "expected" if judgement.against == "expected" else ""
+    return [
+        comparison.check(
+            finding.comparison,
+            finding.kind,
+            _sentence(finding),
+            OUTCOMES.get(finding.kind, "passed"),
+            ANNOTATIONS.get(finding.kind, ""),
+            base,
+            (places[id(finding)],),
+        )
+        for finding in judgement.findings
+    ]
+
+
+def _sides(finding: Finding, judgement: Judgement) -> str:
+    """Return the sides that were compared, as `torch==2.12.0 -> torch==2.13.0`."""
+    base, new = finding.comparison.base, finding.comparison.new
+    first = "expected" if judgement.against == "expected" else side_text(base, new)
+    return f"{first} -> {side_text(new, base)}"
+
+
+def _sentence(finding: Finding) -> str:
+    return f"{TITLES[finding.kind]}: {finding.message}"
+
+
+def _page(run: ComparisonRun, judgement: Judgement) -> Document:
+    """Return the report for a pull request."""
+    blocks: list[Block] = []
+    wrong = judgement.of_kind("slower", "memory", "failed")
+    blocks += [_table(wrong, judgement)] if wrong else []
+    open_ones = judgement.of_kind("inconclusive", "skipped")
+    blocks += _folded(f"{len(open_ones)} without a verdict", _table(open_ones, judgement)) if open_ones else []
+    rest = judgement.of_kind("faster", "same")
+    blocks += _folded(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
+    ran = comparison.explanations([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
+    blocks += _folded("What ran", *ran) if ran else []
+    blocks += _folded("How this was measured", *_measured(run, judgement))
+    blocks += _folded("How to repeat it", Code(_commands(run, judgement)))
+    return Document(TITLE, blocks, heading=f"{TITLE}: {headline(judgement)}")
+
+
+def _folded(title: str, *blocks: Block) -> list[Block]:
+    return [Section(title, blocks, folded=True)]
+
+
+def _table(findings: Sequence[Finding], judgement: Judgement) -> Table:
+    def ratio(finding: Finding) -> str:
+        verdict = finding.comparison.verdict
+        return "" if verdict.ratio is None else f"{verdict.ratio:.3f} {format_ratios(verdict.interval)}".rstrip()
+
+    columns: tuple[Column[Finding], ...] = (
+        Column("operator", "operator", lambda finding: common_subject(finding.comparison)),
+        Column("direction", "direction", lambda finding: finding.comparison.direction),
+        Column("inputs", "inputs", lambda finding: case_text(finding.comparison.case)),
+        Column("sides", "sides", lambda finding: _sides(finding, judgement)),
+        Column("base_time_s", "before", lambda finding: finding.comparison.base_time, format_seconds),
+        Column("new_time_s", "now", lambda finding: finding.comparison.new_time, format_seconds),
+        Column("ratio", "ratio", ratio),
+        Column("bound", "bound", lambda finding: finding.comparison.verdict.bound, format_bound),
+        Column("finding", "finding", lambda finding: finding.kind, TITLES.__getitem__),
+        Column("why", "why", lambda finding: reasons(finding.comparison), "; ".join),
+    )
+    return table(columns, findings, whole="the report of `--output` has them", characters=MOST_OF_TABLE)
+
+
+def _measured(run: ComparisonRun, judgement: Judgement) -> list[Block]:
+    """Say on what, with which versions and by which rule."""
+    settings, machine = run.run.settings, run.run.machine
+    lines = [f"{machine.get('cores_usable')} cores of {machine.get('cpu')}, kernel {machine.get('kernel')}"]
+    sides = (*run.run.sides.items(), *((None, facts) for facts in run.run.frameworks))
+    for name, facts in sides:
+        told = [f"{fact} {facts[fact]}" for fact in ("version", "commit", "blas") if facts.get(fact)]
+        lines.append(f"{name or facts.get('framework')}: {', '.join(told)}")
+    share = format_percent(judgement.tolerance)
+    if judgement.against == "expected":
+        lines.append(f"against recorded expectations, threshold {share}, {settings.processes} processes of each trial")
+    else:
+        lines.append(f"interleaved pairs of fresh processes on the same CPUs, tolerance {share}")
+        lines.append(LEGEND.told(LEGEND.lines))
+    lines.append(f"begun {run.run.started}, seed {settings.seed}, run {run.run.id}")
+    return [*map(Note, lines)]
+
+
+def _commands(run: ComparisonRun, judgement: Judgement) -> list[str]:
+    """Return the gate's own command, and one for each regression that a command line can write."""
+    commands = [shlex.join(run.run.command)]
+    for finding in judgement.regressions[:MOST_COMMANDS]:
+        if judgement.against == "expected":
+            again = run_command(finding.comparison, run.run.settings.processes)
+        else:
+            again = compare_command(finding.comparison, judgement.tolerance)
+        commands += [] if again is None else [again]
+    return list(dict.fromkeys(commands))

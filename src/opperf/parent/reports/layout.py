@@ -1,18 +1,19 @@
-"""Tables and notes for people, laid out in this one place for a terminal, a pipe or a log.
+"""How tables and texts fit into a width: the one place that knows it, for a terminal, a pipe or a log.
 
 Without a width a table is as wide as it needs, one row a line: right for a pipe or a file. With one, no line is wider:
 what all rows have in common is said once above the table, what explains a verdict moves below it, columns of lesser
 importance are left out and named; then texts wrap between words. A word is broken where it alone is wider than its
-column, and there after a separator. No number is ever broken. Every text passes through `one_line`.
+column, and there after a separator. No number is ever broken. What a column can bear, its declaration says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any
 
+from opperf.parent.reports.document import Column, Level, Table
 from opperf.parent.reports.escaping import one_line
 
 GAP = 2
@@ -24,92 +25,33 @@ NARROWEST = 6
 NAMED = 5
 #: Select graphic rendition, ECMA-48.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33}
+LEVELS: Mapping[Level, str] = {"": "", "failed": "red", "skipped": "dim", "warning": "yellow"}
 #: A piece of a word: what may stand on a line by itself ends with separators, and never begins with one.
 _PIECE = re.compile(r"[^/,;:=_.+|)\]-]+[/,;:=_.+|)\]-]*|[/,;:=_.+|)\]-]+")
 
 
 @dataclass(frozen=True)
-class Heading:
-    """How a column behaves. Without `least` its cells are never wrapped; with it, they are down to that width.
-
-    `rank` orders what a narrow table goes without, lowest first; None is never left out. Where a table is too wide,
-    a `common` column whose cells are all the same is said above it, and the texts of one that is `below` stand there;
-    columns of one `group` become one of that name where nothing else helps. `lines` is the most that a cell is wrapped
-    to; what is beyond becomes an ellipsis.
-    """
-
-    title: str
-    align: Literal["left", "right"] = "left"
-    rank: int | None = None
-    least: int | None = None
-    common: bool = False
-    below: bool = False
-    group: str | None = None
-    lines: int | None = None
-
-
-@dataclass(frozen=True)
 class Grid:
-    """A table; columns without any text are not shown.
+    """A table as texts; `whole` says where everything is that a width leaves out."""
 
-    `styles` has one for each row. `caption` stands above. `whole` says where everything is that a width leaves out.
-    """
-
-    headings: Sequence[Heading]
+    columns: Sequence[Column[Any]]
     rows: Sequence[Sequence[str]]
     styles: Sequence[str] = ()
     caption: str = ""
-    whole: str = "`--format csv` has every column"
+    whole: str = ""
+
+    @property
+    def titles(self) -> list[str]:
+        """What columns are called."""
+        return [column.title or "" for column in self.columns]
 
 
-@dataclass(frozen=True)
-class Note:
-    """A line of text, an empty one ends a paragraph; `about` is the column without which it is not shown."""
-
-    text: str = ""
-    indent: int = 0
-    style: str = ""
-    about: str | None = None
-
-
-@dataclass(frozen=True)
-class Legend:
-    """What columns say, by their titles; those that are not shown are not explained."""
-
-    lines: Mapping[str, str]
-
-
-Block: TypeAlias = Grid | Note | Legend
-
-
-def text(blocks: Iterable[Block], *, width: int | None = None, color: bool = False) -> str:
-    """Return blocks as text, with a line break at the end; a table is followed by an empty line.
-
-    >>> print(text([Grid([Heading("name"), Heading("time", "right")], [("add", "1 us")]), Note("one row")]), end="")
-    name  time
-    ----------
-    add   1 us
-    <BLANKLINE>
-    one row
-    """
-    lines: list[str] = []
-    titles: set[str] = set()
-    pending: list[str] = []
-    for block in [*blocks, Note()]:
-        if isinstance(block, Grid):
-            lines += [*pending, ""] if pending else []
-            fitted = _fitted(_cleaned(block), width)
-            titles, pending = {heading.title for heading in fitted.grid.headings}, fitted.notes(width)
-            lines += [*fitted.lines(width, color), ""]
-        elif isinstance(block, Legend):
-            if told := "; ".join(line for title, line in block.lines.items() if title in titles):
-                lines += paragraph(told, width)
-        elif not block.text:
-            lines += [*pending, ""]
-            pending = []
-        elif block.about is None or block.about in titles:
-            lines += [_styled(line, block.style, color) for line in paragraph(block.text, width, block.indent)]
-    return "\n".join(line.rstrip() for line in lines).rstrip("\n") + "\n"
+def grid(table: Table) -> Grid:
+    """Return what people are shown of a table, fit for a terminal."""
+    places = table.places()
+    columns = [replace(table.columns[i], title=one_line(table.columns[i].title or "")) for i in places]
+    rows = [[one_line(row.cells[i].text) for i in places] for row in table.seen]
+    return Grid(columns, rows, [LEVELS[row.level] for row in table.seen], one_line(table.caption), table.whole)
 
 
 def paragraph(words: str, width: int | None = None, indent: int = 0) -> list[str]:
@@ -160,7 +102,7 @@ def _pieces(word: str, width: int) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class _Fitted:
+class Fitted:
     """A table that was made to fit."""
 
     grid: Grid
@@ -171,14 +113,14 @@ class _Fitted:
     def lines(self, width: int | None, color: bool) -> Iterator[str]:
         """Yield the caption, the titles, and the rows."""
         grid = self.grid
-        if grid.caption and grid.rows:
-            yield from (*paragraph(grid.caption, width), "")
         if not grid.rows:
             return
-        yield from self._row([heading.title for heading in grid.headings], "bold", color)
+        if grid.caption:
+            yield from (*paragraph(grid.caption, width), "")
+        yield from self._row(grid.titles, "bold", color)
         yield "-" * (sum(self.widths) + GAP * (len(self.widths) - 1))
         for i, row in enumerate(grid.rows):
-            yield from self._row(row, grid.styles[i] if grid.styles else "", color, limited=True)
+            yield from self._row(row, grid.styles[i], color, limited=True)
 
     def notes(self, width: int | None) -> list[str]:
         """Return what is said below the table of what it does not show."""
@@ -188,103 +130,92 @@ class _Fitted:
             lines += [line for names, said in texts for line in paragraph(f"{names}: {said}", width, 2)]
         words = [f"left out at this width: {', '.join(self.left_out)}"] if self.left_out else []
         cells = (wrapped(cell, w) for row in self.grid.rows for cell, w in zip(row, self.widths))
-        limits = [heading.lines for _ in self.grid.rows for heading in self.grid.headings]
+        limits = [heading.lines for _ in self.grid.rows for heading in self.grid.columns]
         if width is not None and any(most and len(cell) > most for cell, most in zip(cells, limits)):
             words.append("… stands for the rest of a text")
         return [*lines, *(paragraph(f"{'; '.join(words)} ({self.grid.whole})", width) if words else [])]
 
     def _row(self, row: Sequence[str], style: str, color: bool, *, limited: bool = False) -> Iterator[str]:
         cells = []
-        for cell, heading, width in zip(row, self.grid.headings, self.widths, strict=True):
+        for cell, heading, width in zip(row, self.grid.columns, self.widths, strict=True):
             lines = [cell] if _cells(cell) <= width else wrapped(cell, width)
             if limited and heading.lines is not None and len(lines) > heading.lines:
                 lines = [*lines[: heading.lines - 1], "…"]
             cells.append(lines)
         for i in range(max(map(len, cells))):
             parts = []
-            for lines, heading, width in zip(cells, self.grid.headings, self.widths, strict=True):
+            for lines, heading, width in zip(cells, self.grid.columns, self.widths, strict=True):
                 part = lines[i] if i < len(lines) else ""
                 space = " " * (width - _cells(part))
                 parts.append(space + part if heading.align == "right" else part + space)
-            yield _styled((" " * GAP).join(parts).rstrip(), style, color)
+            yield styled((" " * GAP).join(parts).rstrip(), style, color)
 
 
-def _cleaned(grid: Grid) -> Grid:
-    """Return the table with texts that a terminal may be given, without the columns that have none."""
-    rows = [[one_line(cell) for cell in row] for row in grid.rows]
-    places = [i for i, _ in enumerate(grid.headings) if any(row[i] for row in rows)]
-    headings = [replace(heading, title=one_line(heading.title)) for heading in grid.headings]
-    return _kept(replace(grid, headings=headings), places, rows)
-
-
-def _kept(grid: Grid, places: Sequence[int], rows: Sequence[Sequence[str]] | None = None) -> Grid:
+def _kept(grid: Grid, places: Sequence[int]) -> Grid:
     """Return the table with the columns at these places only."""
-    shown = [[row[i] for i in places] for row in (grid.rows if rows is None else rows)]
-    return Grid([grid.headings[i] for i in places], shown, grid.styles, grid.caption, grid.whole)
+    rows = [[row[i] for i in places] for row in grid.rows]
+    return replace(grid, columns=[grid.columns[i] for i in places], rows=rows)
 
 
-def _fitted(grid: Grid, width: int | None) -> _Fitted:
+def fitted(grid: Grid, width: int | None) -> Fitted:
     """Say in other places, and leave out, what it takes until the columns can be folded into the width."""
     if width is None or _total(_naturals(grid)) <= width:
-        return _Fitted(grid, _naturals(grid))
-    fitted = _narrowed(grid, width)
-    if _total(_floors(fitted.grid, WORD)) > width and any(heading.group for heading in grid.headings):
-        fitted = _narrowed(_joined(grid), width)
-    return fitted
+        return Fitted(grid, _naturals(grid))
+    narrow = _narrowed(grid, width)
+    if _total(_floors(narrow.grid, WORD)) > width and any(heading.group for heading in grid.columns):
+        narrow = _narrowed(_joined(grid), width)
+    return narrow
 
 
 def _joined(grid: Grid) -> Grid:
     """Return the table with each group of columns as one, in which every value has its title."""
-    places = range(len(grid.headings))
+    places = range(len(grid.columns))
     groups: dict[str, list[int]] = {}
     for i in places:
-        if (group := grid.headings[i].group) is not None:
+        if (group := grid.columns[i].group) is not None:
             groups.setdefault(group, []).append(i)
     rows = [list(row) for row in grid.rows]
-    headings = list(grid.headings)
+    headings = list(grid.columns)
     for group, several in groups.items():
-        headings[several[0]] = Heading(group, least=WORD // 2)
+        headings[several[0]] = Column(title=group, least=WORD // 2)
         for row in rows:
-            words = [f"{grid.headings[i].title}={row[i]}" for i in several if row[i]]
+            words = [f"{grid.titles[i]}={row[i]}" for i in several if row[i]]
             row[several[0]] = " ".join(words)
     others = {i for several in groups.values() for i in several[1:]}
-    joined = Grid(headings, rows, grid.styles, grid.caption, grid.whole)
-    return _kept(joined, [i for i in places if i not in others])
+    return _kept(replace(grid, columns=headings, rows=rows), [i for i in places if i not in others])
 
 
-def _narrowed(grid: Grid, width: int) -> _Fitted:
+def _narrowed(grid: Grid, width: int) -> Fitted:
     """Do without columns in their order until the others can be folded into the width."""
-    places = list(range(len(grid.headings)))
+    places = list(range(len(grid.columns)))
     below, left_out, common = [], [], []
     for i in _dispensable(grid):
         narrow = _kept(grid, places)
         if _total(_floors(narrow, WORD)) <= width:
             break
         places.remove(i)
-        heading = grid.headings[i]
         if _is_common(grid, i):
-            common.append(f"{heading.title} {grid.rows[0][i]}")
-        elif heading.below:
-            below.append((heading.title, _grouped(grid, i)))
+            common.append(f"{grid.titles[i]} {grid.rows[0][i]}")
+        elif grid.columns[i].below:
+            below.append((grid.titles[i], _grouped(grid, i)))
         else:
-            left_out.append(heading.title)
+            left_out.append(grid.titles[i])
     caption = ", ".join([*([grid.caption] if grid.caption else []), *common])
-    narrow = _kept(grid, places)
-    narrow = Grid(narrow.headings, narrow.rows, grid.styles, caption, grid.whole)
-    return _Fitted(narrow, _shared(narrow, width), left_out, below)
+    narrow = replace(_kept(grid, places), caption=caption)
+    return Fitted(narrow, _shared(narrow, width), left_out, below)
 
 
 def _dispensable(grid: Grid) -> list[int]:
     """Return the columns that a narrow table goes without, in the order in which they go."""
-    places = range(len(grid.headings))
+    places = range(len(grid.columns))
     common = [i for i in places if _is_common(grid, i)]
-    below = [i for i in places if grid.headings[i].below]
-    ranked = sorted((rank, i) for i in places if (rank := grid.headings[i].rank) is not None)
+    below = [i for i in places if grid.columns[i].below]
+    ranked = sorted((rank, i) for i in places if (rank := grid.columns[i].rank) is not None)
     return list(dict.fromkeys([*common, *below, *(i for _, i in ranked)]))
 
 
 def _is_common(grid: Grid, place: int) -> bool:
-    return grid.headings[place].common and len({row[place] for row in grid.rows}) == 1
+    return grid.columns[place].common and len({row[place] for row in grid.rows}) == 1
 
 
 def _grouped(grid: Grid, place: int) -> list[tuple[str, str]]:
@@ -303,16 +234,14 @@ def _grouped(grid: Grid, place: int) -> list[tuple[str, str]]:
 
 def _naturals(grid: Grid) -> list[int]:
     """Return the width that each column takes by itself."""
-    return [
-        max([_cells(heading.title), *(_cells(row[i]) for row in grid.rows)]) for i, heading in enumerate(grid.headings)
-    ]
+    return [max([_cells(title), *(_cells(row[i]) for row in grid.rows)]) for i, title in enumerate(grid.titles)]
 
 
 def _floors(grid: Grid, word: int | None) -> list[int]:
     """Return the width to which each column may be folded so that words up to one of `word` cells stay whole."""
     floors = []
-    for i, (heading, natural) in enumerate(zip(grid.headings, _naturals(grid), strict=True)):
-        title = max((_cells(part) for part in heading.title.split()), default=0)
+    titles = _title_words(grid)
+    for i, (heading, natural, title) in enumerate(zip(grid.columns, _naturals(grid), titles, strict=True)):
         if heading.least is None:
             floors.append(max([title, *(_cells(row[i]) for row in grid.rows)]))
             continue
@@ -322,11 +251,16 @@ def _floors(grid: Grid, word: int | None) -> list[int]:
     return floors
 
 
+def _title_words(grid: Grid) -> list[int]:
+    """Return the width of the longest word of each title."""
+    return [max((_cells(part) for part in title.split()), default=0) for title in grid.titles]
+
+
 def _shared(grid: Grid, width: int) -> list[int]:
     """Share out the width: the widest gives way, first where no word breaks, then where long ones do."""
     widths = _naturals(grid)
-    foldable = [heading.least is not None for heading in grid.headings]
-    titles = [max((_cells(part) for part in heading.title.split()), default=0) for heading in grid.headings]
+    foldable = [heading.least is not None for heading in grid.columns]
+    titles = _title_words(grid)
     narrowest = [
         max(title, min(w, NARROWEST)) if may else w
         for title, w, may in zip(titles, _floors(grid, 0), foldable, strict=True)
@@ -353,5 +287,6 @@ def _cells(words: str) -> int:
     return cell_len(words)
 
 
-def _styled(line: str, style: str, color: bool) -> str:
+def styled(line: str, style: str, color: bool) -> str:
+    """Return a line in a style, where colours are wanted."""
     return f"\x1b[{_STYLES[style]}m{line}\x1b[0m" if color and style and line else line

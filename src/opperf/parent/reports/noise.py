@@ -1,101 +1,94 @@
-"""Noise floors in every format."""
+"""Noise floors: how far each operator moves when it is compared with itself."""
 
 from __future__ import annotations
 
-import json
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Literal
 
-from opperf.domain.errors import unknown
+from opperf.domain.floor import Floor, NoiseRun
+from opperf.domain.plan import Side, Trial
 from opperf.domain.stats.significance import wilson
 from opperf.domain.units import format_seconds
-from opperf.parent.reports import FORMATS, layout
-from opperf.parent.reports.cells import comma_separated, markdown
-from opperf.parent.reports.escaping import for_markdown
-from opperf.parent.reports.layout import Grid, Heading, Note
+from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
 from opperf.parent.reports.text import case_text, subject
 
-if TYPE_CHECKING:
-    from opperf.domain.floor import Floor, NoiseRun
-
-HEADINGS = (
-    Heading("operator", least=10),
-    Heading("direction", least=8, common=True),
-    Heading("inputs", least=14, lines=6),
-    Heading("side", least=12, common=True),
-    Heading("time", rank=4),
-    Heading("pairs", rank=0),
-    Heading("spread of pairs", rank=1),
-    Heading("live floor"),
-    Heading("between processes", rank=3),
-    Heading("false alarms", rank=2),
-)
-TITLES = tuple(heading.title for heading in HEADINGS)
-LEGEND = (
-    "live floor: what `opperf compare` of two sides must exceed here; between processes: the slowest over the fastest, "
-    "what two recorded runs must exceed"
+LEGEND = Legend(
+    {
+        "live floor": "live floor: what `opperf compare` of two sides must exceed here",
+        "between processes": "between processes: the slowest over the fastest, what two recorded runs must exceed",
+    }
 )
 
 
-def render(found: NoiseRun, format: str, width: int | None = None) -> str:
-    """Return noise floors in one of the formats, with a line break at the end; raises `InputError` for another.
-
-    `width` is the terminal's, None for a pipe or a file.
-    """
-    if format == "json":
-        return json.dumps(found.to_json(), indent=1, allow_nan=False) + "\n"
-    rows = [_cells(floor) for floor in found.floors]
-    if format == "csv":
-        return _csv(found)
-    if format == "md":
-        return "\n".join([markdown(TITLES, rows), "", for_markdown(f"{summary(found)} {LEGEND}.")]) + "\n"
-    if format == "console":
-        return layout.text([Grid(HEADINGS, rows), Note(summary(found)), Note(LEGEND)], width=width)
-    raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
+def document(noise: NoiseRun) -> Document:
+    """Return the report."""
+    blocks: list[Block] = [table(COLUMNS, noise.floors), Note(summary(noise)), LEGEND]
+    return Document("opperf noise", blocks, noise.to_json, [*_checks(noise)], summary(noise), started=noise.run.started)
 
 
-def summary(found: NoiseRun) -> str:
+def _checks(noise: NoiseRun) -> Iterator[Check]:
+    """Yield what a CI system shows: a floor is a test that passed, a trial without one could not be measured."""
+    for floor in noise.floors:
+        numbers = {"spread": floor.spread, "moved": floor.moved, "between": floor.between}
+        yield _check(floor.trial, "passed", f"live floor {_percent(floor.moved)}", floor.time, numbers)
+    for trial, why in noise.unknown:
+        yield _check(trial, "error", why or "too few pairs")
+
+
+def _check(
+    trial: Trial,
+    outcome: Literal["passed", "error"],
+    message: str,
+    seconds: float | None = None,
+    numbers: Mapping[str, float | None] = MappingProxyType({}),
+) -> Check:
+    name = f"{subject(trial.case, trial.side)} {trial.direction}"
+    news: Literal["", "warning"] = "warning" if outcome == "error" else ""
+    words = f"{name} {case_text(trial.case)}".rstrip()
+    return Check(words, _side(trial.side), name, outcome, message, outcome, news, seconds, numbers)
+
+
+def summary(noise: NoiseRun) -> str:
     """Say how often identical code was called changed, and what could not be measured."""
     lost = [
         f"no floor for {subject(trial.case, trial.side)} {trial.direction}: {why or 'too few pairs'}."
-        for trial, why in found.unknown
+        for trial, why in noise.unknown
     ]
-    return " ".join([_alarms(found), *lost])
+    return " ".join([_alarms(noise), *lost])
 
 
-def _alarms(found: NoiseRun) -> str:
-    if not found.comparisons:
+def _alarms(noise: NoiseRun) -> str:
+    if not noise.comparisons:
         return "Nothing was compared."
-    low, high = wilson(found.alarms, found.comparisons)
+    low, high = wilson(noise.alarms, noise.comparisons)
     return (
-        f"{found.alarms} of {found.comparisons} comparisons of identical code were called changed, at a tolerance of "
-        f"{found.tolerance:.0%}: {found.alarms / found.comparisons:.1%} (95 % interval {low:.1%} to {high:.1%})."
+        f"{noise.alarms} of {noise.comparisons} comparisons of identical code were called changed, at a tolerance of "
+        f"{noise.tolerance:.0%}: {noise.alarms / noise.comparisons:.1%} (95 % interval {low:.1%} to {high:.1%})."
     )
 
 
-def _cells(floor: Floor) -> tuple[str, ...]:
-    side = floor.trial.side
-    return (
-        subject(floor.trial.case, side),
-        floor.trial.direction,
-        case_text(floor.trial.case),
-        f"{side.framework} ({side.environment}, {side.device}, {side.mode})",
-        format_seconds(floor.time),
-        str(floor.pairs),
-        _percent(floor.spread),
-        _percent(floor.moved),
-        _percent(floor.between),
-        f"{floor.alarms} of {floor.comparisons}",
-    )
+def _side(side: Side) -> str:
+    return f"{side.framework} ({side.environment}, {side.device}, {side.mode})"
 
 
 def _percent(log_ratio: float) -> str:
     return f"{100 * math.expm1(log_ratio):.2f} %"
 
 
-def _csv(found: NoiseRun) -> str:
-    names = ("time", "pairs", "spread", "moved", "between", "alarms", "comparisons")
-    rows = (
-        (floor.trial.case.id, *_cells(floor)[:4], *(getattr(floor, name) for name in names)) for floor in found.floors
-    )
-    return comma_separated(("case_id", *TITLES[:4], "time_s", *names[1:]), rows)
+COLUMNS: tuple[Column[Floor], ...] = (
+    Column("case_id", None, lambda floor: floor.trial.case.id),
+    Column("operator", "operator", lambda floor: subject(floor.trial.case, floor.trial.side), least=10),
+    Column("direction", "direction", lambda floor: floor.trial.direction, least=8, common=True),
+    Column("inputs", "inputs", lambda floor: case_text(floor.trial.case), least=14, lines=6),
+    Column("side", "side", lambda floor: _side(floor.trial.side), least=12, common=True),
+    Column("time_s", "time", lambda floor: floor.time, format_seconds, rank=4),
+    Column("pairs", "pairs", lambda floor: floor.pairs, rank=0),
+    Column("spread", "spread of pairs", lambda floor: floor.spread, _percent, rank=1),
+    Column("moved", "live floor", lambda floor: floor.moved, _percent),
+    Column("between", "between processes", lambda floor: floor.between, _percent, rank=3),
+    Column(None, "false alarms", lambda floor: f"{floor.alarms} of {floor.comparisons}", rank=2),
+    Column("alarms", None, lambda floor: floor.alarms),
+    Column("comparisons", None, lambda floor: floor.comparisons),
+)

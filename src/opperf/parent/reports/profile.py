@@ -1,25 +1,24 @@
-"""The table of a profile, in every format."""
+"""A profile: one row for each operator, module, stack or kernel, with what was run and how much of it was seen."""
 
 from __future__ import annotations
 
-import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, fields
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from opperf.domain.errors import unknown
-from opperf.domain.profile.columns import Column, columns, shapes_text
+from opperf.domain.profile import columns as profiled
+from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
-from opperf.domain.profile.text import more_rows, step_lines
+from opperf.domain.profile.text import step_lines
 from opperf.domain.units import format_count, format_percent, format_seconds
-from opperf.parent.reports import FORMATS, cells, layout
-from opperf.parent.reports.escaping import for_markdown_line
-from opperf.parent.reports.layout import Grid, Heading, Legend, Note
+from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from opperf.domain.profile.event import Profile
 
 SCHEMA_VERSION = 1
@@ -54,54 +53,31 @@ NAMED = 4
 TELLING = 0.01
 
 
-def render(
-    profile: Profile,
-    format: str,
-    *,
-    by: str = "name",
-    sort: str = "self",
-    top: int | None = None,
-    width: int | None = None,
-) -> str:
-    """Return a profile in one of the formats, with a line break at the end; `top` bounds the rows for people.
+def document(profile: Profile, by: str = "name", sort: str = "self", top: int | None = None) -> Document:
+    """Return the report; `top` bounds the rows that people are shown.
 
-    `width` is the terminal's: None is as wide as the table needs, which is right for a pipe or a file. Raises
-    `InputError` for a grouping, an order or a format that is not known.
+    Raises `InputError` for a grouping or an order that is not known.
     """
     if sort not in SORTS:
         raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
     found = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
-    if format == "json":
-        return json.dumps(_document(profile, by, found), indent=1, allow_nan=False) + "\n"
-    if format == "csv":
-        return _csv(found)
-    if format not in FORMATS:
-        raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    known = columns(by, found[:top])
-    made = [[column.cell(row) for column in known] for row in found[:top]]
-    words = _caption(profile, known[0].title, found, len(made))
+    first, *others = columns(by, found[:top])
+    declared = [*_NAMED, Column(None, first.title, first.value, least=20), *map(_shown, others)]
+    words = _caption(profile, first.title, found)
     words += [f"note: {note}" for note in (*_long_calls(profile, found[:top]), *_waits(found[:top]), *profile.notes)]
-    if format == "md":
-        titles, lines = cells.filled([column.title for column in known], made)
-        if legend := "; ".join(LEGEND[title] for title in titles if title in LEGEND):
-            words.append(legend)
-        table = [cells.markdown(titles, lines), ""] if lines else []
-        return "\n".join([*table, *(f"* {for_markdown_line(word)}" for word in words)]) + "\n"
-    grid = [Grid([_heading(column, i) for i, column in enumerate(known)], made)] if made else []
-    return layout.text([*grid, *map(Note, words), Legend(LEGEND)], width=width)
+    blocks: list[Block] = [table(declared, found, top=top), *map(Note, words), Legend(LEGEND)]
+    return Document("opperf profile", blocks, partial(_document, profile, by, found))
 
 
-def _heading(column: Column, place: int) -> Heading:
-    """Return how a column behaves where it is narrow: what a row stands for is never left out."""
-    if place == 0:
-        return Heading(column.title, least=20)
+def _shown(column: profiled.Column) -> Column[Row]:
+    """Return a column for people."""
     rank = RANKED.index(column.title) if column.title in RANKED else None
-    return Heading(column.title, rank=rank, least=12 if column.text is None else None)
+    show = column.text or str
+    return Column(None, column.title, column.value, show, rank=rank, least=12 if column.text is None else None)
 
 
-def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -> list[str]:
-    """Say what was run, how much of it was seen, and how many rows are not shown."""
-    more = [f"{more_rows(len(found) - shown)}: `--top` shows them"] if shown < len(found) else []
+def _caption(profile: Profile, subject: str, found: Sequence[Row]) -> list[str]:
+    """Say what was run, and how much of it was seen."""
     named = [_process(number, facts) for number, facts in profile.processes.items()]
     if len(named) > NAMED:
         named = [*named[:NAMED], f"{len(named) - NAMED} more processes"]
@@ -111,7 +87,7 @@ def _caption(profile: Profile, subject: str, found: Sequence[Row], shown: int) -
     spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
     taken = format_seconds(sum(row.own for row in found))
     told = f"{calls} calls, {taken} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
-    return [*more, *named, told, *step_lines(profile)]
+    return [*named, told, *step_lines(profile)]
 
 
 def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:
@@ -157,12 +133,10 @@ def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]
     }
 
 
-def _csv(found: Sequence[Row]) -> str:
-    titles = [f"{name}_{UNITS[name]}" if name in UNITS else name for name in NAMES]
-    return cells.comma_separated(titles, map(_fields, found))
+def _named(name: str, field: str) -> Column[Row]:
+    """Return a column for programs."""
+    read = (lambda row: shapes_text(row.shapes)) if name == "shapes" else attrgetter(field)
+    return Column(f"{name}_{UNITS[name]}" if name in UNITS else name, None, read)
 
 
-def _fields(row: Row) -> list[Any]:
-    return [
-        *({name: getattr(row, field) for name, field in NAMES.items()} | {"shapes": shapes_text(row.shapes)}).values()
-    ]
+_NAMED = tuple(_named(name, field) for name, field in NAMES.items())

@@ -1,79 +1,50 @@
-"""Two profiles operator by operator, in every format; the ratio of one call stands beside that of all."""
+"""Two profiles operator by operator; the ratio of one call stands beside that of all."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from opperf.domain.errors import unknown
 from opperf.domain.profile.change import Change, changes
 from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.rows import Row
-from opperf.domain.profile.text import more_rows
 from opperf.domain.units import format_percent, format_seconds
-from opperf.parent.reports import FORMATS, cells, layout
-from opperf.parent.reports.escaping import for_markdown_line
-from opperf.parent.reports.layout import Grid, Heading, Legend, Note
+from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from opperf.domain.profile.event import Profile
 
 SCHEMA_VERSION = 1
 #: What programs read of a row in each profile.
 SIDES = ("calls", "self", "p50", "share")
+UNITS = {"self": "self_s", "p50": "p50_s"}
 LEGEND = {
     "self": "self, difference, ratio: of all calls, without the operators called inside",
     "share": "share: of the sum of self",
     "one call": "one call: the ratio of the calls in the middle (p50), which a few disturbed ones do not move",
 }
-HEADINGS = (
-    Heading("calls"), Heading("self"), Heading("share", rank=1), Heading("difference"), Heading("ratio"),
-    Heading("one call"), Heading("shapes", rank=0, least=12),
-)  # fmt: skip
 
 
-def render(
-    before: Profile,
-    after: Profile,
-    format: str,
-    *,
-    by: str = "name",
-    top: int | None = None,
-    width: int | None = None,
-) -> str:
-    """Return the changes in one of the formats, with a line break at the end; `top` bounds the rows for people.
+def document(before: Profile, after: Profile, by: str = "name", top: int | None = None) -> Document:
+    """Return the report; `top` bounds the rows that people are shown.
 
-    Raises `InputError` for a grouping or a format that is not known.
+    Raises `InputError` for a grouping that is not known.
     """
     found = changes(before, after, by)
-    if format == "json":
-        document = {"schema_version": SCHEMA_VERSION, "by": by, "rows": [_document(change) for change in found]}
-        return json.dumps(document, indent=1, allow_nan=False) + "\n"
-    if format == "csv":
-        return _csv(found)
-    if format not in FORMATS:
-        raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
     first = columns(by)[0].title
-    titles = [first, *(heading.title for heading in HEADINGS)]
-    made = [_cells(change) for change in found[:top]]
-    words = _words(found, len(made))
-    words += [f"note: {note}" for note in dict.fromkeys((*before.notes, *after.notes))]
-    if format == "md":
-        titles, lines = cells.filled(titles, made)
-        words += [LEGEND[title] for title in titles if title in LEGEND]
-        table = [cells.markdown(titles, lines), ""] if lines else []
-        return "\n".join([*table, *(f"* {for_markdown_line(word)}" for word in words)]) + "\n"
-    grid = [Grid([Heading(first, least=20), *HEADINGS], made)] if made else []
-    return layout.text([*grid, *map(Note, words), Legend(LEGEND)], width=width)
+    words = [_sums(found), *(f"note: {note}" for note in dict.fromkeys((*before.notes, *after.notes)))]
+    blocks: list[Block] = [table(_columns(first), found, top=top), *map(Note, words), Legend(LEGEND)]
+    return Document(
+        "opperf profile --diff",
+        blocks,
+        lambda: {"schema_version": SCHEMA_VERSION, "by": by, "rows": [_document(change) for change in found]},
+    )
 
 
-def _words(found: Sequence[Change], shown: int) -> list[str]:
-    more = [f"{more_rows(len(found) - shown)}: `--top` shows them"] if shown < len(found) else []
+def _sums(found: Sequence[Change]) -> str:
     sums = [sum(row.own for change in found if (row := side(change))) for side in (_before, _after)]
     ratio = f" ({sums[1] / sums[0]:.3g} of it)" if sums[0] else ""
-    return [*more, f"self in all: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"]
+    return f"self in all: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
 
 
 def _before(change: Change) -> Row | None:
@@ -84,23 +55,47 @@ def _after(change: Change) -> Row | None:
     return change.after
 
 
-def _cells(change: Change) -> list[str]:
-    before, after = change.before, change.after
-    sign = "-" if change.difference < 0 else "+"
-    return [
-        change.name,
-        _arrow(*(str(row.calls) if row else "none" for row in (before, after))),
-        _arrow(*(format_seconds(row.own) if row else "none" for row in (before, after))),
-        _arrow(*(format_percent(row.share) if row else "none" for row in (before, after))),
-        f"{sign}{format_seconds(abs(change.difference))}",
-        "" if change.ratio is None else f"{change.ratio:.3g}",
-        "" if change.ratio_of_call is None else f"{change.ratio_of_call:.3g}",
-        shapes_text(change.shapes),
-    ]
+def _columns(first: str) -> tuple[Column[Change], ...]:
+    return (
+        Column("name", first, lambda change: change.name, least=20),
+        Column("shapes", None, lambda change: shapes_text(change.shapes)),
+        *_of_side("before", _before),
+        *_of_side("after", _after),
+        Column(None, "calls", _arrow("calls", str)),
+        Column(None, "self", _arrow("own", format_seconds)),
+        Column(None, "share", _arrow("share", format_percent), rank=1),
+        Column("difference_s", "difference", lambda change: change.difference, _signed),
+        Column("ratio", "ratio", lambda change: change.ratio, _ratio),
+        Column("ratio_of_call", "one call", lambda change: change.ratio_of_call, _ratio),
+        Column(None, "shapes", lambda change: shapes_text(change.shapes), rank=0, least=12),
+    )
 
 
-def _arrow(before: str, after: str) -> str:
-    return before if before == after else f"{before} -> {after}"
+def _of_side(name: str, side: Callable[[Change], Row | None]) -> list[Column[Change]]:
+    """Return the columns for programs of one profile."""
+
+    def of(field: str) -> Callable[[Change], Any]:
+        return lambda change: (_side(side(change)) or {}).get(field)
+
+    return [Column(f"{name}_{UNITS.get(field, field)}", None, of(field)) for field in SIDES]
+
+
+def _arrow(field: str, show: Callable[[Any], str]) -> Callable[[Change], str]:
+    """Return what writes a value before and after, once where it is the same."""
+
+    def both(change: Change) -> str:
+        texts = [show(getattr(row, field)) if row else "none" for row in (change.before, change.after)]
+        return " -> ".join(dict.fromkeys(texts))
+
+    return both
+
+
+def _signed(seconds: float) -> str:
+    return f"{'-' if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.3g}"
 
 
 def _document(change: Change) -> dict[str, Any]:
@@ -117,15 +112,3 @@ def _document(change: Change) -> dict[str, Any]:
 
 def _side(row: Row | None) -> dict[str, Any] | None:
     return None if row is None else {name: getattr(row, "own" if name == "self" else name) for name in SIDES}
-
-
-def _csv(found: Sequence[Change]) -> str:
-    units = {"self": "self_s", "p50": "p50_s"}
-    titles = [f"{side}_{units.get(name, name)}" for side in ("before", "after") for name in SIDES]
-    lines = []
-    for change in found:
-        sides = [_side(row) or dict.fromkeys(SIDES) for row in (change.before, change.after)]
-        shapes = shapes_text(change.shapes)
-        ratios = (change.difference, change.ratio, change.ratio_of_call)
-        lines.append([change.name, shapes, *(side[name] for side in sides for name in SIDES), *ratios])
-    return cells.comma_separated(["name", "shapes", *titles, "difference_s", "ratio", "ratio_of_call"], lines)

@@ -1,4 +1,4 @@
-"""What stands around the table in every format for people: what all rows share, what marks mean, and every doubt.
+"""What stands around the table of a run: what marks mean, and every doubt.
 
 Failures, skips and warnings are grouped, so that one cause is read once, however many trials it struck; each group
 keeps its count, its remedy and the trials it is about.
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
 from opperf.parent.reports.columns import ABOUT_THE_UNSEEN
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.document import Note, Section
 from opperf.parent.reports.text import first_line, trial_text
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from opperf.domain.record import Record
-    from opperf.parent.reports.table import Table
+    from opperf.parent.reports.document import Level
 
 #: So many trials, and so many wordings of one warning, are named; the others are counted.
 NAMED = 5
@@ -41,41 +41,14 @@ class Remark:
     most_wordings: int = WORDINGS
 
     @property
-    def count(self) -> int:
-        """How many trials it is about."""
-        return len(self.trials)
-
-    @property
-    def wordings(self) -> tuple[str, ...]:
-        """The first few messages, and how many others there are."""
-        return _few(self.messages, self.most_wordings)
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The first few trials, and how many others there are."""
-        return _few(self.trials, self.most_named) if self.most_named else ()
-
-    @property
-    def remedies(self) -> tuple[str, ...]:
-        """The first few hints."""
-        return self.hints[: self.most_wordings]
-
-
-@dataclass(frozen=True)
-class Section:
-    """Remarks of one kind: `failed`, `skipped` or `warnings`."""
-
-    title: str
-    remarks: tuple[Remark, ...]
-    more: str = ""
-
-
-def caption(table: Table) -> str:
-    """Say what all rows have in common; empty without rows.
-
-    For example `device cpu, mode eager, threads 1`.
-    """
-    return ", ".join(f"{name} {text}" for name, text in table.shared().items())
+    def note(self) -> Note:
+        """The first few messages, trials and hints, and how many others there are."""
+        first, *others = _few(self.messages, self.most_wordings)
+        trials = _few(self.trials, self.most_named) if self.most_named else ()
+        below = [Note(other) for other in others]
+        below += [Note(trial, kind="item") for trial in trials]
+        below += [Note(hint, kind="hint") for hint in self.hints[: self.most_wordings]]
+        return Note(f"{self.slug} ({len(self.trials)}): {first}", below)
 
 
 def tally(records: Sequence[Record]) -> str:
@@ -90,48 +63,55 @@ def tally(records: Sequence[Record]) -> str:
     return f"{len(records)} {noun}: " + ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
-def legend(table: Table) -> dict[str, str | None]:
-    """Explain the marks that the rows and columns really use: lines, each with the column that it is about, if one."""
-    titles = {column.title for column in table.columns}
-    times = [row.record.time for row in table.rows if row.record.time is not None]
-    lines: dict[str, str | None] = {}
+def legend(records: Sequence[Record]) -> list[Note]:
+    """Explain the marks that rows really use, each about the column that it is in, if one."""
+    times = [record.time for record in records if record.time is not None]
+    notes = []
     if any(time.interval is not None for time in times):
-        lines["[low, high]: 95 % interval of the median over processes"] = "spread"
+        notes.append(Note("[low, high]: 95 % interval of the median over processes", about="spread"))
     within = [time for time in times if time.interval is None and time.precision is not None]
     if within:
         reasons = dict.fromkeys(first_line(time.interval_reason) for time in within if time.interval_reason)
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        lines[f"±: precision of the median within its process, no interval over processes{why}"] = "spread"
-    if "samples" in titles and any(time.discarded for time in times):
-        lines["samples: kept/taken; the machine disturbed the others"] = "samples"
-    if "samples" in titles and any(time.disturbed for time in times):
-        lines["disturbed: used all the same, since too few clean samples remained"] = "samples"
+        told = f"±: precision of the median within its process, no interval over processes{why}"
+        notes.append(Note(told, about="spread"))
+    if any(time.discarded for time in times):
+        notes.append(Note("samples: kept/taken; the machine disturbed the others", about="samples"))
+    if any(time.disturbed for time in times):
+        notes.append(Note("disturbed: used all the same, since too few clean samples remained", about="samples"))
     if any(time.clock == "cpu" for time in times):
-        lines["clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained"] = None
+        notes.append(Note("clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained"))
     if any(time.clock == NATIVE for time in times):
-        lines["clock=native: what the framework's own profiler says its operators took, without their calls"] = None
-    return {**lines, **_sources([row.record for row in table.rows], titles)}
+        native = "clock=native: what the framework's own profiler says its operators took, without their calls"
+        notes.append(Note(native))
+    return [*notes, *_sources(records)]
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
     """Return what went wrong, then what is to be doubted; a kind with nothing to say is left out."""
-    found = {
-        "failed": _unmeasured(records, "failed"),
-        "skipped": _unmeasured(records, "skipped"),
-        "warnings": _doubts(records),
-    }
-    whole = len(records) <= MANY
-    return [Section(title, said) if whole else _summed_up(title, said) for title, said in found.items() if said]
+    kinds: tuple[tuple[str, Level, tuple[Remark, ...]], ...] = (
+        ("failed", "failed", _unmeasured(records, "failed")),
+        ("skipped", "skipped", _unmeasured(records, "skipped")),
+        ("warnings", "warning", _doubts(records)),
+    )
+    told = _whole if len(records) <= MANY else _summed_up
+    return [Section(title, [*told(title, remarks)], level) for title, level, remarks in kinds if remarks]
 
 
-def _summed_up(title: str, remarks: tuple[Remark, ...]) -> Section:
-    """Return the section in a few lines, and where all of it is."""
+def _whole(_: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
+    yield from (remark.note for remark in remarks)
+
+
+def _summed_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
+    """Yield a few lines, and where all of it is."""
     named = 0 if title == "warnings" else 1
-    ranked = sorted(remarks, key=lambda remark: -remark.count)
-    shown = tuple(replace(remark, most_named=named, most_wordings=1) for remark in ranked[:CAUSES])
+    ranked = sorted(remarks, key=lambda remark: -len(remark.trials))
+    for remark in ranked[:CAUSES]:
+        yield replace(remark, most_named=named, most_wordings=1).note
     others = ranked[CAUSES:]
-    counted = f"and {len(others)} more kinds, of {sum(remark.count for remark in others)} trials; " if others else ""
-    return Section(title, shown, f"{counted}each stands at its row in `--format csv`, whole in `--format json`")
+    trials = sum(len(remark.trials) for remark in others)
+    counted = f"and {len(others)} more kinds, of {trials} trials; " if others else ""
+    yield Note(f"{counted}each stands at its row in `--format csv`, whole in `--format json`")
 
 
 def more(records: Iterable[Record]) -> str:
@@ -152,7 +132,7 @@ def _unmeasured(records: Iterable[Record], status: str) -> tuple[Remark, ...]:
         if reason is not None:
             message = first_line(reason.message)
             signal = f" ({reason.signal})" if reason.signal and reason.signal not in message else ""
-            key = (one_line(reason.slug), f"{message}{signal}", first_line(reason.hint or ""))
+            key = (reason.slug, f"{message}{signal}", first_line(reason.hint or ""))
         groups.setdefault(key, []).append(trial_text(record.trial))
     return tuple(
         Remark(slug, (message,), (hint,) if hint else (), tuple(trials))
@@ -174,24 +154,21 @@ def _doubts(records: Iterable[Record]) -> tuple[Remark, ...]:
             if warning.hint:
                 hints.setdefault(warning.slug, {})[first_line(warning.hint)] = None
     return tuple(
-        Remark(one_line(slug), tuple(messages[slug]), tuple(hints.get(slug, ())), tuple(trials[slug]))
-        for slug in trials
+        Remark(slug, tuple(messages[slug]), tuple(hints.get(slug, ())), tuple(trials[slug])) for slug in trials
     )
 
 
-def _sources(records: Sequence[Record], titles: Container[str | None]) -> dict[str, str | None]:
-    """Say where the figures of some columns come from, each with its column: frameworks count differently."""
-    lines: dict[str, str | None] = {}
-    for metric in (metric for metric in METRICS.values() if metric.title in titles and "source" in metric.parts):
+def _sources(records: Sequence[Record]) -> Iterator[Note]:
+    """Say where the figures of some columns come from: frameworks count differently."""
+    for metric in (metric for metric in METRICS.values() if "source" in metric.parts):
         sources: dict[str, dict[str, None]] = {}
         for record in records:
             source = getattr(record.metrics.get(metric.name), "source", None)
             if source:
-                sources.setdefault(first_line(source), {})[one_line(record.trial.side.framework)] = None
+                sources.setdefault(first_line(source), {})[record.trial.side.framework] = None
         if sources:
             told = "; ".join(f"{source} ({', '.join(names)})" for source, names in sources.items())
-            lines[f"{metric.title}: {told}"] = metric.title
-    return lines
+            yield Note(f"{metric.title}: {told}", about=metric.title)
 
 
 def _few(items: tuple[str, ...], most: int) -> tuple[str, ...]:

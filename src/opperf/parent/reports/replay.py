@@ -1,70 +1,81 @@
-"""A trace that was run again, in every format."""
+"""A trace that was run again: one row for each of its operators, with what all of it costs."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from opperf.domain.errors import unknown
+from opperf.domain.trace import Replay, Replayed
 from opperf.domain.units import format_seconds
-from opperf.parent.reports import FORMATS, cells, layout
 from opperf.parent.reports.columns import spelling, spread
-from opperf.parent.reports.escaping import for_markdown_line
-from opperf.parent.reports.layout import NAMED, Grid, Heading, Note
+from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
+from opperf.parent.reports.layout import NAMED
+from opperf.parent.reports.run import checks
 from opperf.parent.reports.text import case_text, first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from opperf.domain.suite import LeftOut
-    from opperf.domain.trace import Replay, Replayed, Trace
+    from opperf.domain.trace import Trace
 
-HEADINGS = (
-    Heading("operator", least=14),
-    Heading("calls"),
-    Heading("time", rank=4),
-    Heading("spread", rank=1),
-    Heading("total"),
-    Heading("share"),
-    Heading("cumulative", rank=0),
-    Heading("recorded ({clock})", rank=3),
-    Heading("alone/recorded", rank=2),
-    Heading("notes", least=20, below=True),
-    Heading("inputs", least=14, lines=6),
-)
+#: An operator, and what is computed of it.
+Line: TypeAlias = tuple[Replayed, Mapping[str, Any]]
 #: So many reasons of rows that `--top` hides are told.
 REASONS = 8
-LEGEND = "time: one call by itself, hot; total: calls times time; share: of the sum of totals"
+LEGEND = {
+    "time": "time: one call by itself, hot",
+    "total": "total: calls times time",
+    "share": "share: of the sum of totals",
+}
 #: What a recorded time is, by the clock that it was taken with.
 RECORDED = {
-    "host": "; recorded: all calls inside the program, with what its profiler cost",
-    "device": "; recorded: what all calls inside the program made the device do",
+    "host": "recorded: all calls inside the program, with what its profiler cost",
+    "device": "recorded: what all calls inside the program made the device do",
 }
 
 
-def render(replay: Replay, format: str, top: int | None = None, width: int | None = None) -> str:
-    """Return a replay in one of the formats, with a line break at the end; `top` bounds the rows for people.
+def document(replay: Replay, top: int | None = None) -> Document:
+    """Return the report; `top` bounds the rows that people are shown."""
+    trace = replay.trace
+    recorded = f"recorded ({trace.clock})"
+    legend = {**LEGEND, recorded: RECORDED[trace.clock]} if trace.has_recorded else LEGEND
+    lines = list(zip(replay.calls, replay.rows(), strict=True))
+    words = [*(() if top is None else _reasons(replay.calls[top:])), *summary(replay)]
+    blocks: list[Block] = [table(_columns(trace.clock, recorded), lines, top=top), *map(Note, words), Legend(legend)]
+    return Document(
+        "opperf replay", blocks, replay.to_json, checks(replay.run), summary(replay)[0], started=replay.run.started
+    )
 
-    `width` is the terminal's, None for a pipe or a file. Raises `InputError` for a format that is not known.
-    """
-    if format == "json":
-        return json.dumps(replay.to_json(), indent=1, allow_nan=False) + "\n"
-    if format == "csv":
-        return _csv(replay)
-    if format not in FORMATS:
-        raise unknown("format", format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    rows = [_cells(entry, row) for entry, row in zip(replay.calls, replay.rows())]
-    shown = rows[:top]
-    more = [f"{len(rows) - len(shown)} more rows: `--top` shows them."] if len(shown) < len(rows) else []
-    more += _reasons(replay.calls[len(shown) :])
-    clock = replay.trace.clock
-    words = [*more, *summary(replay), LEGEND + (RECORDED[clock] if replay.trace.has_recorded else "")]
-    headings = [replace(heading, title=heading.title.format(clock=clock)) for heading in HEADINGS]
-    if format == "md":
-        table = cells.markdown(*cells.filled([heading.title for heading in headings], shown))
-        return table + "\n\n" + "\n".join(f"* {for_markdown_line(word)}" for word in words) + "\n"
-    return layout.text([Grid(headings, shown), *map(Note, words)], width=width)
+
+def _columns(clock: str, recorded: str) -> tuple[Column[Line], ...]:
+    return (
+        Column("case_id", None, lambda line: line[0].traced.case.id),
+        Column("operator", None, lambda line: line[0].traced.case.operator),
+        Column("inputs", None, lambda line: case_text(line[0].traced.case)),
+        Column(None, "operator", lambda line: _name(line[0]), least=14),
+        Column("count", "calls", lambda line: line[0].traced.count),
+        Column("time_s", "time", _number("time"), format_seconds, rank=4),
+        Column(None, "spread", lambda line: "" if line[0].record is None else spread(line[0].record), rank=1),
+        Column("total_s", "total", _number("total"), format_seconds),
+        Column("share", "share", _number("share"), _percent),
+        Column("cumulative", "cumulative", _number("cumulative"), _percent, rank=0),
+        Column("recorded_s", recorded, _number("recorded"), format_seconds, rank=3),
+        Column(
+            "ratio", "alone/recorded", _number("ratio"), lambda ratio: "" if ratio is None else f"{ratio:.2f}", rank=2
+        ),
+        Column("clock", None, lambda line: "" if line[1]["recorded"] is None else clock),
+        Column("status", None, lambda line: "not measured" if line[0].record is None else line[0].record.status),
+        Column("reason", None, lambda line: _message(line[0])),
+        Column(None, "notes", lambda line: _note(line[0]), least=20, below=True),
+        Column(None, "inputs", lambda line: case_text(line[0].traced.case), least=14, lines=6),
+    )
+
+
+def _number(name: str) -> Callable[[Line], float | None]:
+    return lambda line: line[1][name]
+
+
+def _message(entry: Replayed) -> str | None:
+    return None if entry.record is None or entry.record.reason is None else entry.record.reason.message
 
 
 def _reasons(hidden: Sequence[Replayed]) -> list[str]:
@@ -136,24 +147,6 @@ def _took(entry: LeftOut) -> str:
     return "" if entry.recorded is None else f", {format_seconds(entry.recorded)}"
 
 
-def _cells(entry: Replayed, row: Mapping[str, Any]) -> tuple[str, ...]:
-    record = entry.record
-    ratio = row["ratio"]
-    return (
-        _name(entry),
-        str(entry.traced.count),
-        format_seconds(row["time"]),
-        "" if record is None else spread(record),
-        format_seconds(row["total"]),
-        _percent(row["share"]),
-        _percent(row["cumulative"]),
-        format_seconds(row["recorded"]),
-        "" if ratio is None else f"{ratio:.2f}",
-        _note(entry),
-        case_text(entry.traced.case),
-    )
-
-
 def _note(entry: Replayed) -> str:
     if entry.record is None:
         return "not measured"
@@ -165,18 +158,3 @@ def _note(entry: Replayed) -> str:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"
-
-
-def _csv(replay: Replay) -> str:
-    names = ("count", "time", "total", "share", "cumulative", "recorded", "ratio")
-    seconds = ("time", "total", "recorded")
-    titles = (f"{name}_s" if name in seconds else name for name in names)
-    rows = []
-    for entry, row in zip(replay.calls, replay.rows()):
-        case = entry.traced.case
-        status = "not measured" if entry.record is None else entry.record.status
-        clock = "" if row["recorded"] is None else replay.trace.clock
-        told = (case.id, case.operator, case_text(case))
-        reason = None if entry.record is None or entry.record.reason is None else entry.record.reason.message
-        rows.append((*told, *(row[name] for name in names), clock, status, reason))
-    return cells.comma_separated(("case_id", "operator", "inputs", *titles, "clock", "status", "reason"), rows)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import framework
-from opperf.parent.reports.escaping import one_line
 
 if TYPE_CHECKING:
     from opperf.domain.record import Record, Run
@@ -36,7 +35,7 @@ def lines(run: Run) -> list[str]:
             words += (f"run of {getattr(record.known.run, 'started', None)}",)
         sides.setdefault(", ".join(words), []).append(record)
     measured = [_line(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
-    return [one_line(line) for line in (*measured, *_reasons(suite))] if measured else []
+    return [*measured, *_reasons(suite)] if measured else []
 
 
 def _line(name: str, records: Sequence[Record], suite: Suite) -> str:

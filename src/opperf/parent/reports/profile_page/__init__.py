@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, StrictUndefined
+
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import rows
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.escaping import one_line
-from opperf.parent.reports.html import engine
 from opperf.parent.reports.profile_page.flame import frames
 from opperf.parent.reports.profile_page.tables import grouped, shares
 from opperf.parent.reports.profile_page.timeline import drawing, typical, windows
@@ -31,7 +32,9 @@ def render(profile: Profile) -> str:
     stretches, left_out = windows(profile)
     bars, others = shares(rows(profile))
     data = {"time": drawing(profile, stretches), "shares": bars, "flame": frames(profile)}
-    filler = engine()
+    filler = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
     filler.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return filler.from_string((FOLDER / "page.html").read_text(encoding="utf-8")).render(
         title=_title(profile),

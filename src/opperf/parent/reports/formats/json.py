@@ -1,4 +1,4 @@
-"""A run as the JSON document that result files hold: everything, in seconds and bytes, readable by `Run.from_json`.
+"""A document as JSON: the report's own data, in seconds and bytes, which files are read back from; else its tables.
 
 It is JSON by the standard: a number that JSON has no word for is refused, with its place, rather than written as `NaN`.
 """
@@ -7,28 +7,35 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from opperf.domain.errors import HarnessError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from opperf.domain.record import Run
+from opperf.parent.reports.document import Document, Screen
 
 
-def render(run: Run) -> str:
+def render(document: Document, _: Screen) -> str:
     """Return the document, indented, with a line break at the end."""
-    document = run.to_json()
+    data = _tables(document) if document.data is None else document.data()
     try:
-        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+        return json.dumps(data, indent=2, allow_nan=False) + "\n"
     except ValueError as error:
-        place, value = next(_not_finite(document, ""), ("the run", error))
+        place, value = next(_not_finite(data, ""), ("the document", error))
         raise HarnessError(
             f"{place} is `{value}`, expected a finite number",
             hint="this is a bug of opperf: a value that is not known must be left out",
             slug="not_json",
         ) from error
+
+
+def _tables(document: Document) -> dict[str, Any]:
+    """Return the rows of all tables by the names of their columns, and the summary."""
+    rows = [
+        {column.name: cell.raw for column, cell in zip(table.columns, row.cells, strict=True) if column.name}
+        for table in document.tables()
+        for row in table.rows
+    ]
+    return {"title": document.title, **({"summary": document.summary} if document.summary else {}), "rows": rows}
 
 
 def _not_finite(data: Any, place: str) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""The one table behind every format: records in reading order, each cell with its raw value and its text.
+"""A run: one row a trial, with what all rows share above it, and what went wrong or is to be doubted below.
 
 Rows stand together by operator, then case, then framework and side, in the order in which each first appears, so that
 what is comparable is adjacent; those of a suite begin with what takes most in all. What rows have in common is said
@@ -7,104 +7,92 @@ once, above the table; what they differ in is a column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from opperf.domain.plan import Trial
 from opperf.domain.registry import DIRECTIONS
-from opperf.parent.reports.columns import Column, Raw, columns, framework
-from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports import remarks, shares
+from opperf.parent.reports.columns import columns
+from opperf.parent.reports.document import Check, Column, Document, Note, Section, Table, table
+from opperf.parent.reports.text import case_text, subject, trial_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    from opperf.domain.plan import Plan
     from opperf.domain.record import Record, Run
+    from opperf.parent.reports.document import Block, Level, Outcome
 
-#: Values that go without saying where every row has them.
-UNSAID = {"environment": "current", "engine": "naive", "allocator": "fixed", "settings": None, "calls": 1}
-UNSAID |= dict.fromkeys(("total", "share", "cumulative"))
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One value: as it is stored, and as people read it."""
-
-    raw: Raw
-    text: str
+_OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped"}
+_LEVELS: dict[str, Level] = {"ok": "", "failed": "failed", "skipped": "skipped"}
 
 
-@dataclass(frozen=True)
-class Row:
-    """One record, with a cell for each column of its table."""
-
-    record: Record
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns, and rows with a cell for each."""
-
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-
-    def keep(self, wanted: Iterable[int]) -> Table:
-        """Return the table with the columns at these places only."""
-        places = tuple(wanted)
-        return Table(
-            tuple(self.columns[place] for place in places),
-            tuple(Row(row.record, tuple(row.cells[place] for place in places)) for row in self.rows),
-        )
-
-    def for_machines(self) -> Table:
-        """Return the columns with a stable name, all of them, whatever they hold."""
-        return self.keep(place for place, column in enumerate(self.columns) if column.name is not None)
-
-    def for_people(self) -> Table:
-        """Return the columns with a heading, without those that are empty or say the same in every row."""
-        return self.keep(place for place in range(len(self.columns)) if self._is_seen(place))
-
-    def values(self, place: int) -> tuple[Raw, ...]:
-        """Return the distinct raw values of a column, in order of first appearance."""
-        return tuple(dict.fromkeys(row.cells[place].raw for row in self.rows))
-
-    def shared(self) -> dict[str, str]:
-        """Return what all rows have in common and a reader must know.
-
-        >>> from opperf.domain.case import Case
-        >>> from opperf.domain.plan import Side, Trial
-        >>> from opperf.domain.record import Record
-        >>> table_of([Record(Trial(Case("add"), Side("torch"), "forward"), "ok")]).shared()
-        {'device': 'cpu', 'mode': 'eager', 'threads': '1'}
-        """
-        found = {}
-        for place, column in enumerate(self.columns):
-            values = () if column.wanted in ("always", "apart") else self.values(place)
-            if column.title is not None and len(values) == 1 and values[0] != UNSAID.get(column.title, ""):
-                found[column.title] = self.rows[0].cells[place].text
-        return found
-
-    def _is_seen(self, place: int) -> bool:
-        column = self.columns[place]
-        if column.title is None:
-            return False
-        if column.wanted in ("varied", "apart"):
-            return len(self.values(place)) > 1
-        if column.wanted == "ambiguous":
-            pairs = {(framework(row.record), row.cells[place].raw) for row in self.rows}
-            return len(pairs) > len({name for name, _ in pairs})
-        return any(row.cells[place].text for row in self.rows)
+def document(run: Run, top: int | None = None) -> Document:
+    """Return the report; `top` bounds the rows that people are shown."""
+    told = with_origin(run)
+    return Document(
+        "opperf run",
+        [*_blocks(told, top)],
+        run.to_json,
+        checks(run),
+        remarks.tally(run.records),
+        failed=bool(run.records) and not any(record.status == "ok" for record in run.records),
+        started=run.started,
+    )
 
 
-def table_of(records: Iterable[Record]) -> Table:
-    """Build the table of some records, every column in it."""
-    declared = columns()
-    return Table(declared, tuple(_row(record, declared) for record in in_order(records)))
+def plan_document(plan: Plan) -> Document:
+    """Return the report of what would be measured."""
+    return Document("opperf run --dry-run", [table(PLAN, plan.trials)])
 
 
-def more_rows(table: Table, top: int | None) -> list[str]:
-    """Say how many rows are not shown where only the first are."""
-    left = 0 if top is None else len(table.rows) - top
-    return [f"{left} more row{'s' if left > 1 else ''}: without `--top` all are shown"] if left > 0 else []
+def _place(trial: Trial) -> str:
+    side = trial.side
+    return f"{side.framework} ({side.environment}, {side.device}, {side.mode})"
+
+
+PLAN: tuple[Column[Trial], ...] = (
+    Column("operator", "operator", lambda trial: subject(trial.case, trial.side), least=10),
+    Column("direction", "direction", lambda trial: trial.direction, least=8, common=True),
+    Column("side", "side", _place, least=14, common=True),
+    Column("inputs", "inputs", lambda trial: case_text(trial.case), least=20),
+)
+
+
+def table_of(records: Iterable[Record], top: int | None = None) -> Table:
+    """Return the table of some records, every column in it."""
+    return table(columns(), in_order(records), lambda record: _LEVELS[record.status], top=top)
+
+
+def _blocks(run: Run, top: int | None) -> Iterator[Block]:
+    yield table_of(run.records, top)
+    yield from map(Note, [remarks.tally(run.records), *shares.lines(run)])
+    yield from remarks.legend(run.records)
+    yield from remarks.sections(run.records)
+    if more := remarks.more(run.records):
+        yield Section("", [Note(more)])
+
+
+def checks(run: Run) -> list[Check]:
+    """Return what a CI system shows of the trials of a run."""
+    return [_check(record) for record in run.records]
+
+
+def _check(record: Record) -> Check:
+    """Return what a CI system shows of a trial: one that failed could not be measured, which is no regression."""
+    reason = "" if record.reason is None else f"{record.reason.slug}: {record.reason.message}"
+    time = record.time
+    return Check(
+        trial_text(record.trial),
+        record.trial.side.framework,
+        f"{record.trial.case.operator} {record.trial.direction}",
+        record.status,
+        f"{record.status}: {reason}" if reason else record.status,
+        _OUTCOMES.get(record.status, "passed"),
+        "warning" if record.status == "failed" else "",
+        None if time is None else time.median,
+    )
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:
@@ -181,11 +169,6 @@ def with_origin(run: Run) -> Run:
     }
     records = (replace(record, facts={"run": origin, **record.facts}) for record in run.records)
     return replace(run, records=tuple(records))
-
-
-def _row(record: Record, declared: Iterable[Column]) -> Row:
-    raws = [(column, column.read(record)) for column in declared]
-    return Row(record, tuple(Cell(raw, one_line(column.show(raw))) for column, raw in raws))
 
 
 def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:

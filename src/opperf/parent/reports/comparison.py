@@ -1,0 +1,213 @@
+"""A comparison: one row for each case and direction, what it amounts to, and what ran on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
+from opperf.domain.plan import HOW
+from opperf.domain.units import format_bound, format_ratios, format_seconds
+from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Section, Table, table
+from opperf.parent.reports.text import case_text, common_subject, own_function
+
+if TYPE_CHECKING:
+    from opperf.domain.plan import Side
+    from opperf.parent.reports.document import Annotation, Block, Level, Outcome
+
+#: A median or a 90th percentile has moved when it did by this much more than the minimum.
+TAIL_MOVED = 0.10
+#: No more differences of a comparison are shown; the JSON document has all.
+SHOWN = 12
+RAN = "what ran: per call, own times under a profiler in a process of its own; they say where, not how much"
+LEGEND = Legend(
+    {
+        "ratio": "ratio: new over base, by the clean minima of rounds",
+        "base time": "times: of the pairs that it is of",
+        "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough)",
+        "bound": "bound: what a change does not exceed where none was called",
+    }
+)
+_OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped", "inconclusive": "skipped"}
+_ANNOTATIONS: dict[str, Annotation] = {"failed": "warning", "slower": "notice", "faster": "notice"}
+_LEVELS: dict[str, Level] = {"failed": "failed", "skipped": "skipped"}
+
+
+def side_text(side: Side, other: Side) -> str:
+    """Write a side: its environment or framework, and what it does not share with the other side.
+
+    A function of the user's own that is on both sides is what is compared, and is named as that.
+    """
+    words = [side.framework if side.environment in ("current", side.framework) else side.environment]
+    own = own_function(side)
+    if own is not None and own != own_function(other):
+        words = [own, *(words if words != [side.framework] or side.framework != other.framework else ())]
+    elif own is None and side.implementation is not None:
+        words[0] = f"{side.framework}:{side.implementation}"
+    words += [f"{name}={getattr(side, name)}" for name in HOW if getattr(side, name) != getattr(other, name)]
+    words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
+    return ";".join(words)
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """Say why the verdict is what it is, what would settle it, and what else was seen."""
+    verdict = comparison.verdict
+    told = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
+    if comparison.clock == "cpu":
+        told.append("by CPU time: too few samples were undisturbed")
+    for name, ratio in comparison.tails.items():
+        if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
+            told.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
+    told += [warning.message for warning in comparison.warnings]
+    if comparison.memory and not comparison.memory["same"]:
+        base, new = comparison.memory["peak"]
+        told.append(f"peak memory {base} B before, {new} B now")
+    return told
+
+
+def _of_verdict(part: str) -> Callable[[Comparison], Any]:
+    return lambda comparison: getattr(comparison.verdict, part)
+
+
+def _end(place: int) -> Callable[[Comparison], float | None]:
+    return lambda comparison: None if comparison.verdict.interval is None else comparison.verdict.interval[place]
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.3f}"
+
+
+COLUMNS: tuple[Column[Comparison], ...] = (
+    Column("case_id", None, lambda comparison: comparison.case.id),
+    Column("operator", "operator", common_subject, least=10),
+    Column("direction", "direction", lambda comparison: comparison.direction, least=8, common=True),
+    Column("inputs", "inputs", lambda comparison: case_text(comparison.case), least=14, lines=6),
+    Column("base", "base", lambda comparison: side_text(comparison.base, comparison.new), least=10, common=True),
+    Column("new", "new", lambda comparison: side_text(comparison.new, comparison.base), least=10, common=True),
+    Column("base_time_s", "base time", lambda comparison: comparison.base_time, format_seconds, rank=1),
+    Column("new_time_s", "new time", lambda comparison: comparison.new_time, format_seconds, rank=2),
+    Column("ratio", "ratio", _of_verdict("ratio"), _ratio),
+    Column("low", None, _end(0)),
+    Column("high", None, _end(1)),
+    Column("confidence", None, _of_verdict("confidence")),
+    Column(None, "interval", _of_verdict("interval"), format_ratios, rank=4),
+    Column("bound", "bound", _of_verdict("bound"), format_bound, rank=3),
+    Column("pairs", "pairs", _of_verdict("pairs"), rank=0),
+    Column("verdict", "verdict", _of_verdict("verdict")),
+    Column("reason", None, _of_verdict("reason")),
+    Column(None, "why", lambda comparison: "; ".join(reasons(comparison)), least=30, below=True),
+)
+
+
+def document(run: ComparisonRun) -> Document:
+    """Return the report."""
+    return Document(
+        "opperf compare",
+        blocks(run.comparisons),
+        run.to_json,
+        [_check(comparison) for comparison in run.comparisons],
+        tally(run.comparisons),
+        started=run.run.started,
+    )
+
+
+def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
+    """Return the table, what it amounts to, and what ran."""
+    told = map(Note, [tally(comparisons), *suites(comparisons)])
+    return [table_of(comparisons), *told, LEGEND, *explanations(comparisons)]
+
+
+def table_of(comparisons: Sequence[Comparison]) -> Table:
+    """Return the table of comparisons."""
+    return table(COLUMNS, comparisons, lambda comparison: _LEVELS.get(comparison.status, ""))
+
+
+def tally(comparisons: Sequence[Comparison]) -> str:
+    """Count the verdicts, as `5 comparisons: 4 same, 1 inconclusive`."""
+    counts = {word: sum(one.verdict.verdict == word for one in comparisons) for word in VERDICTS}
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"{len(comparisons)} comparison{'s' if len(comparisons) != 1 else ''}: {told or 'none'}"
+
+
+def suites(comparisons: Sequence[Comparison]) -> list[str]:
+    """Say what all calls of a suite take on both sides, one line for each pair of sides."""
+    told = []
+    for whole in wholes(comparisons):
+        times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, whole.new)}"
+        times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
+        ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
+        told.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}")
+    return told
+
+
+def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
+    """Return what ran on both sides of each comparison that was explained; none where none was."""
+    explained = [one for one in comparisons if one.explanation]
+    sections = [Section(f"what ran: {name(one)}, {one.verdict.verdict}", [*_differences(one)]) for one in explained]
+    return [*sections, *([Section("", [Note(RAN)])] if sections else [])]
+
+
+def name(comparison: Comparison) -> str:
+    """Return what was compared: operator, direction and inputs."""
+    words = (common_subject(comparison), comparison.direction, case_text(comparison.case))
+    return " ".join(word for word in words if word)
+
+
+def _differences(comparison: Comparison) -> Iterator[Note]:
+    """Yield what is said of one comparison, a sentence each."""
+    told = comparison.explanation
+    if told["failures"]:
+        yield from (Note(f"{side} could not be explained: {why}") for side, why in told["failures"].items())
+        return
+    yield from map(Note, told["difference"][:SHOWN])
+    more = len(told["difference"]) - SHOWN
+    if more > 0:
+        yield Note(f"{more} more differences are in the JSON document")
+    if not told["difference"]:
+        yield Note("nothing that differs was found")
+    if told["alike"]:
+        yield Note(f"{told['alike']} more ran alike on both sides")
+
+
+def _check(comparison: Comparison) -> Check:
+    """Return what a CI system shows of a comparison, which informs and fails nothing: a gate does."""
+    verdict = comparison.verdict
+    return check(
+        comparison,
+        verdict.verdict,
+        f"{verdict.verdict}: {'; '.join(reasons(comparison))}",
+        _OUTCOMES.get(verdict.verdict, "passed"),
+        _ANNOTATIONS.get(verdict.verdict, ""),
+    )
+
+
+def check(
+    comparison: Comparison,
+    kind: str,
+    message: str,
+    outcome: Outcome,
+    annotation: Annotation,
+    base: str = "",
+    rank: tuple[int, ...] = (),
+) -> Check:
+    """Return what a CI system shows of a comparison, with its numbers; `base` is what it was compared with."""
+    verdict = comparison.verdict
+    first = base or side_text(comparison.base, comparison.new)
+    return Check(
+        name(comparison),
+        f"{first} -> {side_text(comparison.new, comparison.base)}",
+        f"{common_subject(comparison)} {comparison.direction}",
+        kind,
+        message,
+        outcome,
+        annotation,
+        comparison.new_time,
+        {
+            "ratio": verdict.ratio,
+            "low": _end(0)(comparison),
+            "high": _end(1)(comparison),
+            "base_time": comparison.base_time,
+            "new_time": comparison.new_time,
+        },
+        rank,
+    )

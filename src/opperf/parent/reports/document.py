@@ -1,0 +1,248 @@
+"""What a report says, before it has a format: tables, notes and legends, each value beside its text.
+
+A report makes a `Document` of what the program knows, a format makes text of any document. Nothing here is escaped or
+folded: how wide a line may be and what must not act in it is for the format to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, Union
+
+Item = TypeVar("Item")
+Raw: TypeAlias = Union[str, int, float, None]
+#: What a row or a section is about, where that is a doubt or no result; formats may colour it.
+Level: TypeAlias = Literal["", "failed", "skipped", "warning"]
+
+#: What a test came to, and how loudly GitHub says so.
+Outcome: TypeAlias = Literal["passed", "failure", "error", "skipped"]
+Annotation: TypeAlias = Literal["", "notice", "warning", "error"]
+
+
+def plain(value: object) -> str:
+    """Write a value that needs no unit; what is not known is empty."""
+    return "" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Column(Generic[Item]):
+    """One column: `read` takes its value from what a row is made of, `show` writes that for people.
+
+    One with a `name` is in the formats for machines, at full precision, with the unit at its end; one with a `title` is
+    in those for people. `wanted` is `always` (if any row has a text), `varied` (only if rows differ in it; else it is
+    said once of all of them, unless it is as `usual`), or `apart` (only if rows differ in it). With `within`, rows must
+    differ that are alike in this. `meaning` is its line of the legend.
+
+    Where a table is too wide, a `common` column whose cells are all the same is said above it, and the texts of one
+    that is `below` stand there; columns of one `group` become one of that name where nothing else helps. `rank` orders
+    what a narrow table goes without, lowest first; None is never left out. Without `least` cells are never folded; with
+    it, they are down to that width, to no more than `lines`.
+    """
+
+    name: str | None = None
+    title: str | None = None
+    read: Callable[[Item], Any] = plain
+    show: Callable[[Any], str] = plain
+    align: Literal["left", "right"] = "left"
+    wanted: Literal["always", "varied", "apart"] = "always"
+    rank: int | None = None
+    least: int | None = None
+    lines: int | None = None
+    common: bool = False
+    below: bool = False
+    group: str | None = None
+    usual: Raw = ""
+    within: Callable[[Item], object] | None = None
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value: as it is known, and as people read it."""
+
+    raw: Any
+    text: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell for each column of a table."""
+
+    cells: Sequence[Cell]
+    level: Level = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows; `caption` says what all rows have in common.
+
+    People see the first `top` rows, in Markdown no more than take so many `characters`. `whole` says where everything
+    is that is not shown.
+    """
+
+    columns: Sequence[Column[Any]]
+    rows: Sequence[Row]
+    caption: str = ""
+    top: int | None = None
+    whole: str = "`--format csv` has every column"
+    characters: int | None = None
+
+    @property
+    def seen(self) -> Sequence[Row]:
+        """The rows that people are shown."""
+        return self.rows[: self.top]
+
+    def places(self) -> list[int]:
+        """Return the places of the columns that people are shown: those with a title, and a text in any row."""
+        titled = (i for i, column in enumerate(self.columns) if column.title is not None)
+        return [i for i in titled if any(row.cells[i].text for row in self.seen)]
+
+    def titles(self) -> list[str]:
+        """Return the titles of the columns that people are shown."""
+        return [self.columns[i].title or "" for i in self.places()]
+
+    def more(self) -> str:
+        """Say how many rows people are not shown."""
+        left = len(self.rows) - len(self.seen)
+        return f"{left} more row{'s' if left > 1 else ''}: without `--top` all are shown" if left else ""
+
+
+def table(
+    columns: Iterable[Column[Item]], items: Iterable[Item], level: Callable[[Item], Level] = lambda _: "", **more: Any
+) -> Table:
+    """Return the table of some items: a column that is not wanted loses its title, and is said of all where it may be.
+
+    >>> columns = [Column("name", "name", str), Column("length_cells", "length", len, wanted="varied")]
+    >>> short = table(columns, ["add", "mul"])
+    >>> short.titles(), short.caption
+    (['name'], 'length 3')
+    """
+    columns, items = list(columns), list(items)
+    raws = [[column.read(item) for column in columns] for item in items]
+    cells = [[Cell(raw, column.show(raw)) for column, raw in zip(columns, row, strict=True)] for row in raws]
+    shown, said = [], []
+    for i, column in enumerate(columns):
+        values = dict.fromkeys(row[i] for row in raws) if column.wanted != "always" else {}
+        if column.title is not None and column.wanted != "always" and not _differ(column, values, items):
+            shown.append(replace(column, title=None))
+            if column.wanted == "varied" and len(values) == 1 and next(iter(values)) != column.usual:
+                said.append(f"{column.title} {cells[0][i].text}")
+        else:
+            shown.append(column)
+    rows = [Row(row, level(item)) for row, item in zip(cells, items, strict=True)]
+    return Table(shown, rows, ", ".join(said), **more)
+
+
+def _differ(column: Column[Item], values: Mapping[Any, None], items: Sequence[Item]) -> bool:
+    """Whether rows differ in a column: those that are alike in what it is held `within`, where it is."""
+    if column.within is None:
+        return len(values) > 1
+    pairs = {(column.within(item), column.read(item)) for item in items}
+    return len(pairs) > len({alike for alike, _ in pairs})
+
+
+def pick(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what reads a value of a row that is a mapping."""
+    return lambda row: row.get(name)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence, with notes on it `below`; `about` is the title of the column without which it is not shown."""
+
+    text: str
+    below: Sequence[Note] = ()
+    about: str | None = None
+    kind: Literal["", "item", "hint"] = ""
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What columns say, by their titles; those that are not shown are not explained."""
+
+    lines: Mapping[str, str]
+
+    def told(self, titles: Iterable[str]) -> str:
+        """Return what is said of the columns that are shown."""
+        shown = set(titles)
+        return "; ".join(line for title, line in self.lines.items() if title in shown)
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines that can be typed as they stand."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a title, or without one only apart from the others; `folded` where a page can fold them away."""
+
+    title: str
+    blocks: Sequence[Block] = ()
+    level: Level = ""
+    folded: bool = False
+
+
+Block: TypeAlias = Union[Table, Note, Legend, Code, Section]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a CI system shows of one thing that was checked: a test, and where it is news an annotation.
+
+    `sides` says on what, `message` what came of it, and `kind` in a word; `numbers` are facts beside it. `seconds` is
+    what one call took. `rank` orders annotations, the worst first.
+    """
+
+    name: str
+    sides: str
+    subject: str
+    kind: str
+    message: str
+    outcome: Outcome = "passed"
+    annotation: Annotation = ""
+    seconds: float | None = None
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+    rank: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report. `summary` is the line that a reader needs first, and `failed` whether it is bad news.
+
+    `data` returns what JSON holds; without it, JSON holds the tables. `checks` are for CI systems. `heading` stands
+    above a page, where there is one, and `page` returns the document for formats that are pages, where that differs.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    data: Callable[[], Any] | None = None
+    checks: Sequence[Check] = ()
+    summary: str = ""
+    failed: bool = False
+    started: str = ""
+    heading: str = ""
+    page: Callable[[], Document] | None = None
+
+    def tables(self) -> list[Table]:
+        """Return all tables, those of sections too."""
+        return [block for block in flattened(self.blocks) if isinstance(block, Table)]
+
+
+def flattened(blocks: Iterable[Block]) -> Iterable[Block]:
+    """Yield blocks, each section's own behind it."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section):
+            yield from flattened(block.blocks)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where a report is read: `width` is None where lines may be as long as they need, as in a file or a pipe."""
+
+    width: int | None = None
+    color: bool = False

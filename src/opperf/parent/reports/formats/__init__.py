@@ -1,0 +1,50 @@
+"""The formats of reports: each is one file, whose `render` makes text of any document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TypeAlias
+
+from opperf.domain.errors import unknown
+from opperf.parent.reports.document import Document, Screen
+
+Renderer: TypeAlias = Callable[[Document, Screen], str]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: the module that renders it, imported when it is asked for, and the suffix of its files.
+
+    One `of_checks` says nothing of a document that checks nothing.
+    """
+
+    module: str
+    suffix: str | None = None
+    of_checks: bool = False
+
+
+FORMATS = {
+    "console": Format(f"{__name__}.console"),
+    "json": Format(f"{__name__}.json", ".json"),
+    "csv": Format(f"{__name__}.csv", ".csv"),
+    "md": Format(f"{__name__}.markdown", ".md"),
+    "html": Format(f"{__name__}.html", ".html"),
+    "junit": Format(f"{__name__}.junit", of_checks=True),
+    "github": Format(f"{__name__}.github", of_checks=True),
+}
+
+
+def check_format(name: str | None, *, checks: bool = False) -> None:
+    """Raise `InputError` for a format that is not known, or is one of checks where a report has none."""
+    names = [known for known, one in FORMATS.items() if checks or not one.of_checks]
+    if name is not None and name not in names:
+        raise unknown("format", name, names, hint=f"known: {', '.join(names)}")
+
+
+def renderer(name: str) -> Renderer:
+    """Return what renders a format; raises `InputError` for one that is not known."""
+    check_format(name, checks=True)
+    render: Renderer = import_module(FORMATS[name].module).render
+    return render

@@ -1,0 +1,95 @@
+"""A document as a piece of HTML that needs nothing else: notebooks show it, and a file of it opens anywhere.
+
+The writer of elements escapes every text. The piece is plain ASCII, so no charset has to be declared; its style reaches
+nothing outside it; every number carries its full precision as a tooltip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
+from opperf.parent.reports.escaping import one_line
+
+STYLE = """
+.opperf table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.opperf th, .opperf td { padding: 0.2em 0.8em; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
+.opperf .right { text-align: right; white-space: nowrap; }
+.opperf tr.failed td { color: #c0392b; }
+.opperf tr.skipped td { opacity: 0.7; }
+"""
+
+
+def render(document: Document, _: Screen) -> str:
+    """Return the piece of HTML, with a line break at the end."""
+    page = document.page() if document.page is not None else document
+    whole = Element("div", {"class": "opperf"})
+    SubElement(whole, "style").text = STYLE
+    if page.heading:
+        _add(whole, "h3", page.heading)
+    _blocks(whole, page.blocks)
+    indent(whole, "")
+    text: bytes = tostring(whole, encoding="us-ascii", method="html")
+    return text.decode("ascii") + "\n"
+
+
+def _add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
+    element = SubElement(parent, tag, attributes)
+    element.text = one_line(text) or None
+    return element
+
+
+def _blocks(parent: Element, blocks: Iterable[Block]) -> None:
+    titles: Sequence[str] = ()
+    for block in blocks:
+        if isinstance(block, Table):
+            titles = block.titles()
+            _table(parent, block)
+        elif isinstance(block, Section):
+            _section(parent, block)
+        elif isinstance(block, Code):
+            SubElement(parent, "pre").text = "\n".join(map(one_line, block.lines))
+        elif isinstance(block, Legend):
+            if told := block.told(titles):
+                _add(parent, "p", told)
+        elif block.about is None or block.about in titles:
+            _note(parent, "p" if not block.below else "div", block)
+
+
+def _note(parent: Element, tag: str, note: Note) -> None:
+    element = _add(parent, tag, f"{'hint: ' if note.kind == 'hint' else ''}{note.text}")
+    if note.below:
+        several = SubElement(element, "ul")
+        for one in note.below:
+            _note(several, "li", one)
+
+
+def _section(parent: Element, section: Section) -> None:
+    if section.folded:
+        parent = SubElement(parent, "details")
+        _add(parent, "summary", section.title)
+    elif section.title:
+        _add(SubElement(parent, "p"), "b", section.title)
+    _blocks(parent, section.blocks)
+
+
+def _table(parent: Element, table: Table) -> None:
+    places = table.places()
+    if not places:
+        return
+    if table.caption:
+        _add(parent, "p", table.caption)
+    whole = SubElement(parent, "table")
+    head = SubElement(SubElement(whole, "thead"), "tr")
+    for i in places:
+        _add(head, "th", table.columns[i].title or "", **{"class": table.columns[i].align})
+    body = SubElement(whole, "tbody")
+    for row in table.seen:
+        line = SubElement(body, "tr", {"class": row.level} if row.level else {})
+        for i in places:
+            cell, column = row.cells[i], table.columns[i]
+            exact = {"title": str(cell.raw)} if isinstance(cell.raw, (int, float)) else {}
+            _add(line, "td", cell.text, **{"class": column.align}, **exact)
+    if more := table.more():
+        _add(parent, "p", more)

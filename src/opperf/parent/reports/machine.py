@@ -1,0 +1,89 @@
+"""The machine and its environments: what they say of themselves, what makes times noisy, and how fast it can go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opperf.domain.peaks import MOVE, Rate
+from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
+from opperf.parent.reports.document import Document, Note, Section
+
+if TYPE_CHECKING:
+    from opperf.domain.reason import Warning
+
+#: Facts of an environment that fit on a line; the whole of them is in every result file.
+TOLD = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a child said of its environment, or why it cannot be used."""
+
+    framework: str
+    environment: str
+    devices: Sequence[str] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {**vars(self), "devices": list(self.devices), "facts": dict(self.facts)}
+
+
+def document(
+    facts: Mapping[str, Any],
+    doubts: Sequence[Warning],
+    where: tuple[str, int],
+    rates: Sequence[Rate],
+    visits: Sequence[Visit],
+) -> Document:
+    """Return the report; `rates` are those that were measured on a device with so many threads (`where`)."""
+    known = {name: value for name, value in facts.items() if value is not None and not isinstance(value, (dict, list))}
+    none = Note("no framework imports here; `opperf doctor --framework torch` looks at a built one")
+    return Document(
+        "opperf doctor",
+        [
+            Section("machine", [Note(f"{name}: {value}") for name, value in known.items()]),
+            Section("noise", [*map(_doubt, doubts)] or [Note("nothing found")]),
+            Section(f"peaks of {where[0]}, {where[1]} thread(s)", [*_peaks(rates)]),
+            Section("environments", [*map(_visit, visits)] or [none]),
+        ],
+        lambda: {
+            "machine": dict(facts),
+            "noise": [doubt.to_json() for doubt in doubts],
+            "peaks": [rate.to_json() for rate in rates],
+            "environments": [visit.to_json() for visit in visits],
+        },
+    )
+
+
+def _doubt(doubt: Warning) -> Note:
+    return Note(f"{doubt.slug}: {doubt.message}", [Note(doubt.hint, kind="hint")] if doubt.hint else [])
+
+
+def _visit(visit: Visit) -> Note:
+    if visit.error is not None:
+        first, *others = (line for line in visit.error.splitlines() if line)
+        below = [Note(f"cannot be used: {first}"), *map(Note, others)]
+    else:
+        facts = (f"{name}: {visit.facts[name]}" for name in TOLD if visit.facts.get(name) is not None)
+        below = [Note(f"devices: {', '.join(visit.devices)}"), *map(Note, facts)]
+    return Note(f"{visit.framework} in `{visit.environment}`", below)
+
+
+def _peaks(rates: Sequence[Rate]) -> Iterator[Note]:
+    """Yield the limits that were measured, and with what."""
+    best: dict[tuple[str, object], Rate] = {}
+    for rate in rates:
+        what = (rate.kind, rate.size if rate.kind == MOVE else rate.dtype)
+        best[what] = max(best.get(what, rate), rate, key=lambda one: one.rate)
+    for (kind, size), fastest in best.items():
+        source = f"{fastest.operator} of {fastest.framework}"
+        if kind == MOVE:
+            yield Note(f"moving {format_bytes(fastest.size)}: {format_byte_rate(fastest.rate)} ({source})")
+        else:
+            yield Note(f"products of {size}: {format_flop_rate(fastest.rate)} ({source})")
+    if not rates:
+        yield Note("not measured; `opperf doctor --peaks --framework torch` measures them")

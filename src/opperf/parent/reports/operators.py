@@ -1,0 +1,50 @@
+"""The operators that can be measured: what each means, or what frameworks make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from opperf.parent.reports.document import Column, Document, table
+
+if TYPE_CHECKING:
+    from opperf.catalog import Operator
+    from opperf.parent.support import Support
+
+#: Name, category, directions, arguments and meaning.
+Line: TypeAlias = tuple[str, str, str, str, str]
+
+MEANINGS: tuple[Column[Line], ...] = (
+    Column("operator", "operator", lambda line: line[0], least=14),
+    Column("category", "category", lambda line: line[1], rank=0),
+    Column("directions", "directions", lambda line: line[2], rank=1, least=9),
+    Column("arguments", "arguments", lambda line: line[3], least=16),
+    Column("meaning", "meaning", lambda line: line[4], least=24),
+)
+
+
+def line(operator: Operator) -> Line:
+    """Return what is told of an operator of the catalog."""
+    directions = "forward, backward" if "backward" in operator.directions else "forward"
+    arguments = ", ".join((*operator.inputs, *operator.attributes))
+    return operator.name, operator.category, directions, arguments, operator.summary
+
+
+def document(lines: Iterable[Line]) -> Document:
+    """Return the report of what operators mean."""
+    return Document("opperf operators", [table(MEANINGS, lines)])
+
+
+def support(
+    operators: Iterable[Operator], frameworks: Sequence[str], known: Mapping[tuple[str, str], Support]
+) -> Document:
+    """Return the report of what each framework makes of each operator, known by the names of both."""
+
+    def of(framework: str) -> Column[Operator]:
+        return Column(framework, framework, lambda operator: known[operator.name, framework].text(), least=14)
+
+    columns: tuple[Column[Operator], ...] = (
+        Column("operator", "operator", lambda operator: operator.name, least=14),
+        Column("category", "category", lambda operator: operator.category, rank=0),
+    )
+    return Document("opperf operators", [table((*columns, *map(of, frameworks)), operators)])
