@@ -22,7 +22,7 @@ from opperf.domain.registry import framework, split_implementation
 from opperf.domain.units import parse_duration, parse_percent
 from opperf.parent.cli.main import app
 from opperf.parent.planning.side_text import side_named
-from opperf.parent.reports import FORMATS
+from opperf.parent.reports.formats import FORMATS
 
 #: What a value of an option must be, beyond what the parser checks.
 CHECKS: dict[str, Any] = {
@@ -31,7 +31,7 @@ CHECKS: dict[str, Any] = {
     "category": lambda name: categories().index(name),
     "size": (*SIZES, INT64).index,
     "direction": DIRECTIONS.index,
-    "format": FORMATS.index,
+    "format": list(FORMATS).index,
     "budget": parse_duration,
     "trial_budget": parse_duration,
     "timeout": parse_duration,

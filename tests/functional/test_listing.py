@@ -119,4 +119,4 @@ def test_what_a_framework_has_is_asked_of_it(opperf: Opperf) -> None:
 
 
 def test_an_unknown_format_of_the_list_is_refused(opperf: Opperf) -> None:
-    assert opperf("operators", "--format", "html").code == 2
+    assert opperf("operators", "--format", "junit").code == 2

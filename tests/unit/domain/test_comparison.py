@@ -10,7 +10,7 @@ import pytest
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict, wholes
 from opperf.domain.plan import Side
-from opperf.parent.reports.comparisons import suites
+from opperf.parent.reports.comparison import suites
 
 BASE, NEW = Side("torch"), Side("torch", threads=2)
 

@@ -16,7 +16,7 @@ from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.trace import Between, Replay, Trace, TracedCase
 from opperf.parent.analysis.summary import record
-from opperf.parent.reports.replay import render
+from opperf.parent.reports import render
 
 CHEAP, DEAR, BAD, LATE = (
     Case(f"torch:aten::{name}.default", {"self": TensorSpec((4,))}) for name in ("cheap", "dear", "bad", "late")
@@ -117,10 +117,10 @@ def test_a_recorded_time_says_whose_clock_it_is_of(clock: str, told: str) -> Non
 
 
 def test_top_bounds_the_rows_for_people_and_says_so() -> None:
-    text = render(replay(), "md", 1)
+    text = render(replay(), "md", top=1)
     assert text.count("| aten::") == 1
-    assert "3 more rows: `--top` shows them." in text
-    assert render(replay(), "csv", 1).count("torch:aten::") == 4
+    assert "3 more rows: without `--top` all are shown" in text
+    assert render(replay(), "csv", top=1).count("torch:aten::") == 4
 
 
 def test_a_trace_as_a_suite_keeps_the_counts() -> None:

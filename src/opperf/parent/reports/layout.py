@@ -177,7 +177,7 @@ def _joined(grid: Grid) -> Grid:
     rows = [list(row) for row in grid.rows]
     headings = list(grid.columns)
     for group, several in groups.items():
-        headings[several[0]] = Column(title=group, least=WORD // 2)
+        headings[several[0]] = Column(title=one_line(group), least=WORD // 2)
         for row in rows:
             words = [f"{grid.titles[i]}={row[i]}" for i in several if row[i]]
             row[several[0]] = " ".join(words)

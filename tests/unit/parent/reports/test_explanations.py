@@ -9,8 +9,9 @@ import pytest
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, Verdict
 from opperf.domain.plan import Side
-from opperf.parent.reports import layout
-from opperf.parent.reports.explanations import SHOWN, blocks, markdown
+from opperf.parent.reports import render
+from opperf.parent.reports.comparison import SHOWN, explanations
+from opperf.parent.reports.document import Document
 
 
 def comparison(**told: Any) -> Comparison:
@@ -22,7 +23,12 @@ def comparison(**told: Any) -> Comparison:
 
 def console(comparisons: list[Comparison]) -> list[str]:
     """Return the lines that a console shows."""
-    return layout.text(blocks(comparisons)).strip("\n").splitlines()
+    return render(Document("", explanations(comparisons)), "console").strip("\n").splitlines()
+
+
+def markdown(comparisons: list[Comparison]) -> list[str]:
+    """Return the lines of Markdown."""
+    return render(Document("", explanations(comparisons)), "md").strip("\n").splitlines()
 
 
 @pytest.mark.parametrize("form", [console, markdown])

@@ -21,8 +21,9 @@ from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.measurement import Quantity
 from opperf.domain.record import Run
 from opperf.parent import reports
-from opperf.parent.reports import FORMATS, render
+from opperf.parent.reports import render
 from opperf.parent.reports.escaping import for_csv, for_markdown, one_line
+from opperf.parent.reports.formats import FORMATS, check_format
 
 #: What formats and terminals act on, and anything else.
 MARKS = "|\\`*_<>&~[](){}#+-=!:;,\"'\n\r\t \x1b\x00\u2028\ud800aé1."
@@ -53,7 +54,7 @@ def plain(text: str) -> str:
     return " ".join(one_line(text).replace("`", "").split())
 
 
-@pytest.mark.parametrize("format", [*FORMATS, "html"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_every_format_ends_with_one_line_break(run: Run, empty_run: Run, format: str) -> None:
     for shown in (run, empty_run):
         text = render(shown, format)
@@ -77,7 +78,9 @@ def test_an_unknown_format_names_the_known_ones(run: Run) -> None:
         render(run, "xlsx")
     assert caught.value.slug == "unknown_format"
     assert "markdown" not in str(caught.value)
-    assert "console, json, csv, md" in str(caught.value)
+    assert "console, json, csv, md, html, junit, github" in str(caught.value)
+    with pytest.raises(InputError, match=r"known: console, json, csv, md, html$"):
+        check_format("junit", checks=False)
 
 
 def test_no_format_is_imported_before_it_is_asked_for() -> None:
@@ -87,7 +90,13 @@ def test_no_format_is_imported_before_it_is_asked_for() -> None:
         for node in module.body
         if isinstance(node, (ast.Import, ast.ImportFrom))
     }
-    assert imported == {"__future__", "typing", "opperf.domain.errors"}
+    assert imported == {
+        "__future__",
+        "importlib",
+        "typing",
+        "opperf.parent.reports.document",
+        "opperf.parent.reports.formats",
+    }
 
 
 def test_json_is_read_back_as_the_same_run(run: Run) -> None:

@@ -16,8 +16,8 @@ from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.reports import gate, github, junit, pull_request, rerun
-from opperf.parent.reports.findings import headline
+from opperf.parent.reports import gate, render, rerun
+from opperf.parent.reports.gate import headline
 
 EVIL = "add|\n<img src=x> @you *b* `c` \x1b[31m ]]> \x00"
 
@@ -46,6 +46,11 @@ def run(found: Judgement) -> ComparisonRun:
     return ComparisonRun(header, tuple(one.comparison for one in found.findings))
 
 
+def shown(found: Judgement, format: str = "console") -> str:
+    """Return the report of a judgement in a format."""
+    return render(gate.document(run(found), found), format)
+
+
 @pytest.mark.parametrize(
     ("kinds", "line"),
     [
@@ -66,20 +71,20 @@ def test_the_first_line_says_what_the_exit_code_means(kinds: tuple[str, ...], li
 
 def test_markdown_says_the_verdict_first_and_folds_what_is_not_wrong() -> None:
     found = judgement(finding("same"), finding("inconclusive"), finding("slower"))
-    text = pull_request.render(run(found), found)
+    text = shown(found, "md")
     assert text.startswith("### opperf gate: 1 regression in 3 comparisons")
     before, _, folded = text.partition("<details>")
     assert before.count("| slower |") == 1
     assert "| same |" not in before
     assert folded.count("| same |") == folded.count("| inconclusive |") == 1
     assert text.count("<details>") == text.count("</details>") == 4
-    assert "* 2 cores of A" in folded
-    assert "* base: version 1\n* new: version 2, commit abc\n" in folded
+    assert "- 2 cores of A" in folded
+    assert "- base: version 1\n- new: version 2, commit abc\n" in folded
 
 
 def test_markdown_has_the_commands_that_repeat_the_gate_and_each_regression() -> None:
     found = judgement(finding("slower"), finding("same", operator("exp").case("common")))
-    (block,) = [token for token in MarkdownIt().parse(pull_request.render(run(found), found)) if token.type == "fence"]
+    (block,) = [token for token in MarkdownIt().parse(shown(found, "md")) if token.type == "fence"]
     again = "opperf compare add --size small --base null --new 'null;slowdown=1.1' --direction forward --tolerance 0.02"
     assert block.content.splitlines() == ["opperf gate --new 'a b'", again]
 
@@ -87,28 +92,28 @@ def test_markdown_has_the_commands_that_repeat_the_gate_and_each_regression() ->
 def test_markdown_fits_into_a_comment_however_much_there_is() -> None:
     rows = [finding(kind) for kind in ("slower", "inconclusive", "same") for _ in range(1000)]
     found = judgement(*rows)
-    text = pull_request.render(run(found), found)
+    text = shown(found, "md")
     assert len(text) < 65536
-    assert text.count("more are in the report of `--output`.") == 3
-    shown = text.count("| slower |")
-    assert f"\n{1000 - shown} more are" in text
+    assert text.count("more rows: the report of `--output` has them") == 3
+    rows_shown = text.count("| slower |")
+    assert f"\n{1000 - rows_shown} more rows" in text
 
 
 def test_markdown_shows_names_from_files_as_they_are() -> None:
     found = judgement(finding("slower", Case(EVIL, {"data": TensorSpec((2,))}), EVIL))
-    tokens = MarkdownIt().enable("table").parse(pull_request.render(run(found), found))
+    tokens = MarkdownIt().enable("table").parse(shown(found, "md"))
     cells = [inner for token in tokens if token.type == "inline" for inner in token.children or ()]
     told = [cell.content.replace("\u200b", "") for cell in cells if cell.type in ("text", "code_inline")]
     assert not [cell for cell in cells if cell.type in ("html_inline", "em_open", "link_open", "image")]
     assert "<img src=x> @you *b* c" in "".join(told)
     assert sum(token.type == "tr_open" for token in tokens) == 2
-    assert "@you" not in pull_request.render(run(found), found)
+    assert "@you" not in shown(found, "md")
 
 
 def test_junit_has_one_test_for_each_comparison() -> None:
     kinds = ("slower", "memory", "failed", "inconclusive", "skipped", "faster", "same")
     found = judgement(*map(finding, kinds))
-    suite = ElementTree.fromstring(junit.render(run(found), found)).find("testsuite")
+    suite = ElementTree.fromstring(shown(found, "junit")).find("testsuite")
     assert suite is not None
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "7",
@@ -138,7 +143,7 @@ def test_junit_has_one_test_for_each_comparison() -> None:
 
 def test_junit_survives_names_from_files() -> None:
     found = judgement(finding("slower", Case(EVIL), EVIL))
-    case = ElementTree.fromstring(junit.render(run(found), found)).find("testsuite/testcase")
+    case = ElementTree.fromstring(shown(found, "junit")).find("testsuite/testcase")
     assert case is not None
     assert (case.get("name") or "").startswith("add|\\n<img src=x> @you *b* `c` \\x1b[31m ]]> \\x00 forward")
 
@@ -146,7 +151,7 @@ def test_junit_survives_names_from_files() -> None:
 def test_annotations_are_one_line_each_and_escaped() -> None:
     found = judgement(finding("same"), finding("slower", Case("torch:aten::add", {}), "50%,\n: worse"))
     place = "title=opperf%3A torch%3Aaten%3A%3Aadd forward::torch:aten::add forward (null -> null;slowdown=1.1)"
-    assert github.workflow_commands(found).splitlines() == [
+    assert shown(found, "github").splitlines() == [
         f"::error {place}: slower: 50%25,\\n: worse",
         "::error title=opperf gate::1 regression in 2 comparisons: 1 slower, 1 same",
     ]
@@ -157,20 +162,20 @@ def test_annotations_are_one_line_each_and_escaped() -> None:
     [("memory", "error"), ("failed", "warning"), ("inconclusive", "warning"), ("faster", "notice")],
 )
 def test_each_kind_that_is_news_has_its_annotation(kind: str, word: str) -> None:
-    first, _ = github.workflow_commands(judgement(finding(kind), finding("same"))).splitlines()
+    first, _ = shown(judgement(finding(kind), finding("same")), "github").splitlines()
     assert first.startswith(f"::{word} title=")
 
 
 def test_json_is_the_document_of_a_comparison_with_the_gate_in_it() -> None:
     found = judgement(finding("slower"))
-    document = json.loads(gate.render(run(found), found, "json"))
+    document = json.loads(shown(found, "json"))
     assert set(document) == {"schema_version", "run", "comparisons", "gate"}
     assert document["gate"]["exit_code"] == 1
 
 
 def test_the_console_lists_what_is_not_fine_below_the_table() -> None:
     found = judgement(finding("same"), finding("failed", message="it crashed"), against="expected")
-    lines = gate.render(run(found), found, "console").splitlines()
+    lines = shown(found).splitlines()
     assert lines[-3] == "- add forward lhs=32x32 rhs=32x32 (expected -> null;slowdown=1.1): not measured: it crashed"
     assert lines[-1] == "gate: 1 of 2 comparisons could not be measured: 1 not measured, 1 same"
 

@@ -27,19 +27,8 @@ from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.trace import Replay, Trace, TracedCase
 from opperf.parent.cli.screen import tell
-from opperf.parent.reports import (
-    comparisons,
-    gate,
-    github,
-    junit,
-    noise,
-    profile,
-    profile_page,
-    pull_request,
-    render,
-    replay,
-)
-from opperf.parent.reports.layout import Grid, Heading, Note, text
+from opperf.parent.reports import gate, profile_page, render
+from opperf.parent.reports.document import Code, Column, Document, Legend, Note, Section, table
 
 BODY = (
     "x\x1b[31m\n::error::pwned\r\n<script>alert(1)</script><img src=x onerror=a()> ![i](http://evil.test/i.png) "
@@ -121,35 +110,59 @@ def error(evil: str) -> str:
     return str(InputError(evil, hint=evil))
 
 
+def anything(evil: str) -> Document:
+    """Return a document that has the name wherever a document has a text."""
+    columns: list[Column[str]] = [Column(evil, evil, str, group=evil), Column(evil, f"{evil}2", len, wanted="varied")]
+    blocks = (
+        table(columns, [evil, evil], level=lambda _: "failed"),
+        Note(evil, [Note(evil, kind="item"), Note(evil, kind="hint")], about=evil),
+        Legend({evil: evil}),
+        Code([evil]),
+    )
+    return Document(evil, [Section(evil, blocks, "warning"), Section("", [Note(evil)])])
+
+
+def gated(evil: str) -> Document:
+    """Return the report of a gate."""
+    return gate.document(compared(evil), judged(evil))
+
+
 Report = Callable[[str], str]
 CONSOLE: dict[str, Report] = {
     "run": lambda evil: render(run_of(evil), "console"),
     "run in 80 columns": lambda evil: render(run_of(evil), "console", width=80),
-    "compare": lambda evil: comparisons.render(compared(evil), "console"),
-    "compare in 80 columns": lambda evil: comparisons.render(compared(evil), "console", 80),
-    "gate": lambda evil: gate.render(compared(evil), judged(evil), "console", 100),
-    "noise": lambda evil: noise.render(floors(evil), "console"),
-    "replay": lambda evil: replay.render(replayed(evil), "console", top=1, width=80),
-    "profile": lambda evil: profile.render(profiled(evil), "console", by="module"),
-    "a table of anything": lambda evil: text([Grid([Heading(evil)], [(evil,)], caption=evil), Note(evil)], width=40),
+    "compare": lambda evil: render(compared(evil), "console"),
+    "compare in 80 columns": lambda evil: render(compared(evil), "console", width=80),
+    "gate": lambda evil: render(gated(evil), "console", width=100),
+    "noise": lambda evil: render(floors(evil), "console"),
+    "replay": lambda evil: render(replayed(evil), "console", top=1, width=80),
+    "profile": lambda evil: render(profiled(evil), "console", by="module"),
+    "a table of anything": lambda evil: render(anything(evil), "console", width=40),
 }
 MARKDOWN: dict[str, Report] = {
     "run": lambda evil: render(run_of(evil), "md"),
-    "compare": lambda evil: comparisons.render(compared(evil), "md"),
-    "gate": lambda evil: pull_request.render(compared(evil), judged(evil)),
-    "noise": lambda evil: noise.render(floors(evil), "md"),
-    "replay": lambda evil: replay.render(replayed(evil), "md", top=1),
-    "profile": lambda evil: profile.render(profiled(evil), "md"),
+    "compare": lambda evil: render(compared(evil), "md"),
+    "gate": lambda evil: render(gated(evil), "md"),
+    "noise": lambda evil: render(floors(evil), "md"),
+    "replay": lambda evil: render(replayed(evil), "md", top=1),
+    "profile": lambda evil: render(profiled(evil), "md"),
+    "anything": lambda evil: render(anything(evil), "md"),
 }
 CSV: dict[str, Report] = {
     "run": lambda evil: render(run_of(evil), "csv"),
-    "compare": lambda evil: comparisons.render(compared(evil), "csv"),
-    "noise": lambda evil: noise.render(floors(evil), "csv"),
-    "replay": lambda evil: replay.render(replayed(evil), "csv"),
-    "profile": lambda evil: profile.render(profiled(evil), "csv"),
+    "compare": lambda evil: render(compared(evil), "csv"),
+    "noise": lambda evil: render(floors(evil), "csv"),
+    "replay": lambda evil: render(replayed(evil), "csv"),
+    "profile": lambda evil: render(profiled(evil), "csv"),
+    "anything": lambda evil: render(anything(evil), "csv"),
 }
 PAGES: dict[str, Report] = {
     "run": lambda evil: render(run_of(evil), "html"),
+    "compare": lambda evil: render(compared(evil), "html"),
+    "gate": lambda evil: render(gated(evil), "html"),
+    "noise": lambda evil: render(floors(evil), "html"),
+    "replay": lambda evil: render(replayed(evil), "html"),
+    "anything": lambda evil: render(anything(evil), "html"),
     "profile": lambda evil: profile_page.render(profiled(evil)),
 }
 
@@ -243,7 +256,7 @@ def test_a_page_has_the_tags_that_it_has_of_a_harmless_name(report: str, evil: s
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_an_annotation_is_one_command_and_no_name_makes_another(evil: str) -> None:
-    lines = github.workflow_commands(judged(evil)).splitlines()
+    lines = render(gated(evil), "github").splitlines()
     assert len(lines) == 4
     for line in lines:
         found = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
@@ -253,5 +266,5 @@ def test_an_annotation_is_one_command_and_no_name_makes_another(evil: str) -> No
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_junit_is_well_formed_and_has_the_elements_of_a_harmless_name(evil: str) -> None:
-    made, plain = (ElementTree.fromstring(junit.render(compared(name), judged(name))) for name in (evil, "harmless"))
+    made, plain = (ElementTree.fromstring(render(gated(name), "junit")) for name in (evil, "harmless"))
     assert [element.tag for element in made.iter()] == [element.tag for element in plain.iter()]

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from opperf.parent.reports.layout import Grid, Heading, Legend, Note, paragraph, text, wrapped
+from opperf.parent.reports import render
+from opperf.parent.reports.document import Block, Cell, Column, Document, Legend, Level, Note, Row, Table
+from opperf.parent.reports.layout import paragraph, wrapped
 
-HEADINGS = (
-    Heading("operator", least=10),
-    Heading("inputs", least=14, lines=4),
-    Heading("side", least=10, common=True),
-    Heading("time", "right"),
-    Heading("p90", "right", rank=0),
-    Heading("why", least=20, below=True),
+COLUMNS: tuple[Column[object], ...] = (
+    Column(title="operator", least=10),
+    Column(title="inputs", least=14, lines=4),
+    Column(title="side", least=10, common=True),
+    Column(title="time", align="right"),
+    Column(title="p90", align="right", rank=0),
+    Column(title="why", least=20, below=True),
 )
 LONG = "python=/a/very/long/path/to/an/environment/that/nobody/would/type/bin/python"
 INPUTS = " ".join(f"weight_{i}=1024x1024" for i in range(12))
@@ -29,6 +32,20 @@ def row(operator: str = "add", inputs: str = "lhs=4", side: str = "torch", why: 
     return (operator, inputs, side, "1.23 ms", "1.35 ms", why)
 
 
+def grid(
+    columns: Sequence[Column[object]], rows: Sequence[Sequence[str]], levels: Sequence[Level] = (), caption: str = ""
+) -> Table:
+    """Return a table of texts."""
+    cells = [[Cell(cell, cell) for cell in row] for row in rows]
+    plain: list[Level] = [""] * (len(rows) - len(levels))
+    return Table(columns, [Row(row, level) for row, level in zip(cells, [*levels, *plain])], caption)
+
+
+def text(blocks: Sequence[Block], *, width: int | None = None, color: bool = False) -> str:
+    """Return blocks as the console shows them."""
+    return render(Document("opperf", blocks), "console", width=width, color=color)
+
+
 def table_lines(shown: str) -> list[str]:
     """Return the lines of the table alone."""
     lines = shown.splitlines()
@@ -37,7 +54,7 @@ def table_lines(shown: str) -> list[str]:
 
 
 def test_without_a_width_a_table_has_one_line_a_row_and_all_of_every_text() -> None:
-    shown = text([Grid(HEADINGS, [row(inputs=INPUTS, side=LONG, why="because"), row()])])
+    shown = text([grid(COLUMNS, [row(inputs=INPUTS, side=LONG, why="because"), row()])])
     assert len(table_lines(shown)) == 2
     assert INPUTS in shown
     assert LONG in shown
@@ -47,7 +64,7 @@ def test_without_a_width_a_table_has_one_line_a_row_and_all_of_every_text() -> N
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     rows = [row("a_very_long_name_of_an_operator_that_goes_on", INPUTS, LONG, "too few pairs; " * 9), row()]
-    shown = text([Grid(HEADINGS, rows), Note("hint: " + "stop other programs, " * 12)], width=width)
+    shown = text([grid(COLUMNS, rows), Note("hint: " + "stop other programs, " * 12)], width=width)
     assert max(map(len, shown.splitlines())) <= width
 
 
@@ -73,13 +90,13 @@ def test_a_word_that_is_too_wide_breaks_after_a_separator() -> None:
 
 def test_what_all_rows_share_is_said_once_where_the_table_is_too_wide() -> None:
     rows = [row(inputs="lhs=1024x1024 rhs=1024x1024"), row("exp")]
-    assert text([Grid(HEADINGS, rows, caption="device cpu")], width=40).startswith("device cpu, side torch\n\noperator")
-    assert text([Grid(HEADINGS, rows, caption="device cpu")]).startswith("device cpu\n\noperator")
+    assert text([grid(COLUMNS, rows, caption="device cpu")], width=40).startswith("device cpu, side torch\n\noperator")
+    assert text([grid(COLUMNS, rows, caption="device cpu")]).startswith("device cpu\n\noperator")
 
 
 def test_reasons_move_below_a_table_that_is_too_wide_each_said_once() -> None:
     rows = [row(f"operator_{i}", inputs=INPUTS, why="the interval is wide") for i in range(9)]
-    lines = text([Grid(HEADINGS, rows), Note("9 rows")], width=70).splitlines()
+    lines = text([grid(COLUMNS, rows), Note("9 rows")], width=70).splitlines()
     place = lines.index("why:")
     assert " ".join(" ".join(lines[place + 1 : place + 3]).split()).startswith(
         "operator_0, operator_1, operator_2, operator_3, operator_4, 4 more: the interval is wide"
@@ -89,7 +106,7 @@ def test_reasons_move_below_a_table_that_is_too_wide_each_said_once() -> None:
 def test_columns_of_lesser_importance_are_left_out_first_and_named_with_where_they_are() -> None:
     rows = [row(inputs="a=1 b=2", side=side) for side in ("torch==2.12.0", "torch==2.13.0")]
     shown = text(
-        [Grid(HEADINGS, rows), Note("two rows"), Legend({"p90": "p90: a tenth is slower", "time": "time: x"})], width=48
+        [grid(COLUMNS, rows), Note("two rows"), Legend({"p90": "p90: a tenth is slower", "time": "time: x"})], width=48
     )
     assert "p90" not in shown.splitlines()[0]
     assert "left out at this width: p90" in shown
@@ -99,7 +116,7 @@ def test_columns_of_lesser_importance_are_left_out_first_and_named_with_where_th
 
 
 def test_a_long_case_is_shortened_in_a_terminal_and_told_so() -> None:
-    shown = text([Grid(HEADINGS, [row(inputs=INPUTS)])], width=80)
+    shown = text([grid(COLUMNS, [row(inputs=INPUTS)])], width=80)
     assert len(table_lines(shown)) == 4
     assert "…" in table_lines(shown)[-1]
     assert "… stands for the rest of a text (`--format csv` has every column)" in shown
@@ -107,23 +124,23 @@ def test_a_long_case_is_shortened_in_a_terminal_and_told_so() -> None:
 
 @pytest.mark.parametrize("width", [10, 40, 80])
 def test_no_number_is_broken_at_any_width(width: int) -> None:
-    headings = [Heading("operator", least=10), Heading("spread")]
-    assert "[4.05, 4.41] us" in text([Grid(headings, [("add", "[4.05, 4.41] us")])], width=width)
+    columns: list[Column[object]] = [Column(title="operator", least=10), Column(title="spread")]
+    assert "[4.05, 4.41] us" in text([grid(columns, [("add", "[4.05, 4.41] us")])], width=width)
 
 
 def test_wide_characters_take_two_places() -> None:
-    shown = text([Grid(HEADINGS, [row("卷积" * 20, "lhs=4"), row()])], width=60)
+    shown = text([grid(COLUMNS, [row("卷积" * 20, "lhs=4"), row()])], width=60)
     assert max(map(cell_len, shown.splitlines())) <= 60
 
 
 def test_a_note_about_a_column_is_not_shown_without_it() -> None:
-    grid = Grid([Heading("operator"), Heading("memory")], [("add", "")])
-    assert text([grid, Note("memory: counted", about="memory"), Note("one row")]).splitlines()[-1] == "one row"
-    assert "counted" not in text([grid, Note("memory: counted", about="memory")])
+    shown = grid([Column(title="operator"), Column(title="memory")], [("add", "")])
+    assert text([shown, Note("memory: counted", about="memory"), Note("one row")]).splitlines()[-1] == "one row"
+    assert "counted" not in text([shown, Note("memory: counted", about="memory")])
 
 
 def test_colour_takes_no_place() -> None:
-    grid = Grid(HEADINGS, [row(), row("exp")], ["red", ""])
-    plain, coloured = text([grid]), text([grid], color=True)
+    shown = grid(COLUMNS, [row(), row("exp")], ["failed", ""])
+    plain, coloured = text([shown]), text([shown], color=True)
     assert plain != coloured
     assert re.sub(r"\x1b\[\d*m", "", coloured) == plain

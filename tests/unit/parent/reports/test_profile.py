@@ -14,7 +14,7 @@ import pytest
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.rows import Row
-from opperf.parent.reports.profile import render
+from opperf.parent.reports import render
 
 MILLI = 1_000_000
 FACTS = {"framework": "torch", "version": "2.13.0", "command": "train.py --lr 0.1"}
@@ -64,7 +64,7 @@ def test_markdown_has_the_same_cells() -> None:
     assert cells[0] == console[0]
     assert [row[0] for row in cells[2:]] == ["addmm", "linear", "fused_sum"]
     assert cells[2][1:4] == ["2", "12.0 ms", "12.0 ms"]
-    assert "* note: stacks are not told" in lines
+    assert "- note: stacks are not told" in lines
 
 
 @pytest.mark.parametrize(
@@ -94,16 +94,16 @@ def test_rows_of_modules_hold_what_their_operators_took_by_themselves() -> None:
 def test_processes_of_one_command_are_told_apart_by_their_names() -> None:
     facts = {7: {**FACTS, "name": "train.py"}, 8: {**FACTS, "name": "worker 1"}}
     assert render(Profile(processes=facts), "md").splitlines() == [
-        "* process 7: torch 2.13.0: train.py --lr 0.1",
-        "* process 8 (worker 1): torch 2.13.0: train.py --lr 0.1",
-        "* no operator was seen",
+        "- process 7: torch 2.13.0: train.py --lr 0.1",
+        "- process 8 (worker 1): torch 2.13.0: train.py --lr 0.1",
+        "- no operator was seen",
     ]
 
 
 def test_a_profile_without_rows_says_so() -> None:
     assert render(PROFILE, "md", by="kernel").splitlines()[:2] == [
-        "* process 7: torch 2.13.0: train.py --lr 0.1",
-        "* no kernel was seen",
+        "- process 7: torch 2.13.0: train.py --lr 0.1",
+        "- no kernel was seen",
     ]
     assert render(Profile(), "console") == "no operator was seen\n"
 
@@ -111,7 +111,7 @@ def test_a_profile_without_rows_says_so() -> None:
 def test_rows_for_people_are_bounded_and_those_for_programs_are_not() -> None:
     lines = render(PROFILE, "console", top=1).splitlines()
     assert lines[2].startswith("addmm")
-    assert lines[3:5] == ["", "2 more rows: `--top` shows them"]
+    assert lines[3:5] == ["", "2 more rows: without `--top` all are shown"]
     assert len(json.loads(render(PROFILE, "json", top=1))["rows"]) == 3
     assert len(render(PROFILE, "csv", top=1).splitlines()) == 4
 
@@ -234,7 +234,7 @@ def test_a_row_that_few_calls_make_up_is_marked_and_explained() -> None:
 def test_larger_inputs_made_no_call_long_where_shapes_are_known() -> None:
     note = render(Profile(tuple(short_and(3000, shapes=((10,),)))), "md").splitlines()[-2]
     assert note == (
-        "* note: 1 of 998 calls of `sqrt` took 75 % of its self time: a first call or the machine made them long"
+        "- note: 1 of 998 calls of `sqrt` took 75 % of its self time: a first call or the machine made them long"
     )
 
 

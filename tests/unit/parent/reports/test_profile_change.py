@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.change import changes
 from opperf.domain.profile.event import Event, Profile
-from opperf.parent.reports.profile_change import render
+from opperf.parent import reports
+from opperf.parent.reports.profile_change import document
 
 
 def profile(**durations: list[int]) -> Profile:
@@ -22,6 +24,11 @@ def profile(**durations: list[int]) -> Profile:
             calls.append(Event(name, "operator", time, length, 1, "main"))
             time += length
     return Profile(tuple(calls))
+
+
+def render(before: Profile, after: Profile, format: str, **options: Any) -> str:
+    """Return what differs, in a format."""
+    return reports.render(document(before, after, **options), format)
 
 
 BEFORE = profile(matmul=[4000, 4000], gone=[500], sqrt=[1000, 1000, 1000])
@@ -46,7 +53,7 @@ def test_a_table_for_people_has_calls_times_shares_and_ratios() -> None:
         "matmul    2          8.00 us -> 12.0 us  69.6 % -> 56.9 %  +4.00 us    1.5    1.5\n"
         "gone      1 -> none  500 ns -> none      4.35 % -> none    -500 ns\n"
         "\n"
-        "1 more row: `--top` shows them\n"
+        "1 more row: without `--top` all are shown\n"
         "self in all: 11.5 us before, 21.1 us after (1.83 of it)\n"
         "self, difference, ratio: of all calls, without the operators called inside; share: of the sum of self; "
         "one call: the ratio of the calls in the middle (p50), which a few disturbed ones do not move\n"

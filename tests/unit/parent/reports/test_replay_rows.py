@@ -13,7 +13,8 @@ from opperf.domain.plan import Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record
 from opperf.domain.trace import Replay, Trace, TracedCase
-from opperf.parent.reports.replay import REASONS, render
+from opperf.parent.reports import render
+from opperf.parent.reports.replay import REASONS
 
 
 def replayed(*reasons: str) -> Replay:

@@ -12,8 +12,8 @@ from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.shares import with_shares
-from opperf.parent.reports import console, shares
-from opperf.parent.reports.table import table_of
+from opperf.parent.reports import render, shares
+from opperf.parent.reports.run import in_order
 
 SIDE = Side("torch", environment="torch")
 
@@ -33,12 +33,12 @@ def suite_run(program: float | None) -> Run:
 
 
 def test_rows_begin_with_what_takes_most_in_all() -> None:
-    rows = table_of(suite_run(None).records).rows
-    assert [row.record.trial.case.operator for row in rows] == ["mul", "add", "abs"]
+    rows = in_order(suite_run(None).records)
+    assert [record.trial.case.operator for record in rows] == ["mul", "add", "abs"]
 
 
 def test_calls_totals_and_shares_are_columns() -> None:
-    text = console.render(suite_run(None))
+    text = render(suite_run(None))
     heading = next(line for line in text.splitlines() if "operator" in line)
     assert heading.index("calls") < heading.index("total") < heading.index("share") < heading.index("cumulative")
     assert "75.0 %" in text
@@ -46,7 +46,7 @@ def test_calls_totals_and_shares_are_columns() -> None:
 
 def test_a_run_without_a_suite_has_none_of_them() -> None:
     run = run_of(Record(Trial(Case("add"), SIDE, "forward"), "ok", metrics={"time": statistics(2e-4)}))
-    text = console.render(run)
+    text = render(run)
     assert shares.lines(run) == []
     assert not {"calls", "total", "share"} & set(text.replace(",", " ").split())
 

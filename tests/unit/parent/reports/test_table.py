@@ -18,9 +18,10 @@ from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
-from opperf.parent.reports.comparisons import side_text
+from opperf.parent.reports.comparison import side_text
+from opperf.parent.reports.document import Note, Section, Table
 from opperf.parent.reports.escaping import one_line
-from opperf.parent.reports.table import Table, in_order, merge, table_of
+from opperf.parent.reports.run import in_order, merge, table_of
 from opperf.parent.reports.text import argument_text, case_text, common_subject, first_line, trial_text
 
 ADD = Case("add", {"lhs": TensorSpec((2,))})
@@ -35,8 +36,16 @@ def run_of(*records: Record, **changes: Any) -> Run:
     return replace(Run("r", "2026-11-21", ("run",), Settings(), records=records), **changes)
 
 
-def titles(table: Table) -> list[str | None]:
-    return [column.title for column in table.for_people().columns]
+def titles(table: Table) -> list[str]:
+    return table.titles()
+
+
+def remarks_of(section: Section) -> list[Note]:
+    return [block for block in section.blocks if isinstance(block, Note)]
+
+
+def below(note: Note, kind: str) -> list[str]:
+    return [one.text for one in note.below if one.kind == kind]
 
 
 def cells(run: Run, title: str) -> list[str]:
@@ -83,12 +92,12 @@ def test_what_sides_differ_in_is_a_column_and_what_they_share_is_said_once() -> 
     table = table_of([failed(side=Side("torch")), failed(side=Side("torch", mode="compiled"))])
     assert "mode" in titles(table)
     assert "device" not in titles(table)
-    assert remarks.caption(table) == "device cpu, threads 1"
+    assert table.caption == "device cpu, threads 1"
 
 
 def test_unusual_settings_that_all_rows_share_are_said() -> None:
     side = Side("mxnet", environment="mxnet-mkl==1.6.0", engine="threaded", settings={"b": "2", "a": "1"})
-    assert remarks.caption(table_of([failed(side=side)])) == (
+    assert table_of([failed(side=side)]).caption == (
         "environment mxnet-mkl==1.6.0, device cpu, mode eager, threads 1, engine threaded, settings a=1 b=2"
     )
 
@@ -133,7 +142,7 @@ def test_a_failed_row_notes_the_first_line_of_its_reason() -> None:
 def test_a_failed_row_without_a_reason_says_that_it_failed() -> None:
     bare = replace(failed(), reason=None)
     assert cells(run_of(bare), "notes") == ["failed"]
-    assert remarks.sections([bare])[0].remarks[0].messages == ("no reason was recorded",)
+    assert remarks_of(remarks.sections([bare])[0])[0].text == "unknown (1): no reason was recorded"
 
 
 def test_a_sampled_memory_peak_is_shown_by_its_median(run: Run, run_with_metrics: Callable[..., Run]) -> None:
@@ -193,28 +202,29 @@ def test_text_that_does_not_print_is_escaped() -> None:
 def test_reasons_are_grouped_by_message_and_counted() -> None:
     sections = remarks.sections([failed(), failed(MUL), failed(MUL, direction="backward", message="other")])
     assert [section.title for section in sections] == ["failed"]
-    assert [(remark.messages, remark.count) for remark in sections[0].remarks] == [(("bad",), 2), (("other",), 1)]
+    assert [note.text for note in remarks_of(sections[0])] == ["raised (2): bad", "raised (1): other"]
 
 
 def test_warnings_are_grouped_by_slug_and_counted_once_a_trial() -> None:
     twice = replace(failed(), status="ok", warnings=(Warning("busy", "10 of 20"), Warning("busy", "11 of 20", "wait")))
     (section,) = remarks.sections([twice])
-    (remark,) = section.remarks
-    assert (remark.count, remark.messages, remark.hints) == (1, ("10 of 20", "11 of 20"), ("wait",))
+    (remark,) = remarks_of(section)
+    assert remark.text == "busy (1): 10 of 20"
+    assert (below(remark, ""), below(remark, "hint")) == (["11 of 20"], ["wait"])
 
 
 def test_of_many_trials_the_first_are_named_and_the_others_counted() -> None:
     many = [failed(Case(f"op{i}")) for i in range(12)]
-    remark = remarks.sections(many)[0].remarks[0]
-    assert remark.count == 12
-    assert len(remark.named) == 6
-    assert remark.named[-1] == "and 7 more"
+    (remark,) = remarks_of(remarks.sections(many)[0])
+    assert remark.text == "raised (12): bad"
+    assert len(below(remark, "item")) == 6
+    assert below(remark, "item")[-1] == "and 7 more"
 
 
 def test_the_legend_explains_only_marks_that_are_there(run: Run) -> None:
-    assert not remarks.legend(table_of([failed()]).for_people())
-    legend = remarks.legend(table_of(run.records).for_people())
-    assert [line.split(":")[0] for line in legend] == ["[low, high]", "±", "samples", "clock=cpu", "memory"]
+    assert not remarks.legend([failed()])
+    legend = remarks.legend(run.records)
+    assert [note.text.split(":")[0] for note in legend] == ["[low, high]", "±", "samples", "clock=cpu", "memory"]
 
 
 def test_the_tally_counts_each_status(run: Run) -> None:
@@ -256,8 +266,8 @@ def test_samples_that_count_although_disturbed_are_told_beside_their_number(run:
     assert record.time is not None
     timed = replace(record, metrics={"time": replace(record.time, samples=10, discarded=0, disturbed=7)})
     assert cells(run_of(timed), "samples") == ["10/10, 7 disturbed"]
-    legend = remarks.legend(table_of([timed]).for_people())
-    assert legend["disturbed: used all the same, since too few clean samples remained"] == "samples"
+    told = Note("disturbed: used all the same, since too few clean samples remained", about="samples")
+    assert told in remarks.legend([timed])
 
 
 def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
@@ -266,7 +276,7 @@ def test_a_time_of_zero_has_no_share_of_the_roofline(run: Run) -> None:
     none = replace(record.time, median=0.0, clock="native")
     timed = replace(record, metrics={"time": none}, facts={"roofline": {"seconds": 1e-6, "bound": "memory"}})
     assert cells(run_of(timed), "roofline") == [""]
-    assert any(line.startswith("clock=native: ") for line in remarks.legend(table_of([timed]).for_people()))
+    assert any(note.text.startswith("clock=native: ") for note in remarks.legend([timed]))
 
 
 def test_a_quantity_of_zero_is_shown(run_with_metrics: Callable[..., Run]) -> None:

@@ -28,7 +28,7 @@ def render(document: Document, _: Screen) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         places = [i for i, column in enumerate(one.columns) if column.name]
-        writer.writerow(one.columns[i].name for i in places)
+        writer.writerow(for_csv(one.columns[i].name) for i in places)
         writer.writerows([for_csv(row.cells[i].raw) for i in places] for row in one.rows)
         texts.append(text.getvalue())
     return "\n".join(texts)
