@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import Annotated, Optional
 
 import typer
 
 from opperf.parent.cli import options
 from opperf.parent.cli.option_groups import grouped
-
-if TYPE_CHECKING:
-    from opperf.domain.comparison import ComparisonRun
 
 
 @grouped

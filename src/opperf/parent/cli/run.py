@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from opperf.parent.planning.selection import Selection
     from opperf.parent.session import Options
 
+
 @grouped
 def run(
     operators: options.Operators = None,
