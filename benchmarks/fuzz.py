@@ -32,7 +32,7 @@ from report import publish
 
 from opperf.domain.errors import InputError
 from opperf.parent.sources.suite_file import read_suite
-from opperf.parent.store.run_file import read_run
+from opperf.parent.store.documents import read_run
 
 #: What draws the files, and what must hold of whoever reads them, is the tests'.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

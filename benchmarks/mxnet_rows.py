@@ -23,7 +23,7 @@ from report import publish
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.record import Record, Run
-from opperf.parent.store.run_file import read_run
+from opperf.parent.store.documents import read_run
 from opperf.parent.workers.interpreters import interpreter, settled
 
 #: The share of the original's time that opperf may take, and bytes; the original took 11.6 GB.

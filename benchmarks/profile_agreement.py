@@ -42,7 +42,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.reports.text import case_text
 from opperf.parent.sources.profile_file import read_profile
-from opperf.parent.store.run_file import read_run
+from opperf.parent.store.documents import read_run
 from opperf.parent.workers.interpreters import interpreter, settled
 from opperf.parent.workers.package import package_folder
 

@@ -46,8 +46,8 @@ from opperf.parent.sources.installed_plugins import installed_plugins, module_fi
 from opperf.parent.sources.plugin_file import declared_operators, with_plugins, workloads
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.script_text import check_function, frameworks_of
-from opperf.parent.store.expected_file import read_expected
-from opperf.parent.store.known import FLOORS, RATES
+from opperf.parent.store.documents import read_expected
+from opperf.parent.store.machine_file import FLOORS, RATES
 
 #: The config and the traces are the tests' own.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -17,7 +17,7 @@ from report import publish
 
 from opperf.domain.record import Run
 from opperf.parent.reports.shares import lines
-from opperf.parent.store.run_file import read_run
+from opperf.parent.store.documents import read_run
 
 MODELS = Path(__file__).resolve().parents[1] / "examples" / "models"
 FRAMEWORKS = ("torch", "mxnet", "jax")

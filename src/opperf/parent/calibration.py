@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opperf.domain.floor import Floor
 from opperf.domain.peaks import Rate
-from opperf.parent.store.known import FLOORS, RATES
+from opperf.parent.store.machine_file import FLOORS, RATES
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder
 

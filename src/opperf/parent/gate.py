@@ -29,7 +29,7 @@ from opperf.parent.request import Request
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, overridden, read_gate_file
 from opperf.parent.sources.plugin_file import operators_of
-from opperf.parent.store.expected_file import read_expected, write_expected
+from opperf.parent.store.documents import read_expected, write_expected
 
 #: The options that only one way of judging reads.
 LIVE_ONLY = ("base", "new", "tolerance", "pairs", "settle", "max_pairs", "explain")

@@ -8,8 +8,8 @@ from pathlib import Path
 from opperf.domain.measurement import Outcome
 from opperf.domain.record import Run
 from opperf.parent.analysis.summary import record
+from opperf.parent.store.documents import read_run
 from opperf.parent.store.journal import read_journal
-from opperf.parent.store.run_file import read_run
 
 
 def read_results(path: Path) -> Run:

@@ -18,7 +18,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.request import Request
 from opperf.parent.session import Session
-from opperf.parent.store.known import FLOORS
+from opperf.parent.store.machine_file import FLOORS
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder
 

@@ -20,7 +20,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress
 from opperf.parent.session import Interrupted, Options, Session
-from opperf.parent.store.known import RATES
+from opperf.parent.store.machine_file import RATES
 from opperf.parent.workers import machine
 from opperf.parent.workers.package import cache_folder
 

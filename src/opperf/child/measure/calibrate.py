@@ -1,12 +1,14 @@
-"""How many calls a block has: long enough for the clock, short enough to slip between two disturbances.
+"""Before samples are taken: how many calls a block has, and for how long it is warmed up.
 
-Beside a busy neighbour 87 % of blocks of 0.55 ms came through undisturbed and 24 % of those of 22 ms.
+A block is long enough for the clock and short enough to slip between two disturbances. Beside a busy neighbour 87 % of
+blocks of 0.55 ms came through undisturbed and 24 % of those of 22 ms.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from opperf.child.measure.block import Block
-from opperf.child.measure.warmup import Settling
 
 #: A block is about so long, and at most so long unless one call is longer.
 TARGET_NS = 500_000
@@ -20,6 +22,13 @@ PROBE_SHARE = 8
 LONG_NS = 100_000_000
 #: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
 WARMUP_SHARE = 4
+#: Times have settled when the best of the last blocks is no better than the best before them by more than this.
+FALLING = 0.02
+#: The blocks that are compared with the ones before.
+WINDOW = 3
+#: Blocks after which warm-up ends in any case, and the share of the trial's budget that it may take.
+MOST_BLOCKS = 200
+MOST_OF_BUDGET = 0.3
 #: After a switch of sides, at least so much time and so many calls. A cache-sized add needs six calls to be within 3 %.
 SETTLE_NS = 2_000_000
 SETTLE_CALLS = 3
@@ -27,6 +36,30 @@ SETTLE_CALLS = 3
 SETTLED_NS = 8_000_000
 #: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
 IN_FLIGHT_BYTES = 64 * 1024 * 1024
+
+
+@dataclass
+class Settling:
+    """Watches the times of warm-up blocks.
+
+    The minimum is watched, since it falls while caches, allocators and branch predictors learn and a disturbed block
+    cannot lower it.
+    """
+
+    budget: float
+    times: list[float] = field(default_factory=list)
+
+    def add(self, seconds: float) -> None:
+        """Take the time of one call in the next block."""
+        self.times.append(seconds)
+
+    def settled(self, elapsed: float) -> bool:
+        """Whether to begin sampling."""
+        if len(self.times) >= MOST_BLOCKS or elapsed >= MOST_OF_BUDGET * self.budget:
+            return len(self.times) >= 1
+        if len(self.times) < 2 * WINDOW:
+            return False
+        return min(self.times[-WINDOW:]) >= (1 - FALLING) * min(self.times[:-WINDOW])
 
 
 def calls_for(nanoseconds_each: float, *, output_bytes: int, held: bool) -> int:

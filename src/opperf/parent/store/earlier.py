@@ -9,8 +9,8 @@ from opperf.domain.errors import InputError
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings
 from opperf.domain.record import Record, Run
+from opperf.parent.store.documents import read_run
 from opperf.parent.store.journal import journal_of, read_journal
-from opperf.parent.store.run_file import read_run
 
 
 @dataclass

@@ -12,6 +12,8 @@ from typing import Generic, Protocol, TypeVar
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import prove, told, write_text
 from opperf.domain.files.text_file import read_json
+from opperf.domain.floor import Floor
+from opperf.domain.peaks import Rate
 
 #: The facts that make a machine another one, as far as its speed and noise go.
 FACTS = ("cpu", "cores_usable", "hypervisor", "governor", "memory_total")
@@ -91,3 +93,8 @@ class MachineFile(Generic[E]):
             ) from error
         except OSError as error:
             raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error
+
+
+#: How far identical code moves on a machine, and how fast it can be.
+FLOORS = MachineFile[Floor]("noise floors", "noise", "floors", "opperf noise", Floor.from_json)
+RATES = MachineFile[Rate]("measured peaks", "peaks", "rates", "opperf doctor --peaks", Rate.from_json)

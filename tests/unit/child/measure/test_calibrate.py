@@ -13,6 +13,8 @@ from opperf.child.measure.calibrate import (
     IN_FLIGHT_BYTES,
     LONG_NS,
     LONGEST_NS,
+    MOST_BLOCKS,
+    MOST_OF_BUDGET,
     TARGET_NS,
     WARMUP_SHARE,
     calls_for,
@@ -20,7 +22,6 @@ from opperf.child.measure.calibrate import (
     warm_up,
 )
 from opperf.child.measure.disturbance import NoCounters
-from opperf.child.measure.warmup import MOST_BLOCKS, MOST_OF_BUDGET
 
 if TYPE_CHECKING:
     from tests.unit.child.measure.conftest import Watched

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opperf.child.measure.warmup import MOST_BLOCKS, Settling
+from opperf.child.measure.calibrate import MOST_BLOCKS, Settling
 
 
 def settled_after(times: list[float]) -> int | None:

@@ -10,7 +10,7 @@ from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.expectation import Expectation
 from opperf.domain.plan import Side, Trial
-from opperf.parent.store.expected_file import read_expected, write_expected
+from opperf.parent.store.documents import read_expected, write_expected
 
 ONE = Expectation(Trial(Case("null:steady"), Side("null"), "forward"), (1e-6,))
 

@@ -12,7 +12,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.store.known import FLOORS
+from opperf.parent.store.machine_file import FLOORS
 
 
 def floor(name: str, spread: float = 0.01) -> Floor:

@@ -8,10 +8,9 @@ from opperf.domain.measurement import Quantity
 from opperf.parent.analysis.summary import record
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.suite_file import read_suite
-from opperf.parent.store.expected_file import read_expected
+from opperf.parent.store.documents import read_expected, read_run
 from opperf.parent.store.journal import read_journal
-from opperf.parent.store.known import FLOORS, RATES
-from opperf.parent.store.run_file import read_run
+from opperf.parent.store.machine_file import FLOORS, RATES
 
 FILES = Path(__file__).parents[3] / "gold" / "version_1"
 

@@ -1,4 +1,4 @@
-"""Files of expectations: read whole, written whole or not at all."""
+"""Documents that users keep, read and written whole: result files and files of expectations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from pathlib import Path
 from opperf.domain.expectation import Expectation, document, from_document
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.text_file import read_json
+from opperf.domain.record import Run
+
+
+def read_run(path: Path) -> Run:
+    """Read a result file; raises `InputError` that says what is wrong and where."""
+    return Run.from_json(read_json(path, hint="`opperf run --format json --output FILE` writes one"), str(path))
 
 
 def read_expected(path: Path) -> tuple[Expectation, ...]:

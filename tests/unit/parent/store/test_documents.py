@@ -13,7 +13,7 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
-from opperf.parent.store.run_file import read_run
+from opperf.parent.store.documents import read_run
 
 RECORD = Record(Trial(Case("abs"), Side("null"), "forward"), "failed", Reason("crash", "ü"))
 RUN = Run("r1", "2026-11-21", ("opperf", "run"), Settings(), records=(RECORD,))
