@@ -6,7 +6,7 @@ A report and a format are imported when they are first asked for, so that a comm
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.parent.reports.document import Document, Screen
 from opperf.parent.reports.formats import renderer
@@ -25,7 +25,7 @@ REPORTS = {"Run": "run", "ComparisonRun": "comparison", "NoiseRun": "noise", "Re
 
 
 def render(
-    value: Reported, format: str = "console", *, width: int | None = None, color: bool = False, **options: Any
+    value: Reported, format: str = "console", *, width: int | None = None, color: bool = False, **options: object
 ) -> str:
     """Return a document, or the report of a result, in one of the formats, with a line break at the end.
 
@@ -37,7 +37,7 @@ def render(
     return shown(report_of(value, **options), Screen(width, color))
 
 
-def report_of(value: Reported, **options: Any) -> Document:
+def report_of(value: Reported, **options: object) -> Document:
     """Return the report of a result; a document is its own."""
     if isinstance(value, Document):
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
 from opperf.domain.plan import HOW
@@ -65,7 +65,7 @@ def reasons(comparison: Comparison) -> list[str]:
     return told
 
 
-def _of_verdict(part: str) -> Callable[[Comparison], Any]:
+def _of_verdict(part: str) -> Callable[[Comparison], object]:
     return lambda comparison: getattr(comparison.verdict, part)
 
 

@@ -42,7 +42,7 @@ class Column(Generic[Item]):
 
     name: str | None = None
     title: str | None = None
-    read: Callable[[Item], Any] = plain
+    read: Callable[[Item], object] = plain
     show: Callable[[Any], str] = plain
     align: Literal["left", "right"] = "left"
     wanted: Literal["always", "varied", "apart"] = "always"
@@ -61,7 +61,7 @@ class Column(Generic[Item]):
 class Cell:
     """One value: as it is known, and as people read it."""
 
-    raw: Any
+    raw: object
     text: str
 
 
@@ -109,7 +109,10 @@ class Table:
 
 
 def table(
-    columns: Iterable[Column[Item]], items: Iterable[Item], level: Callable[[Item], Level] = lambda _: "", **more: Any
+    columns: Iterable[Column[Item]],
+    items: Iterable[Item],
+    level: Callable[[Item], Level] = lambda _: "",
+    **more: Any,
 ) -> Table:
     """Return the table of some items: a column that is not wanted loses its title, and is said of all where it may be.
 
@@ -134,7 +137,7 @@ def table(
     return Table(shown, rows, ", ".join(said), **more)
 
 
-def _differ(column: Column[Item], values: Mapping[Any, None], items: Sequence[Item]) -> bool:
+def _differ(column: Column[Item], values: Mapping[object, None], items: Sequence[Item]) -> bool:
     """Whether rows differ in a column: those that are alike in what it is held `within`, where it is."""
     if column.within is None:
         return len(values) > 1
@@ -142,7 +145,7 @@ def _differ(column: Column[Item], values: Mapping[Any, None], items: Sequence[It
     return len(pairs) > len({alike for alike, _ in pairs})
 
 
-def pick(name: str) -> Callable[[Mapping[str, Any]], Any]:
+def pick(name: str) -> Callable[[Mapping[str, object]], object]:
     """Return what reads a value of a row that is a mapping."""
     return lambda row: row.get(name)
 
@@ -219,7 +222,7 @@ class Document:
 
     title: str
     blocks: Sequence[Block]
-    data: Callable[[], Any] | None = None
+    data: Callable[[], object] | None = None
     checks: Sequence[Check] = ()
     summary: str = ""
     failed: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.parent.reports.document import Column, Document, pick, plain, table
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def document(here: Sequence[str], built: Sequence[Built], presets: Mapping[str, str]) -> Document:
     """Return the report: what can be imported here, what is built, and presets that are not, with their frameworks."""
-    rows: list[dict[str, Any]] = [
+    rows: list[Mapping[str, object]] = [
         {"environment": "current", "status": "current", "frameworks": here},
         *map(_row, built),
         *({"environment": name, "status": "not built", "frameworks": [owner]} for name, owner in presets.items()),
@@ -21,17 +21,25 @@ def document(here: Sequence[str], built: Sequence[Built], presets: Mapping[str, 
     return Document("opperf env", [table(COLUMNS, rows)])
 
 
-def _row(built: Built) -> dict[str, Any]:
+def _row(built: Built) -> dict[str, object]:
     facts = {name: getattr(built, name) for name in ("frameworks", "python", "size", "age", "name")}
     return {"environment": built.text, "status": "built", **facts}
 
 
-def _dash(text: Any) -> str:
+def _dash(text: object) -> str:
     return plain(text) or "-"
 
 
-def _size(row: Mapping[str, Any]) -> str:
-    return f"{row['size'] / 2**20:.0f} MiB" if "size" in row else "not built" if row["status"] == "not built" else "-"
+def _frameworks(row: Mapping[str, object]) -> str:
+    names = row["frameworks"]
+    return ", ".join(names) if isinstance(names, (list, tuple)) else ""
+
+
+def _size(row: Mapping[str, object]) -> str:
+    size = row.get("size")
+    if isinstance(size, int):
+        return f"{size / 2**20:.0f} MiB"
+    return "not built" if row["status"] == "not built" else "-"
 
 
 def _ago(seconds: float | None) -> str:
@@ -48,9 +56,15 @@ def _ago(seconds: float | None) -> str:
     return f"{seconds:.0f} s"
 
 
-COLUMNS: tuple[Column[Mapping[str, Any]], ...] = (
+COLUMNS: tuple[Column[Mapping[str, object]], ...] = (
     Column("environment", "environment", pick("environment"), least=16),
-    Column("frameworks", "frameworks", lambda row: ", ".join(row["frameworks"]), _dash, least=10),
+    Column(
+        "frameworks",
+        "frameworks",
+        _frameworks,
+        _dash,
+        least=10,
+    ),
     Column("status", None, pick("status")),
     Column("python", "python", pick("python"), _dash, rank=1),
     Column("size_B", None, pick("size")),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from opperf.parent.reports.document import Column, Level, Table
 from opperf.parent.reports.escaping import one_line
@@ -34,7 +33,7 @@ _PIECE = re.compile(r"[^/,;:=_.+|)\]-]+[/,;:=_.+|)\]-]*|[/,;:=_.+|)\]-]+")
 class Grid:
     """A table as texts; `whole` says where everything is that a width leaves out."""
 
-    columns: Sequence[Column[Any]]
+    columns: Sequence[Column[object]]
     rows: Sequence[Sequence[str]]
     styles: Sequence[str] = ()
     caption: str = ""

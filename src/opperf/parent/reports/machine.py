@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.domain.peaks import MOVE, Rate
 from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
@@ -24,16 +24,16 @@ class Visit:
     framework: str
     environment: str
     devices: Sequence[str] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     error: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {**vars(self), "devices": list(self.devices), "facts": dict(self.facts)}
 
 
 def document(
-    facts: Mapping[str, Any],
+    facts: Mapping[str, object],
     doubts: Sequence[Warning],
     where: tuple[str, int],
     rates: Sequence[Rate],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile import columns as profiled
@@ -114,15 +114,15 @@ def _waits(shown: Sequence[Row]) -> list[str]:
     return [*words, f"waiting makes up much of {len(told) - NAMED} more rows"] if len(told) > NAMED else words
 
 
-def _process(number: int, facts: Any) -> str:
-    command, name = facts.get("command") or "", facts.get("name") or ""
-    words = command if isinstance(command, str) else shlex.join(map(str, command))
+def _process(number: int, facts: Mapping[str, object]) -> str:
+    command, name = facts.get("command") or "", str(facts.get("name") or "")
+    words = shlex.join(map(str, command)) if isinstance(command, (list, tuple)) else str(command)
     framework = f"{facts.get('framework') or ''} {facts.get('version') or ''}".strip()
     process = f"process {number}" if name in words else f"process {number} ({name})"
     return ": ".join(text for text in (process, framework, words) if text)
 
 
-def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, Any]:
+def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},

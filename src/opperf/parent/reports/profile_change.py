@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opperf.domain.profile.change import Change, changes
 from opperf.domain.profile.columns import columns, shapes_text
@@ -74,13 +74,13 @@ def _columns(first: str) -> tuple[Column[Change], ...]:
 def _of_side(name: str, side: Callable[[Change], Row | None]) -> list[Column[Change]]:
     """Return the columns for programs of one profile."""
 
-    def of(field: str) -> Callable[[Change], Any]:
+    def of(field: str) -> Callable[[Change], object]:
         return lambda change: (_side(side(change)) or {}).get(field)
 
     return [Column(f"{name}_{UNITS.get(field, field)}", None, of(field)) for field in SIDES]
 
 
-def _arrow(field: str, show: Callable[[Any], str]) -> Callable[[Change], str]:
+def _arrow(field: str, show: Callable[[float | None], str]) -> Callable[[Change], str]:
     """Return what writes a value before and after, once where it is the same."""
 
     def both(change: Change) -> str:
@@ -98,7 +98,7 @@ def _ratio(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.3g}"
 
 
-def _document(change: Change) -> dict[str, Any]:
+def _document(change: Change) -> dict[str, object]:
     return {
         "name": change.name,
         "shapes": change.shapes,
@@ -110,5 +110,5 @@ def _document(change: Change) -> dict[str, Any]:
     }
 
 
-def _side(row: Row | None) -> dict[str, Any] | None:
+def _side(row: Row | None) -> dict[str, object] | None:
     return None if row is None else {name: getattr(row, "own" if name == "self" else name) for name in SIDES}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.trace import Replay, Replayed
 from opperf.domain.units import format_seconds
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from opperf.domain.trace import Trace
 
 #: An operator, and what is computed of it.
-Line: TypeAlias = tuple[Replayed, Mapping[str, Any]]
+Line: TypeAlias = tuple[Replayed, Mapping[str, object]]
 #: So many reasons of rows that `--top` hides are told.
 REASONS = 8
 LEGEND = {
@@ -70,7 +70,7 @@ def _columns(clock: str, recorded: str) -> tuple[Column[Line], ...]:
     )
 
 
-def _number(name: str) -> Callable[[Line], float | None]:
+def _number(name: str) -> Callable[[Line], object]:
     return lambda line: line[1][name]
 
 

@@ -8,7 +8,7 @@ once, above the table; what they differ in is a column.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from opperf.domain.plan import Trial
 from opperf.domain.registry import DIRECTIONS
@@ -18,12 +18,13 @@ from opperf.parent.reports.document import Check, Column, Document, Note, Sectio
 from opperf.parent.reports.text import case_text, subject, trial_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from opperf.domain.plan import Plan
     from opperf.domain.record import Record, Run
     from opperf.parent.reports.document import Block, Level, Outcome
 
+T = TypeVar("T")
 _OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped"}
 _LEVELS: dict[str, Level] = {"ok": "", "failed": "failed", "skipped": "skipped"}
 
@@ -148,9 +149,9 @@ def merge(runs: Sequence[Run]) -> Run:
         last,
         id="+".join(run.id for run in runs),
         started=min(run.started for run in runs),
-        labels=_agreed([dict(run.labels) for run in runs]),
+        labels=_agreed([run.labels for run in runs]),
         environment={
-            **_agreed([dict(run.environment) for run in runs]),
+            **_agreed([run.environment for run in runs]),
             "merged": [run.header() for run in runs],
         },
         records=tuple(every.values()),
@@ -175,7 +176,7 @@ def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:
     return {value: place for place, value in enumerate(dict.fromkeys(values))}
 
 
-def _agreed(mappings: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _agreed(mappings: Sequence[Mapping[str, T]]) -> dict[str, T]:
     first, *others = mappings
     return {
         name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from opperf.domain.errors import HarnessError
 from opperf.parent.reports.document import Document, Screen
@@ -28,7 +27,7 @@ def render(document: Document, _: Screen) -> str:
         ) from error
 
 
-def _tables(document: Document) -> dict[str, Any]:
+def _tables(document: Document) -> dict[str, object]:
     """Return the rows of all tables by the names of their columns, and the summary."""
     rows = [
         {column.name: cell.raw for column, cell in zip(table.columns, row.cells, strict=True) if column.name}
@@ -38,7 +37,7 @@ def _tables(document: Document) -> dict[str, Any]:
     return {"title": document.title, **({"summary": document.summary} if document.summary else {}), "rows": rows}
 
 
-def _not_finite(data: Any, place: str) -> Iterator[tuple[str, Any]]:
+def _not_finite(data: object, place: str) -> Iterator[tuple[str, object]]:
     """Yield the place and the value of every number that is not finite."""
     if isinstance(data, float) and not math.isfinite(data):
         yield place, data

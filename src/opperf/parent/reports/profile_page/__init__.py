@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
@@ -69,14 +68,14 @@ def _title(profile: Profile) -> str:
     return f"Profile of {', '.join(commands)}" if commands else "Profile"
 
 
-def _facts(number: int, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(number: int, facts: Mapping[str, object]) -> dict[str, object]:
     """Return what is told of a process: its framework as its heading, and everything else that is known."""
     known = {name: _said(value) for name, value in facts.items() if value not in (None, "")}
     heading = " ".join(known.pop(name) for name in ("framework", "version") if name in known)
     return {"heading": heading or "process", "facts": {"process": str(number), **known}}
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if isinstance(value, float):  # as far as profiles tell of processes, seconds
         return format_seconds(value)
     return one_line(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))

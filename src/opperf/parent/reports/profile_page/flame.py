@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
 
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.nesting import own_times
@@ -19,7 +18,7 @@ LINE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
 LONGEST = 200
 
 
-def frames(profile: Profile) -> dict[str, list[Any]]:
+def frames(profile: Profile) -> dict[str, list[object]]:
     """Return the frames, outer ones first: the place of the one around each, and its nanoseconds; none without stacks.
 
     The first is around all. Innermost are the operators, with what they took by themselves.
@@ -51,7 +50,7 @@ def frames(profile: Profile) -> dict[str, list[Any]]:
     return _bounded(names, outer, took, leaves)
 
 
-def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[Any]]:
+def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[object]]:
     """Return the frames that took most. None takes more than the one around it, which comes before it."""
     order = [place for place in sorted(range(len(names)), key=lambda place: -took[place]) if took[place]]
     kept = {place: number for number, place in enumerate(order[:MOST_FRAMES])}
@@ -60,7 +59,7 @@ def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[in
         if outer[place] in kept:
             others.setdefault(kept[outer[place]], []).append(took[place])
     whole = took[0]
-    shown: dict[str, list[Any]] = {
+    shown: dict[str, list[object]] = {
         "names": [marked(_short(names[place])) for place in kept],
         "outer": [kept.get(outer[place], -1) for place in kept],
         "took": [took[place] for place in kept],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from opperf.domain.profile.columns import Column, columns
 from opperf.domain.profile.event import Profile
@@ -20,7 +19,7 @@ MOST_BARS = 15
 FACTS = {"shape": "shapes", "module": "module", "stack": "stack"}
 
 
-def grouped(profile: Profile) -> list[dict[str, Any]]:
+def grouped(profile: Profile) -> list[dict[str, object]]:
     """Return a table for each grouping that says more than rows by name do, and that one first."""
     return [_table(profile, by) for by in GROUPINGS if _tells(profile, by)]
 
@@ -29,7 +28,7 @@ def _tells(profile: Profile, by: str) -> bool:
     return by == "name" or any(getattr(event, FACTS.get(by, "name")) for event in profile.of_kind(GROUPINGS[by]))
 
 
-def _table(profile: Profile, by: str) -> dict[str, Any]:
+def _table(profile: Profile, by: str) -> dict[str, object]:
     """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
     found = rows(profile, by)
     seen = found[:MOST_ROWS]
@@ -43,12 +42,12 @@ def _table(profile: Profile, by: str) -> dict[str, Any]:
     }
 
 
-def _cell(column: Column, row: Row) -> dict[str, Any]:
+def _cell(column: Column, row: Row) -> dict[str, object]:
     value = column.value(row)
     return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
 
 
-def shares(found: Sequence[Row]) -> tuple[dict[str, list[Any]], str]:
+def shares(found: Sequence[Row]) -> tuple[dict[str, list[object]], str]:
     """Return the bars of operators by their share, the largest first, and what is said of those that have none."""
     known = [(row.name, row.share, row.own) for row in found if row.share]
     bars, rest = known[:MOST_BARS], known[MOST_BARS:]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from opperf.domain.profile.columns import shapes_text
 from opperf.domain.profile.event import KINDS, Event, Profile, Reading
@@ -80,7 +80,7 @@ def typical(windows: Sequence[Window]) -> int:
     return by_length[len(by_length) // 2] if by_length else 0
 
 
-def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, Any]:
+def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
     """Return what the page draws over time."""
     events, whats = _kept(profile.events)
     places = lanes(events)
