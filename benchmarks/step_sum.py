@@ -16,7 +16,7 @@ from typing import Any
 from report import publish
 
 from opperf.domain.record import Run
-from opperf.parent.reports.shares import lines
+from opperf.parent.reports.remarks import shares
 from opperf.parent.store.documents import read_run
 
 MODELS = Path(__file__).resolve().parents[1] / "examples" / "models"
@@ -46,7 +46,7 @@ def row(run: Run) -> dict[str, Any]:
     known = [record for record in run.records if record.total is not None]
     step = run.environment["suite"]["program"]["time"]
     total = sum(record.total or 0.0 for record in known)
-    (said,) = lines(run)
+    (said,) = shares(run)
     return {
         "framework": known[0].trial.side.framework,
         "cases": len(run.records),

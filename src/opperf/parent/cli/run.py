@@ -51,7 +51,7 @@ def run(
     from opperf.parent.request import selection, settings
 
     wanted = run_options(keeping, report)
-    check_format(report.format, checks=True)
+    check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
         read = inputs(operators, what, config or ())
         take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Iterator
 
 from opperf.domain.floor import Floor, NoiseRun
-from opperf.domain.plan import Side, Trial
+from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import wilson
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
-from opperf.parent.reports.text import case_text, subject
+from opperf.parent.reports.text import case_text, place, subject
 
 LEGEND = Legend(
     {
@@ -31,23 +29,15 @@ def document(noise: NoiseRun) -> Document:
 def _checks(noise: NoiseRun) -> Iterator[Check]:
     """Yield what a CI system shows: a floor is a test that passed, a trial without one could not be measured."""
     for floor in noise.floors:
-        numbers = {"spread": floor.spread, "moved": floor.moved, "between": floor.between}
-        yield _check(floor.trial, "passed", f"live floor {_percent(floor.moved)}", floor.time, numbers)
+        told = f"live floor {_percent(floor.moved)}"
+        yield Check(*_words(floor.trial), "passed", told, seconds=floor.time, numbers={"moved": floor.moved})
     for trial, why in noise.unknown:
-        yield _check(trial, "error", why or "too few pairs")
+        yield Check(*_words(trial), "failed", why or "too few pairs", "error", "warning")
 
 
-def _check(
-    trial: Trial,
-    outcome: Literal["passed", "error"],
-    message: str,
-    seconds: float | None = None,
-    numbers: Mapping[str, float | None] = MappingProxyType({}),
-) -> Check:
-    name = f"{subject(trial.case, trial.side)} {trial.direction}"
-    news: Literal["", "warning"] = "warning" if outcome == "error" else ""
-    words = f"{name} {case_text(trial.case)}".rstrip()
-    return Check(words, _side(trial.side), name, outcome, message, outcome, news, seconds, numbers)
+def _words(trial: Trial) -> tuple[str, str, str]:
+    short = f"{subject(trial.case, trial.side)} {trial.direction}"
+    return f"{short} {case_text(trial.case)}".rstrip(), place(trial.side), short
 
 
 def summary(noise: NoiseRun) -> str:
@@ -69,10 +59,6 @@ def _alarms(noise: NoiseRun) -> str:
     )
 
 
-def _side(side: Side) -> str:
-    return f"{side.framework} ({side.environment}, {side.device}, {side.mode})"
-
-
 def _percent(log_ratio: float) -> str:
     return f"{100 * math.expm1(log_ratio):.2f} %"
 
@@ -82,7 +68,7 @@ COLUMNS: tuple[Column[Floor], ...] = (
     Column("operator", "operator", lambda floor: subject(floor.trial.case, floor.trial.side), least=10),
     Column("direction", "direction", lambda floor: floor.trial.direction, least=8, common=True),
     Column("inputs", "inputs", lambda floor: case_text(floor.trial.case), least=14, lines=6),
-    Column("side", "side", lambda floor: _side(floor.trial.side), least=12, common=True),
+    Column("side", "side", lambda floor: place(floor.trial.side), least=12, common=True),
     Column("time_s", "time", lambda floor: floor.time, format_seconds, rank=4),
     Column("pairs", "pairs", lambda floor: floor.pairs, rank=0),
     Column("spread", "spread of pairs", lambda floor: floor.spread, _percent, rank=1),

@@ -1,7 +1,9 @@
-"""What stands around the table of a run: what marks mean, and every doubt.
+"""What stands around the table of a run: what marks mean, every doubt, and what the operators of a suite amount to.
 
 Failures, skips and warnings are grouped, so that one cause is read once, however many trials it struck; each group
-keeps its count, its remedy and the trials it is about.
+keeps its count, its remedy and the trials it is about. The program that a suite was captured from is more than what
+was measured of it: calls that failed or were not chosen, calls that no suite can hold, and what lies between operators.
+Each is named, so that no part of the program is taken for another.
 """
 
 from __future__ import annotations
@@ -11,14 +13,16 @@ from typing import TYPE_CHECKING
 
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
-from opperf.parent.reports.columns import ABOUT_THE_UNSEEN
+from opperf.domain.suite import LeftOut, Suite
+from opperf.domain.units import format_seconds
+from opperf.parent.reports.columns import ABOUT_THE_UNSEEN, framework
 from opperf.parent.reports.document import Note, Section
 from opperf.parent.reports.text import first_line, trial_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from opperf.domain.record import Record
+    from opperf.domain.record import Record, Run
     from opperf.parent.reports.document import Level
 
 #: So many trials, and so many wordings of one warning, are named; the others are counted.
@@ -27,6 +31,10 @@ WORDINGS = 3
 #: More records than this are summed up: of a cause one trial is named, of a warning one wording, and so many of both.
 MANY = 20
 CAUSES = 8
+#: Within these shares of the program's own time its operators explain it.
+EXPLAINED = (0.7, 1.3)
+#: So many reasons of what was left out are listed, those of the most calls first.
+REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -174,3 +182,76 @@ def _sources(records: Sequence[Record]) -> Iterator[Note]:
 def _few(items: tuple[str, ...], most: int) -> tuple[str, ...]:
     others = len(items) - most
     return (*items[:most], f"and {others} more") if others > 0 else items
+
+
+def shares(run: Run) -> list[str]:
+    """Return a line for each side of a run of a suite, and what the suite left out; none for another run."""
+    suite = run.suite
+    if suite is None:
+        return []
+    sides: dict[str, list[Record]] = {}
+    for record in run.records:
+        side = record.trial.side
+        words: tuple[str, ...] = (framework(record), side.device, side.mode, f"threads {side.threads}")
+        if "merged" in run.environment:
+            words += (f"run of {getattr(record.known.run, 'started', None)}",)
+        sides.setdefault(", ".join(words), []).append(record)
+    measured = [_sum(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
+    return [*measured, *_left_out(suite)] if measured else []
+
+
+def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
+    """Say what the calls of one side take together, and how that compares with the program."""
+    measured = [record for record in records if record.total is not None]
+    calls = sum(record.trial.count for record in measured)
+    total = sum(record.total or 0.0 for record in measured)
+    lacking = sum(one.count for one in suite.left_out)
+    everything = sum(record.trial.count for record in records) + lacking
+    how = ", unfused," if suite.source.endswith(", unfused") else ""
+    told = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} by themselves, with warm caches"
+    if lacking:
+        told += f"; {lacking} are left out of the suite, {_took(suite.left_out)}"
+    program = suite.program
+    if program is None or not program.time:
+        return told
+    whole = program.time
+    told += (
+        f"; `{suite.name}` took {format_seconds(whole)} when it was captured ({program.framework} "
+        f"{program.version}, threads {program.threads}): {total / whole:.2f} of it"
+    )
+    if total / whole > EXPLAINED[1]:
+        return f"{told}. In the program they overlap, are fused, or are called without Python"
+    if total / whole >= EXPLAINED[0]:
+        return told
+    return f"{told}. {_rest(whole - total, calls, everything - calls - lacking, lacking)}"
+
+
+def _took(left_out: Sequence[LeftOut]) -> str:
+    """Say what calls took that were left out, as far as somebody recorded it."""
+    known = [one.recorded for one in left_out if one.recorded is not None]
+    if not known:
+        return "their time unknown"
+    some = "" if len(known) == len(left_out) else "those of known time "
+    return f"{some}{format_seconds(sum(known))} when they were recorded"
+
+
+def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:
+    """Say what the rest of a program's time is: calls that were not measured, and what lies between operators."""
+    between = "between operators: Python, dispatch, gradients' bookkeeping, cold caches"
+    if not unmeasured and not lacking:
+        gap = format_seconds(seconds / max(1, calls))
+        return f"The rest lies {between.replace(':', f', {gap} a call:')}"
+    parts = [f"the {lacking} calls that are left out"] * bool(lacking)
+    parts += [f"{unmeasured} calls that were not measured"] * bool(unmeasured)
+    return f"The rest, {format_seconds(seconds)}, is {', '.join(parts)}, and what lies {between}"
+
+
+def _left_out(suite: Suite) -> list[str]:
+    """Say what was left out of a suite and why, with its time in the program where that is known."""
+    several = sorted(suite.left_out, key=lambda one: -one.count)
+    told = []
+    for one in several[:REASONS]:
+        took = "" if one.recorded is None else f", {format_seconds(one.recorded)} when it was recorded"
+        told.append(f"left out: {one.count} x {one.name}{took}: {one.reason}")
+    rest = sum(one.count for one in several[REASONS:])
+    return [*told, *([f"left out: {rest} more calls, which the suite names"] if rest else [])]

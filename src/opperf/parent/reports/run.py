@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from opperf.domain.plan import Trial
 from opperf.domain.registry import DIRECTIONS
-from opperf.parent.reports import remarks, shares
+from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
 from opperf.parent.reports.document import Check, Column, Document, Note, Section, Table, table
-from opperf.parent.reports.text import case_text, subject, trial_text
+from opperf.parent.reports.text import case_text, place, subject, trial_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -48,15 +48,10 @@ def plan_document(plan: Plan) -> Document:
     return Document("opperf run --dry-run", [table(PLAN, plan.trials)])
 
 
-def _place(trial: Trial) -> str:
-    side = trial.side
-    return f"{side.framework} ({side.environment}, {side.device}, {side.mode})"
-
-
 PLAN: tuple[Column[Trial], ...] = (
     Column("operator", "operator", lambda trial: subject(trial.case, trial.side), least=10),
     Column("direction", "direction", lambda trial: trial.direction, least=8, common=True),
-    Column("side", "side", _place, least=14, common=True),
+    Column("side", "side", lambda trial: place(trial.side), least=14, common=True),
     Column("inputs", "inputs", lambda trial: case_text(trial.case), least=20),
 )
 
@@ -68,7 +63,7 @@ def table_of(records: Iterable[Record], top: int | None = None) -> Table:
 
 def _blocks(run: Run, top: int | None) -> Iterator[Block]:
     yield table_of(run.records, top)
-    yield from map(Note, [remarks.tally(run.records), *shares.lines(run)])
+    yield from map(Note, [remarks.tally(run.records), *remarks.shares(run)])
     yield from remarks.legend(run.records)
     yield from remarks.sections(run.records)
     if more := remarks.more(run.records):

@@ -1,7 +1,6 @@
 """Names, arguments and messages as text that fits in one cell.
 
-Names come from files and from other people's frameworks, so each is one line without control characters, and two cases
-that differ are written differently.
+Two cases that differ are written differently. Formats escape what comes from files and other people's frameworks.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from opperf.domain.case import Device, DType, Graph, ListOf
 from opperf.domain.code import own_name
 from opperf.domain.registry import MADE_OF
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.reports.escaping import one_line
 
 if TYPE_CHECKING:
     from opperf.domain.case import Argument, Case
@@ -31,7 +29,7 @@ def first_line(text: str) -> str:
     >>> first_line("\n  shapes do not match\n  at add.cc:12")
     'shapes do not match'
     """
-    return next((one_line(line.strip()) for line in text.splitlines() if line.strip()), "")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def subject(case: Case, side: Side) -> str:
@@ -45,6 +43,11 @@ def subject(case: Case, side: Side) -> str:
     'softmax'
     """
     return own_function(side) or case.operator
+
+
+def place(side: Side) -> str:
+    """Say where a side runs, as `torch (current, cpu, eager)`."""
+    return f"{side.framework} ({side.environment}, {side.device}, {side.mode})"
 
 
 def common_subject(comparison: Comparison) -> str:
@@ -70,7 +73,7 @@ def case_text(case: Case) -> str:
     if MADE_OF in arguments:  # a whole entry of a config: its digest tells it from another
         entry = repr(arguments[MADE_OF]).encode(errors="backslashreplace")
         arguments[MADE_OF] = f"sha_{hashlib.sha256(entry).hexdigest()[:12]}"
-    return one_line(" ".join(f"{name}={argument_text(value)}" for name, value in arguments.items()))
+    return " ".join(f"{name}={argument_text(value)}" for name, value in arguments.items())
 
 
 def argument_text(argument: Argument) -> str:
@@ -102,7 +105,7 @@ def trial_text(trial: Trial) -> str:
     usual = ((side.environment, ("current", side.framework)), (side.device, ("cpu",)), (side.mode, ("eager",)))
     unusual = [text for text, known in usual if text not in known]
     words = [subject(trial.case, side), side.framework, *unusual, trial.direction, case_text(trial.case)]
-    return one_line(" ".join(word for word in words if word))
+    return " ".join(word for word in words if word)
 
 
 def _tensor(tensor: TensorSpec) -> str:

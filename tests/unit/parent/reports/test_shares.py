@@ -12,7 +12,7 @@ from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Run
 from opperf.parent.analysis.shares import with_shares
-from opperf.parent.reports import render, shares
+from opperf.parent.reports import remarks, render
 from opperf.parent.reports.run import in_order
 
 SIDE = Side("torch", environment="torch")
@@ -47,12 +47,12 @@ def test_calls_totals_and_shares_are_columns() -> None:
 def test_a_run_without_a_suite_has_none_of_them() -> None:
     run = run_of(Record(Trial(Case("add"), SIDE, "forward"), "ok", metrics={"time": statistics(2e-4)}))
     text = render(run)
-    assert shares.lines(run) == []
+    assert remarks.shares(run) == []
     assert not {"calls", "total", "share"} & set(text.replace(",", " ").split())
 
 
 def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
-    (line,) = shares.lines(suite_run(None))
+    (line,) = remarks.shares(suite_run(None))
     assert line == "torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves, with warm caches"
 
 
@@ -65,20 +65,20 @@ def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
     ],
 )
 def test_the_sum_is_compared_with_the_program(program: float, told: str) -> None:
-    (line,) = shares.lines(suite_run(program))
+    (line,) = remarks.shares(suite_run(program))
     assert told in line
 
 
 def test_operators_that_were_captured_unfused_are_called_so() -> None:
     run = suite_run(None)
     header = {**run.environment["suite"], "source": "code:train:step, unfused"}
-    (line,) = shares.lines(replace(run, environment={**run.environment, "suite": header}))
+    (line,) = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
     assert line.endswith("12 of 15 calls, unfused, take 8.00 ms by themselves, with warm caches")
 
 
 def test_the_rest_of_a_program_that_was_measured_whole_lies_between_its_operators() -> None:
     run = suite_run(20e-3)
-    (line,) = shares.lines(replace(run, records=run.records[:2]))
+    (line,) = remarks.shares(replace(run, records=run.records[:2]))
     assert "12 of 12 calls" in line
     assert "0.40 of it. The rest lies between operators, 1.00 ms a call: Python" in line
 
@@ -89,7 +89,7 @@ def test_what_a_suite_left_out_is_in_the_sums_with_its_reasons() -> None:
     several = [{"name": "aten::_nnz", "count": 4, "reason": sparse, "recorded": None}]
     several += [{"name": "aten::add_", "count": 140, "reason": sparse, "recorded": 2e-3}]
     header = {**run.environment["suite"], "left_out": several}
-    line, *reasons = shares.lines(replace(run, environment={**run.environment, "suite": header}))
+    line, *reasons = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
     assert "12 of 159 calls take 8.00 ms" in line
     assert "; 144 are left out of the suite, those of known time 2.00 ms when they were recorded" in line
     assert "The rest, 12.0 ms, is the 144 calls that are left out, 3 calls that were not measured, and what" in line
@@ -103,7 +103,7 @@ def test_of_many_reasons_those_of_the_most_calls_are_told() -> None:
     run = suite_run(None)
     several = [{"name": f"f{i}", "count": i, "reason": "why"} for i in range(1, 8)]
     header = {**run.environment["suite"], "left_out": several}
-    line, *told = shares.lines(replace(run, environment={**run.environment, "suite": header}))
+    line, *told = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
     assert "; 28 are left out of the suite, their time unknown" in line
     assert told[0].startswith("left out: 7 x f7")
     assert told[-1] == "left out: 3 more calls, which the suite names"
