@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from opperf.domain.codec import Count, Fields, OneOf, Positive
+from opperf.domain.codec import Amount, Count, Fields, OneOf, Positive
 
 MOVE, PRODUCT = "move", "product"
 
@@ -39,10 +39,10 @@ class Rate(Fields):
 
 
 @dataclass(frozen=True)
-class Limit:
+class Limit(Fields):
     """The least time that an amount of work takes here, in seconds, and what bounds it: `memory` or `compute`."""
 
-    seconds: float
+    seconds: Amount
     bound: str
 
 

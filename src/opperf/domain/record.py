@@ -14,6 +14,7 @@ from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, check_ver
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Quantity, sample_columns
 from opperf.domain.metric import METRICS
+from opperf.domain.peaks import Limit
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason, Status, Warning
 from opperf.domain.suite import Suite
@@ -141,7 +142,7 @@ class Facts:
     noise_floor: float | None = None
     run: Origin | None = None
     suite: Share | None = None
-    roofline: Bound | None = None
+    roofline: Limit | None = None
 
 
 @dataclass(frozen=True)
@@ -161,14 +162,6 @@ class Share(Fields):
     total: Amount
     share: Amount
     cumulative: Amount
-
-
-@dataclass(frozen=True)
-class Bound(Fields):
-    """The least time that the machine's limits allow."""
-
-    seconds: Amount
-    bound: str
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ class Session:
         side = made.trial.side
         limit = limit_of(made, Peaks.of(self._rates, side.device, side.threads))
         if limit is not None:
-            known["roofline"] = vars(limit)
+            known["roofline"] = limit.to_json()
             made = replace(made, warnings=(*made.warnings, *doubts(made, limit)))
         return replace(made, facts={**made.facts, **known}) if known else made
 
