@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, Optional, Union, get_type_hints
 
-from opperf.domain.codec import Count, Fields, Natural, Unread, decode, inside, read_as, wrong
+from opperf.domain.codec import Count, Fields, Natural, Unread, decode, read_as, wrong
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Reason, Status, Warning
@@ -191,6 +191,13 @@ class Measurement(Fields):
     warnings: Sequence[Warning] = ()
     spent: Mapping[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.samples("time") is None:
+            raise InputError("no `time` among the metrics, expected its samples", slug="bad_value")
+        for name, metric in self.metrics.items():
+            if isinstance(metric, Samples) and not metric.samples:
+                raise InputError(f"no samples of `{name}`, expected one at least", slug="bad_value")
+
     @property
     def time(self) -> Samples:
         """The samples of the time of one call."""
@@ -212,31 +219,23 @@ class Measurement(Fields):
     def from_json(cls, data: object, where: str = "measurement") -> Measurement:
         """Read the JSON form; raises `InputError` that names the place."""
         if isinstance(data, dict) and "metrics" not in data:
-            return cls._from_fields(data, where)
-        measurement = decode(cls, data, where)
-        _check(measurement.metrics, f"{where}.metrics")
-        return measurement
-
-    @classmethod
-    def _from_fields(cls, data: Mapping[str, object], where: str) -> Measurement:
-        """Read the JSON form of the first journals, which had a field for each metric."""
-        hints = {"time": Samples, "latency": Optional[Samples], "memory": Optional[Memory]}
-        old = {name: read_as(hint, data.get(name), f"{where}.{name}") for name, hint in hints.items()}
-        memory = {} if old["memory"] is None else old.pop("memory").metrics()
-        seconds = read_as(Optional[float], data.get("compile_seconds"), f"{where}.compile_seconds")
-        known = {name: samples for name, samples in old.items() if samples is not None}
-        metrics = {**known, **memory, **({} if seconds is None else compile_time(seconds))}
-        _check(metrics, where)
-        return decode(cls, data, where, metrics=metrics)
+            return decode(cls, data, where, metrics=_metrics_of_fields(data, where))
+        return decode(cls, data, where)
 
 
-def _check(metrics: Mapping[str, Samples | Quantity], where: str) -> None:
-    """Raise `InputError` for metrics without the time of one call, or without samples."""
-    if not isinstance(metrics.get("time"), Samples):
-        raise InputError(f"{where}: no `time`, expected its samples", slug="bad_value")
-    for name, metric in metrics.items():
-        if isinstance(metric, Samples) and not metric.samples:
-            raise InputError(f"{inside(where, name)}: no samples, expected one at least", slug="bad_value")
+def _metrics_of_fields(data: Mapping[str, object], where: str) -> dict[str, Samples | Quantity]:
+    """Read the metrics of the first journals, which had a field for each."""
+    hints = {
+        "time": Samples,
+        "latency": Optional[Samples],
+        "memory": Optional[Memory],
+        "compile_seconds": Optional[float],
+    }
+    old = {name: read_as(hint, data.get(name), f"{where}.{name}") for name, hint in hints.items()}
+    memory, seconds = old.pop("memory"), old.pop("compile_seconds")
+    sampled = {name: samples for name, samples in old.items() if samples is not None}
+    more = {**({} if memory is None else memory.metrics()), **({} if seconds is None else compile_time(seconds))}
+    return {**sampled, **more}
 
 
 @dataclass(frozen=True)
@@ -250,10 +249,6 @@ class Outcome(Fields):
     reason: Reason | None = None
     version: str | None = None
 
-    @classmethod
-    def from_json(cls, data: object, where: str = "outcome") -> Outcome:
-        """Read the JSON form; raises `InputError` that names the place."""
-        outcome = decode(cls, data, where)
-        if outcome.measurement is None and outcome.reason is None:
-            raise InputError(f"{where}: neither `measurement` nor `reason`, expected one", slug="bad_value")
-        return outcome
+    def __post_init__(self) -> None:
+        if self.measurement is None and self.reason is None:
+            raise InputError("neither `measurement` nor `reason`, expected one", slug="bad_value")

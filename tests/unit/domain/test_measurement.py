@@ -105,9 +105,9 @@ def test_a_measurement_of_the_first_journals_is_read() -> None:
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ({}, "m.metrics: no `time`, expected its samples"),
-        ({"time": {"value": 1.0}}, "m.metrics: no `time`, expected its samples"),
-        ({"time": Samples(()).to_json()}, "m.metrics.time: no samples, expected one at least"),
+        ({}, "m: no `time` among the metrics, expected its samples"),
+        ({"time": {"value": 1.0}}, "m: no `time` among the metrics, expected its samples"),
+        ({"time": Samples(()).to_json()}, "m: no samples of `time`, expected one at least"),
         ({"time": 5}, "m.metrics.time: found 5, expected an object"),
         ({"time": {"overhead_ns": 0.0}}, "m.metrics.time.calls: found null, expected a list"),
         ({"energy": {"value": "much"}}, 'm.metrics.energy.value: found "much", expected a number'),
