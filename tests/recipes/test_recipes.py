@@ -100,3 +100,13 @@ def test_the_recipe_of_an_operator_makes_one_in_six_files_and_sixty_lines(
     page = (copy / "docs" / "reference" / "support.md").read_text(encoding="utf-8")
     directions = "forward, backward"
     assert f"| squareplus | activation | {directions} | {directions} | {directions} | forward |" in page
+
+
+def test_the_recipe_of_a_report_and_a_format_makes_each_in_one_file(
+    follow: Callable[[str], dict[str, int]], copy: Path
+) -> None:
+    added = follow("add-a-report.md")
+    assert [lines for file, lines in added.items() if file.startswith("---")] == [2, 1]
+    assert {file.rpartition("/")[2] for file in added if file.startswith("#")} == {"tallies.py", "tsv.py"}
+    page = (copy / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert "console, json, csv, md, html or tsv." in page

@@ -32,7 +32,7 @@ class Column(Generic[Item]):
     One with a `name` is in the formats for machines, at full precision, with the unit at its end; one with a `title` is
     in those for people. `wanted` is `always` (if any row has a text), `varied` (only if rows differ in it; else it is
     said once of all of them, unless it is as `usual`), or `apart` (only if rows differ in it). With `within`, rows must
-    differ that are alike in this. `meaning` is its line of the legend.
+    differ that are alike in this.
 
     Where a table is too wide, a `common` column whose cells are all the same is said above it, and the texts of one
     that is `below` stand there; columns of one `group` become one of that name where nothing else helps. `rank` orders
@@ -54,7 +54,6 @@ class Column(Generic[Item]):
     group: str | None = None
     usual: Raw = ""
     within: Callable[[Item], object] | None = None
-    meaning: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TypeAlias
@@ -36,11 +36,25 @@ FORMATS = {
 }
 
 
+def names(*, checks: bool = False) -> list[str]:
+    """Return the formats of a report, with those of checks where it has some."""
+    return [name for name, one in FORMATS.items() if checks or not one.of_checks]
+
+
+def told(words: Sequence[str]) -> str:
+    """Write words as a choice.
+
+    >>> told(["json", "csv", "md"])
+    'json, csv or md'
+    """
+    return " or ".join([", ".join(words[:-1]), words[-1]])
+
+
 def check_format(name: str | None, *, checks: bool = False) -> None:
     """Raise `InputError` for a format that is not known, or is one of checks where a report has none."""
-    names = [known for known, one in FORMATS.items() if checks or not one.of_checks]
-    if name is not None and name not in names:
-        raise unknown("format", name, names, hint=f"known: {', '.join(names)}")
+    known = names(checks=checks)
+    if name is not None and name not in known:
+        raise unknown("format", name, known, hint=f"known: {', '.join(known)}")
 
 
 def renderer(name: str) -> Renderer:
