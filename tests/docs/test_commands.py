@@ -84,9 +84,13 @@ def check(words: list[str]) -> None:
             assert is_code(name) or operator(rest)
 
 
+#: Pages that make what their commands name: `tests/recipes` follows them.
+RECIPES = ("add-an-operator.md", "add-a-report.md")
+
+
 @of_each_page
 def test_commands_in_pages_can_be_given(page: Page) -> None:
-    for block in page.blocks("sh"):
+    for block in () if Path(page.name).name in RECIPES else page.blocks("sh"):
         for words in commands(block.text):
             check(words)
 
