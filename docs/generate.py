@@ -54,7 +54,7 @@ RULES = {
     "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
     "child.measure.allocator": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "child.measure.host": ("MOST_STOLEN",),
-    "child.measure.cache": ("UNKNOWN_CACHE",),
+    "child.measure.block": ("UNKNOWN_CACHE",),
     "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL"),
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "parent.analysis.verdict": (

@@ -12,8 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 from opperf.child.measure import host
-from opperf.child.measure.block import Block
-from opperf.child.measure.cache import Sweep
+from opperf.child.measure.block import Block, Sweep
 from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, calls_for, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import doubts

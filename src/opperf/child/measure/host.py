@@ -1,4 +1,4 @@
-"""What the machine below this process took from all of it during a trial: stolen, throttled or capped CPU time.
+"""What the machine below this process takes of its CPU time during a trial, and what memory it leaves to it.
 
 Samples do not show it: a CPU that the hypervisor gave to another guest was, for the counters of this process, running.
 """
@@ -6,6 +6,7 @@ Samples do not show it: a CPU that the hypervisor gave to another guest was, for
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,12 @@ from opperf.domain.reason import Warning
 
 #: Share of the machine's CPU time that may be stolen during a trial before its record says so.
 MOST_STOLEN = 0.01
+#: Where Linux says what memory is left, and what a container may have and has, in control groups of version 2 and 1.
+MEMORY = Path("/proc/meminfo")
+GROUPS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
+)
 
 
 @dataclass(frozen=True)
@@ -90,3 +97,17 @@ def _text(path: Path) -> str:
     with suppress(OSError):
         return path.read_text()
     return ""
+
+
+def free_bytes() -> int | None:
+    """Return the bytes that this process may still take; None where the system does not tell."""
+    return min(_free(), default=None)
+
+
+def _free() -> Iterator[int]:
+    with suppress(OSError, ValueError, StopIteration):
+        line = next(line for line in MEMORY.read_text().splitlines() if line.startswith("MemAvailable:"))
+        yield 1024 * int(line.split()[1])
+    for limit, used in GROUPS:
+        with suppress(OSError, ValueError):  # no limit is the word `max`, or a number beyond all memory
+            yield int(limit.read_text()) - int(used.read_text())

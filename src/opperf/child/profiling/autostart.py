@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 
 from opperf.child.measure.allocator import fix_allocator
-from opperf.child.measure.free_memory import free_bytes
+from opperf.child.measure.host import free_bytes
 from opperf.child.profiling.calls import Calls
 from opperf.child.profiling.hook import Imports, when_bound
 from opperf.child.profiling.imported import imported, watcher

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from opperf.child.measure.free_memory import free_bytes
+from opperf.child.measure.host import free_bytes
 from opperf.child.worker.directions import MOST_COTANGENT
 from opperf.child.worker.inputs import making_bytes
 from opperf.domain.backend import Unsupported

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opperf.child.measure import cache
-from opperf.child.measure.cache import UNKNOWN_CACHE, Sweep, last_level_bytes
+from opperf.child.measure import block
+from opperf.child.measure.block import UNKNOWN_CACHE, Sweep, last_level_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def test_a_kernel_that_says_nothing_has_a_cache_of_the_usual_size(tmp_path: Path
 
 
 def test_a_sweep_is_twice_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "last_level_bytes", lambda: 1000)
+    monkeypatch.setattr(block, "last_level_bytes", lambda: 1000)
     assert Sweep().nbytes == 2000
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.child.backends.null.runtime import NullBackend
-from opperf.child.measure import free_memory
+from opperf.child.measure import host
 from opperf.child.worker import inputs, room
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
@@ -70,15 +70,15 @@ class OnTheHost(NullBackend):
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the files of the system lie."""
-    monkeypatch.setattr(free_memory, "MEMORY", tmp_path / "MEMORY")
+    monkeypatch.setattr(host, "MEMORY", tmp_path / "MEMORY")
     groups = tuple((tmp_path / f"LIMIT{version}", tmp_path / f"USED{version}") for version in (2, 1))
-    monkeypatch.setattr(free_memory, "GROUPS", groups)
+    monkeypatch.setattr(host, "GROUPS", groups)
     return tmp_path
 
 
 def test_the_machines_free_memory_is_what_linux_calls_available(system: Path) -> None:
     (system / "MEMORY").write_text("MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:       2 kB\n")
-    assert free_memory.free_bytes() == 2048
+    assert host.free_bytes() == 2048
     with pytest.raises(Unsupported, match=r"making them 1\.20 kB.* and 2\.05 kB are available"):
         room.check_room(OnTheHost(Side("null")), CASE, operator("add"), "forward")
 
@@ -91,14 +91,14 @@ def test_a_containers_limit_counts_where_it_is_narrower(limit: str, free: int, v
     (system / "MEMORY").write_text("MemAvailable: 2 kB\n")
     (system / f"LIMIT{version}").write_text(limit)
     (system / f"USED{version}").write_text("1000\n")
-    assert free_memory.free_bytes() == free
+    assert host.free_bytes() == free
 
 
 @pytest.mark.parametrize("text", [None, "", "MemFree: 1 kB\n", "MemAvailable: many\n"])
 def test_a_system_that_tells_nothing_refuses_nothing(text: str | None, system: Path) -> None:
     if text is not None:
         (system / "MEMORY").write_text(text)
-    assert free_memory.free_bytes() is None
+    assert host.free_bytes() is None
     room.check_room(OnTheHost(Side("null")), CASE, operator("add"), "forward")
 
 
