@@ -28,9 +28,8 @@ RUNNERS = """
 """
 
 
-@pytest.mark.parametrize("name", RUNNERS.split())
-def test_the_name_of_a_runner_of_mxnets_opperf_selects_operators(name: str) -> None:
-    assert name in GROUPS or name in categories()
+def test_the_name_of_a_runner_of_mxnets_opperf_selects_operators() -> None:
+    assert {*RUNNERS.split()} <= {*GROUPS, *categories()}
 
 
 @pytest.mark.parametrize("name", ["activation", "pooling", "convolution", "optimizer", "loss", "linalg", "shape"])

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.each import check_each
 from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
@@ -175,36 +176,42 @@ def check_lines(shown: str) -> None:
         assert "##[" not in line
 
 
-@pytest.mark.parametrize("evil", EVIL)
 @pytest.mark.parametrize("report", CONSOLE)
-def test_nothing_acts_in_a_terminal_or_a_log(report: str, evil: str) -> None:
-    check_lines(CONSOLE[report](evil))
+def test_nothing_acts_in_a_terminal_or_a_log(report: str) -> None:
+    def check(evil: str) -> None:
+        check_lines(CONSOLE[report](evil))
+
+    check_each(EVIL, check, repr)
 
 
-@pytest.mark.parametrize("evil", EVIL)
-def test_nothing_acts_in_an_error(evil: str, capsys: pytest.CaptureFixture[str]) -> None:
-    tell(f"error: {error(evil)}")
-    said = capsys.readouterr().err
-    check_lines(said)
-    assert "pwned" in said
+def test_nothing_acts_in_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    def check(evil: str) -> None:
+        tell(f"error: {error(evil)}")
+        said = capsys.readouterr().err
+        check_lines(said)
+        assert "pwned" in said
+
+    check_each(EVIL, check, repr)
 
 
-@pytest.mark.parametrize("evil", EVIL)
 @pytest.mark.parametrize("report", MARKDOWN)
-def test_nothing_acts_in_markdown(report: str, evil: str) -> None:
-    made = MARKDOWN[report](evil)
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(made)
-    assert {token.content.strip() for token in tokens if token.type == "html_block"} <= _folds(made)
-    inner = [child for token in tokens if token.type == "inline" for child in token.children or ()]
-    kinds = {child.type for child in inner} - {"strong_open", "strong_close"}
-    assert kinds <= {"text", "code_inline", "softbreak"}
-    # Only titles are bold: `**warnings**` of a run, `**what ran: ...**` of a comparison.
-    assert not {token.content for token in tokens if token.type == "inline" and token.content.startswith("**b")}
-    headings = [token for token in tokens if token.type == "heading_open"]
-    assert len(headings) == (1 if report == "gate" else 0)
-    told = "".join(child.content for child in inner if child.type == "text")
-    assert not re.search(r"@\w|#\d|://|www\.", told)
-    assert "pwned" in told
+def test_nothing_acts_in_markdown(report: str) -> None:
+    def check(evil: str) -> None:
+        made = MARKDOWN[report](evil)
+        tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(made)
+        assert {token.content.strip() for token in tokens if token.type == "html_block"} <= _folds(made)
+        inner = [child for token in tokens if token.type == "inline" for child in token.children or ()]
+        kinds = {child.type for child in inner} - {"strong_open", "strong_close"}
+        assert kinds <= {"text", "code_inline", "softbreak"}
+        # Only titles are bold: `**warnings**` of a run, `**what ran: ...**` of a comparison.
+        assert not {token.content for token in tokens if token.type == "inline" and token.content.startswith("**b")}
+        headings = [token for token in tokens if token.type == "heading_open"]
+        assert len(headings) == (1 if report == "gate" else 0)
+        told = "".join(child.content for child in inner if child.type == "text")
+        assert not re.search(r"@\w|#\d|://|www\.", told)
+        assert "pwned" in told
+
+    check_each(EVIL, check, repr)
 
 
 def _folds(made: str) -> set[str]:
@@ -212,19 +219,21 @@ def _folds(made: str) -> set[str]:
     return {*re.findall(r"^<details><summary>[\w ]+</summary>$", made, flags=re.M), "</details>"}
 
 
-@pytest.mark.parametrize("evil", EVIL)
 @pytest.mark.parametrize("report", CSV)
-def test_no_field_is_a_formula(report: str, evil: str) -> None:
-    made = CSV[report](evil)
-    heading, *rows = csv.reader(io.StringIO(made, newline=""))
-    assert rows
-    assert made.count("\n") == len(rows) + 1
-    for row in rows:
-        assert len(row) == len(heading)
-        for field in row:
-            assert field.isprintable()
-            assert not field.strip().startswith(("=", "+", "-", "@")) or _is_number(field)
-    assert any("pwned" in field for row in rows for field in row)
+def test_no_field_is_a_formula(report: str) -> None:
+    def check(evil: str) -> None:
+        made = CSV[report](evil)
+        heading, *rows = csv.reader(io.StringIO(made, newline=""))
+        assert rows
+        assert made.count("\n") == len(rows) + 1
+        for row in rows:
+            assert len(row) == len(heading)
+            for field in row:
+                assert field.isprintable()
+                assert not field.strip().startswith(("=", "+", "-", "@")) or _is_number(field)
+        assert any("pwned" in field for row in rows for field in row)
+
+    check_each(EVIL, check, repr)
 
 
 def _is_number(field: str) -> bool:
@@ -248,23 +257,29 @@ class Tags(HTMLParser):
         self.seen.append((tag, tuple(name for name, _ in attributes)))
 
 
-@pytest.mark.parametrize("evil", EVIL)
 @pytest.mark.parametrize("report", PAGES)
-def test_a_page_has_the_tags_that_it_has_of_a_harmless_name(report: str, evil: str) -> None:
-    assert set(Tags(PAGES[report](evil)).seen) == set(Tags(PAGES[report]("harmless")).seen)
+def test_a_page_has_the_tags_that_it_has_of_a_harmless_name(report: str) -> None:
+    def check(evil: str) -> None:
+        assert set(Tags(PAGES[report](evil)).seen) == set(Tags(PAGES[report]("harmless")).seen)
+
+    check_each(EVIL, check, repr)
 
 
-@pytest.mark.parametrize("evil", EVIL)
-def test_an_annotation_is_one_command_and_no_name_makes_another(evil: str) -> None:
-    lines = render(gated(evil), "github").splitlines()
-    assert len(lines) == 4
-    for line in lines:
-        found = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
-        assert found
-        assert found[3].isprintable()
+def test_an_annotation_is_one_command_and_no_name_makes_another() -> None:
+    def check(evil: str) -> None:
+        lines = render(gated(evil), "github").splitlines()
+        assert len(lines) == 4
+        for line in lines:
+            found = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
+            assert found
+            assert found[3].isprintable()
+
+    check_each(EVIL, check, repr)
 
 
-@pytest.mark.parametrize("evil", EVIL)
-def test_junit_is_well_formed_and_has_the_elements_of_a_harmless_name(evil: str) -> None:
-    made, plain = (ElementTree.fromstring(render(gated(name), "junit")) for name in (evil, "harmless"))
-    assert [element.tag for element in made.iter()] == [element.tag for element in plain.iter()]
+def test_junit_is_well_formed_and_has_the_elements_of_a_harmless_name() -> None:
+    def check(evil: str) -> None:
+        made, plain = (ElementTree.fromstring(render(gated(name), "junit")) for name in (evil, "harmless"))
+        assert [element.tag for element in made.iter()] == [element.tag for element in plain.iter()]
+
+    check_each(EVIL, check, repr)
