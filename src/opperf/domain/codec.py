@@ -14,7 +14,7 @@ from functools import cache
 from json import JSONEncoder
 from operator import ge, gt
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
@@ -176,6 +176,10 @@ def decode(cls: type[T], data: object, where: str, **made: Any) -> T:
         raise InputError(f"{_whole_place(where)}: {error.message}", hint=error.hint, slug=error.slug) from error
 
 
+@overload
+def read_as(hint: type[T], data: object, where: str) -> T: ...
+@overload
+def read_as(hint: Any, data: object, where: str) -> Any: ...
 def read_as(hint: Any, data: object, where: str) -> Any:
     """Return a value that is of a type hint; raises `InputError` that names the place.
 

@@ -67,7 +67,7 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
             slug="expected_file",
         )
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
-    found: tuple[Expectation, ...] = read_as(tuple[Expectation, ...], data["expectations"], f"{where}: expectations")
+    found = read_as(tuple[Expectation, ...], data["expectations"], f"{where}: expectations")
     keys: set[tuple[object, ...]] = set()
     for i, one in enumerate(found):
         if one.trial.key in keys:
