@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from opperf.compat.mxnet_opperf import __main__ as mxnet_opperf
 from opperf.compat.param.command import flags as param
 from opperf.domain.code import is_code
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.registry import framework, split_implementation
+from opperf.domain.registry import FRAMEWORKS, PRESETS, framework, split_implementation
 from opperf.domain.units import parse_duration, parse_percent
 from opperf.parent.cli.main import app
 from opperf.parent.planning.side_text import side_named
 from opperf.parent.reports.formats import FORMATS
+from opperf.parent.sources.plugin_file import register_frameworks
 
+ROOT = Path(__file__).parents[2]
 #: What a value of an option must be, beyond what the parser checks.
 CHECKS: dict[str, Any] = {
     "framework": framework,
@@ -68,6 +71,24 @@ def check(words: list[str]) -> None:
         if type(error).__name__ == "Exit":  # --help and --version
             return
         raise AssertionError(f"opperf {shlex.join(words)}: {error}") from error
+    with frameworks_of(context.params.get("plugin") or ()):
+        check_values(command, context, words)
+
+
+@contextmanager
+def frameworks_of(plugins: Iterable[Path]) -> Iterator[None]:
+    """Know the frameworks that plugins of this project bring, meanwhile."""
+    before = set(FRAMEWORKS)
+    register_frameworks([ROOT / path for path in plugins if (ROOT / path).is_file()], ())
+    try:
+        yield
+    finally:
+        for name in set(FRAMEWORKS) - before:
+            del FRAMEWORKS[name], PRESETS[name]
+
+
+def check_values(command: Any, context: Any, words: list[str]) -> None:
+    """Look at the values that the parser does not look at."""
     for name, checked in CHECKS.items():
         value = context.params.get(name)
         for each in value if isinstance(value, (list, tuple)) else [value] * (value is not None):

@@ -63,15 +63,15 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
 
 def _started(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     """Return the backend of a side, with the process set up as it asks, and the hello."""
-    from opperf.child import backends
     from opperf.child.measure.allocator import fix_allocator
+    from opperf.child.worker.code import start_backend
 
     fixed = side.allocator == "fixed" and fix_allocator()
     if limits.cpus is not None:
         process.stay_on(limits.cpus)
     start = time.perf_counter()
     gc.disable()  # an import leaves little behind, and looking for it takes a tenth of its time
-    backend = backends.start(side)
+    backend = start_backend(side, Path(limits.folder), limits.plugins)
     facts = {
         **backend.facts(),
         "allocator": "fixed thresholds" if fixed else "default",

@@ -1,10 +1,14 @@
-"""What a backend is: the few verbs by which opperf measures any framework. One class for each keeps this promise.
+"""What a backend is: a core of verbs by which opperf measures any framework, and capabilities that it may have.
+
+A backend is a class under `Backend` that has the verbs of `Core`. Each capability is a Protocol of its own; a backend
+that says nothing of one has its default, which tells of nothing or skips the trial with a reason.
 
 Values of the framework (tensors, functions) are opaque to everything but their backend, hence `Any`.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -109,121 +113,177 @@ class Unsupported(Exception):
         self.hint = hint
 
 
-class Backend(Protocol):
-    """The verbs. Constructing one imports its framework; `side` says with which threads, device and settings."""
+class Core(Protocol):
+    """What every backend has. Constructing one imports its framework; `side` says with which threads and device."""
 
     name: str
     side: Side
-    #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
-    threads_seen: float | None
+    clock: Clock
     #: Whether tensors never change: what mutates its inputs elsewhere returns new ones here.
-    immutable: bool
+    immutable: bool = False
+    #: Whether outputs must be held until `wait`, because nothing else can be waited for.
+    collects: bool = False
 
-    @property
-    def clock(self) -> Clock:
-        """The clocks that samples are timed by."""
-
+    @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return version, build, BLAS, instruction set and threads, as JSON values."""
 
-    def devices(self) -> list[str]:
-        """Return the devices that the framework sees, best first."""
-
-    # Making values ------------------------------------------------------------------------------------------------
-
+    @abstractmethod
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a 1-D array over raw bytes that supports `-`, `*`, `+`, `%` with Python numbers, elementwise."""
 
+    @abstractmethod
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return a tensor of that shape and dtype on the side's device from such an array.
 
         Strings come as a list, or as such an array of whole numbers, to be written in digits.
         """
 
+    @abstractmethod
     def dtype(self, name: str) -> Any:
         """Return the framework's element type; raises `Unsupported` where it has none."""
 
+    @abstractmethod
     def to_host(self, tensor: Any) -> HostValue:
         """Return a tensor's elements in row-major order, its shape and its dtype."""
 
+    @abstractmethod
     def leaves(self, value: Any) -> list[Any]:
         """Return every tensor in a result, in order."""
 
+    @abstractmethod
     def spec(self, tensor: Any) -> TensorSpec:
         """Return the shape and dtype of a tensor."""
 
-    # Operators ----------------------------------------------------------------------------------------------------
-
+    @abstractmethod
     def bindings(self) -> Mapping[str, Any]:
-        """Return how this framework spells neutral operators: `Call` or `Missing` by neutral name."""
+        """Return how this framework spells neutral operators: `Call` or `Missing` by neutral name.
 
+        An operator that is left out is not bound yet.
+        """
+
+    @abstractmethod
     def resolve(self, path: str) -> Callable[..., Any]:
         """Return the function at a path that users write, or raise `LookupError`."""
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
-        """Return what is built at a path with these arguments; None where the path names a function."""
-
-    def names(self) -> list[str]:
-        """Return implementation names that `resolve` knows, for near matches."""
-
-    def registered(self) -> list[str]:
-        """Return the path of each operator in the framework's registry, or of its functions where it keeps none."""
-
-    def examples(self, path: str, size: str) -> list[Case]:
-        """Return cases of one of those by its own argument names; none where no rule makes them."""
-
-    # Work -----------------------------------------------------------------------------------------------------------
-
+    @abstractmethod
     def forward(self, bound: Bound) -> Work:
         """Return the call with no graph recorded, in the side's mode."""
+
+    @abstractmethod
+    def wait(self, outputs: Any) -> None:
+        """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`, None if unknown."""
+
+
+class Devices(Protocol):
+    """More devices than a CPU, with clocks, caches and memory of their own."""
+
+    def devices(self) -> list[str]:
+        """Return the devices that the framework sees, best first."""
+        return ["cpu"]
+
+    def device_timer(self) -> DeviceTimer | None:
+        """Return the device's own clock, None on a CPU."""
+        return None
+
+    def cache_sweep(self) -> Callable[[], None] | None:
+        """Return what empties a device's last-level cache; None on a CPU, and where its size is not told."""
+        return None
+
+    def free_memory(self) -> int | None:
+        """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
+        return None
+
+
+class Gradients(Core, Protocol):
+    """Automatic differentiation."""
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradient computation alone; its result is the gradients.
 
         `cotangents` makes one tensor like a given output. With `fresh`, each call gets a forward of its own, untimed.
         """
+        raise self._no_gradient()
 
     def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
         """Return forward and backward as one call."""
-
-    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
-        """Remember the values of tensors, and return what puts them back."""
+        raise self._no_gradient()
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether two lists of values, as `to_host` returns them, are the same but for rounding."""
+        return list(left) == list(right)
 
-    # Waiting and looking ----------------------------------------------------------------------------------------------
+    def _no_gradient(self) -> Unsupported:
+        message = f"opperf has no automatic differentiation of {self.name}"
+        return Unsupported(message, slug="no_gradient", hint="`--direction forward`")
 
-    @property
-    def collects(self) -> bool:
-        """Whether outputs must be held until `wait`, because nothing else can be waited for."""
 
-    def wait(self, outputs: Any) -> None:
-        """Wait for ALL outstanding calls; `outputs` are what the calls returned, when `collects`, None if unknown."""
+class Restoring(Core, Protocol):
+    """Tensors that a call changes, put back before the next one."""
 
-    def device_timer(self) -> DeviceTimer | None:
-        """Return the device's own clock, None on a CPU."""
+    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
+        """Remember the values of tensors, and return what puts them back."""
+        if self.immutable:
+            return _nothing
+        raise Unsupported(f"opperf cannot put back what a call of {self.name} changes", slug="no_restore")
 
-    def cache_sweep(self) -> Callable[[], None] | None:
-        """Return what empties a device's last-level cache; None on a CPU, and where its size is not told."""
 
-    def free_memory(self) -> int | None:
-        """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
+class Discovery(Protocol):
+    """The framework's own operators, beside those of the catalog."""
+
+    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
+        """Return what is built at a path with these arguments; None where the path names a function."""
+        return None
+
+    def names(self) -> list[str]:
+        """Return implementation names that `resolve` knows, for near matches."""
+        return []
+
+    def registered(self) -> list[str]:
+        """Return the path of each operator in the framework's registry, or of its functions where it keeps none."""
+        return []
+
+    def examples(self, path: str, size: str) -> list[Case]:
+        """Return cases of one of those by its own argument names; none where no rule makes them."""
+        return []
+
+
+class Accounts(Protocol):
+    """What a call takes and does besides time."""
+
+    #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
+    threads_seen: float | None = None
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
+        return None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return what one call of a forward computes and moves; None where the framework does not count.
 
         No `long` call is made for it where there is another way.
         """
+        return None
+
+
+class Insight(Core, Protocol):
+    """A look inside calls and programs."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return what runs in each of so many calls, as the framework's own profiler tells it.
 
         One stands for all where the program is read, and nothing is called.
         """
+        raise Unsupported(f"opperf does not know what {self.name} runs within a call", slug="no_explanation")
 
     def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
         """Call a function, and return every operator that it calls, in order; None where none can be seen yet."""
+        return None
+
+
+class Backend(Devices, Gradients, Restoring, Discovery, Accounts, Insight, Protocol):
+    """All that a child asks of a backend: the core, and the capabilities with their defaults."""
+
+
+def _nothing() -> None:
+    return None

@@ -77,6 +77,8 @@ PRESETS = {
     "reference": ("numpy", (*FRAMEWORKS["numpy"].preset, "scipy==1.17.1")),
     "fbgemm": ("torch", ("torch==2.13.0", "fbgemm-gpu-cpu==1.8.0", "numpy")),
 }
+#: How a plugin that brings a framework calls it: `FRAMEWORK = Framework("mlx", ...)`.
+FRAMEWORK = "FRAMEWORK"
 #: How an attribute is called that a layer is made with before it is called, by place or name (`build.0`, `build.bias`).
 BUILT = "build."
 #: The attributes of a case whose arguments a data generator of the user's own makes: who, and of what, as JSON. What
@@ -87,6 +89,14 @@ DIRECTIONS = ("forward", "backward", "forward_backward")
 Direction: TypeAlias = Annotated[str, OneOf(DIRECTIONS)]
 #: The frameworks that a command without `--framework` looks for.
 REAL_FRAMEWORKS = tuple(name for name, known in FRAMEWORKS.items() if known.neutral and name != "null")
+
+
+def register(own: Framework) -> None:
+    """Add a framework that a plugin brings; raises `InputError` where another goes by its name."""
+    if FRAMEWORKS.get(own.name, own) != own:
+        raise InputError(f"there is a framework `{own.name}` already", hint="give the plugin's another name")
+    FRAMEWORKS[own.name] = own
+    PRESETS[own.name] = (own.name, own.preset)
 
 
 def framework(name: str) -> Framework:

@@ -66,6 +66,7 @@ def compare(
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
     if judging.pairs < 3:
         raise InputError(f"`--pairs` is {judging.pairs}, expected a whole number >= 3", hint="the default is 5")
+    requests.plugin_files(request, [base, *new], note=progress.note)
     first, *others = sides_named([base, *new])
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)

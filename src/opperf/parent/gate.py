@@ -141,6 +141,7 @@ def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence
     Sides and CPUs of the file are read at once, so that a mistake is told with its place.
     """
     path = find_gate_file(Path()) if config is None else config
+    requests.plugin_files({"plugin": plugins})
     file = GateFile() if path is None else read_gate_file(path, lambda: operators_of([*map(Path, plugins)]))
     checks: tuple[tuple[str, Callable[[str], object], tuple[str | None, ...]], ...] = (
         ("base", read_side, (file.base,)),

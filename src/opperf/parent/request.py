@@ -22,7 +22,7 @@ from opperf.domain.suite import Suite
 from opperf.domain.units import parse_bytes, parse_duration, parse_percent
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
 from opperf.parent.planning.selection import Selection
-from opperf.parent.sources.plugin_file import declared_code, plugin_file, with_plugins, workloads
+from opperf.parent.sources.plugin_file import declared_code, plugin_file, register_frameworks, with_plugins, workloads
 from opperf.parent.sources.shapes_file import read_shapes
 from opperf.parent.workers.machine import cpu_ranges
 
@@ -52,7 +52,7 @@ def selection(
     `names` are operators that a file names. They are names, whatever they look like; `operators` may be code. `others`
     says that something else is measured, so that a plugin without names brings none.
     """
-    plugins = [plugin_file(path) for path in _paths(request.get("plugin"))]
+    plugins = plugin_files(request, note=note)
     configs = _paths(request.get("config"))
     own = workloads(plugins, installed=bool(configs), note=note)
     suite, shapes = request.get("suite"), request.get("shapes")
@@ -83,6 +83,17 @@ def selection(
         engine=_default(request.get("engine"), "naive"),
         allocator=_default(request.get("allocator"), "fixed"),
     )
+
+
+def plugin_files(
+    request: Request, sides: Iterable[str] = (), *, note: Callable[[str], None] = warnings.warn
+) -> list[Path]:
+    """Return the files of plugins, and make the frameworks known that they bring; raises `InputError`.
+
+    `sides` are texts that may begin with such a framework. They are read after this.
+    """
+    names = [*_words(request.get("framework")), *(side.partition(";")[0].strip() for side in sides)]
+    return register_frameworks([plugin_file(path) for path in _paths(request.get("plugin"))], names, note)
 
 
 def settings(request: Request, **fixed: Any) -> Settings:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opperf.domain.backend import Backend
     from opperf.domain.plan import Side
 
-__all__ = ["model_file", "native_clock", "ranges", "start"]
+__all__ = ["model_file", "native_clock", "ranges", "start", "start_from"]
 
 
 def start(side: Side) -> Backend:
@@ -24,9 +24,14 @@ def start(side: Side) -> Backend:
     Variables of the side itself (`env.OMP_NUM_THREADS`) come last: whoever names one wants that one.
     """
     import_module(f"opperf.child.backends.{side.framework}.threads").configure(side)
-    os.environ.update(side.variables)
     runtime = "reference.runtime" if side.is_reference else "runtime"
-    backend: Backend = import_module(f"opperf.child.backends.{side.framework}.{runtime}").start(side)
+    return start_from(f"opperf.child.backends.{side.framework}.{runtime}", side)
+
+
+def start_from(module: str, side: Side) -> Backend:
+    """Return the backend that a module starts, which may be a plugin's."""
+    os.environ.update(side.variables)
+    backend: Backend = import_module(module).start(side)
     return backend
 
 

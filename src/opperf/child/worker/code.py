@@ -12,13 +12,15 @@ from itertools import takewhile
 from pathlib import Path
 
 from opperf.catalog import Operator, catalog
+from opperf.child import backends
 from opperf.child.backends.call import Call, Parameter
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Argument, Case
 from opperf.domain.code import Code
 from opperf.domain.custom import Declaration, declared
 from opperf.domain.errors import InputError
-from opperf.domain.registry import FRAMEWORKS, is_argument
+from opperf.domain.plan import Side
+from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, Framework, is_argument, register
 from opperf.domain.tensor import TensorSpec
 
 
@@ -68,6 +70,23 @@ def load_file(path: str, folder: Path) -> None:
         raise CodeError(f"cannot load `{path}`: {type(error).__name__}: {error}") from error
 
 
+def start_backend(side: Side, folder: Path, plugins: Sequence[str]) -> Backend:
+    """Return the backend of a side: opperf's own, or that of the plugin that brings the framework.
+
+    Raises `CodeError` where no plugin does.
+    """
+    if side.framework in FRAMEWORKS:
+        return backends.start(side)
+    for path in plugins:
+        load_file(path, folder)
+        name = _module_name(folder / path)
+        own = getattr(sys.modules[name], FRAMEWORK, None)
+        if isinstance(own, Framework) and own.name == side.framework:
+            register(own)
+            return backends.start_from(name, side)
+    raise CodeError(f"no plugin brings the framework `{side.framework}`", hint="name its file with `--plugin`")
+
+
 def _lacking(error: Exception) -> str | None:
     """Return what to do about code that imports what this side does not have."""
     if not isinstance(error, ModuleNotFoundError):
@@ -84,7 +103,7 @@ def _module(name: str, folder: Path) -> object:
 
 
 def _file(path: Path) -> object:
-    name = f"opperf_plugin_{path.stem}"
+    name = _module_name(path)
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -98,6 +117,10 @@ def _file(path: Path) -> object:
         del sys.modules[name]
         raise
     return module
+
+
+def _module_name(path: Path) -> str:
+    return f"opperf_plugin_{path.stem}"
 
 
 def _functions(module: object) -> list[str]:

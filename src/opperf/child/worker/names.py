@@ -32,6 +32,10 @@ class Peers:
     against: str
 
 
+#: Said of a neutral operator that a backend says nothing of.
+NOT_BOUND = "not bound yet"
+
+
 class Names:
     """Looks names up with one backend; the user's code is looked for in `folder`, and loaded once.
 
@@ -59,7 +63,7 @@ class Names:
             return named or arguments.call_of(trial.case, path, self._order(path))
         if isinstance(binding, Call):
             return binding
-        why = binding.reason if isinstance(binding, Missing) else "there is no binding for it"
+        why = binding.reason if isinstance(binding, Missing) else NOT_BOUND
         raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
     def describe(self, name: str | Code | None) -> Meaning:
@@ -74,6 +78,8 @@ class Names:
             if isinstance(binding, Missing):
                 return Meaning(operator=name, reason=binding.reason)
             return _meaning(name, binding, binding.path)
+        if name in catalog():
+            return Meaning(operator=name, reason=NOT_BOUND)
         try:
             function = self.resolve(name)
         except LookupError:

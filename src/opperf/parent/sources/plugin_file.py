@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from opperf.catalog.param.names import Meaning
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
-from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, REAL_FRAMEWORKS, Framework, register
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
 
 #: The functions that register something for PARAM's configs.
@@ -92,6 +92,46 @@ def framework_of(code: Code) -> str | None:
     tops = {module.partition(".")[0] for module in modules}
     found = [name for name in REAL_FRAMEWORKS if FRAMEWORKS[name].module in tops]
     return min(found, key=lambda name: name == "numpy", default=None)
+
+
+def register_frameworks(
+    plugins: Sequence[Path], names: Iterable[str], note: Callable[[str], None] = warnings.warn
+) -> list[Path]:
+    """Make the frameworks known that plugins bring; return the plugins, with installed ones that bring further `names`.
+
+    What a framework is stands in the file as `FRAMEWORK = Framework(...)`, of constants: nothing is run. Raises
+    `InputError` for what cannot be read as that, and for a name that is taken.
+    """
+    for path in plugins:
+        own = declared_framework(path)
+        if own is not None:
+            register(own)
+    found = list(plugins)
+    lacking = {name for name in names if name not in FRAMEWORKS}
+    for path in installed_plugins(note).values() if lacking else ():
+        own = declared_framework(path)
+        if own is not None and own.name in lacking:
+            register(own)
+            found.append(path)
+    return found
+
+
+def declared_framework(path: Path) -> Framework | None:
+    """Return the framework that a plugin says it brings, None for none; raises `InputError`."""
+    for node in _tree(path).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [FRAMEWORK]:
+            try:
+                if not isinstance(node.value, ast.Call):
+                    raise ValueError("not a call")
+                words = {word.arg or "": ast.literal_eval(word.value) for word in node.value.keywords}
+                return Framework(*map(ast.literal_eval, node.value.args), **words)
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"{path}: line {node.lineno}: cannot read what `{FRAMEWORK}` is ({error})",
+                    hint='write `FRAMEWORK = Framework("mlx", ...)` with constants alone',
+                    slug="user_code",
+                ) from error
+    return None
 
 
 def _declares(decorator: ast.expr) -> bool:

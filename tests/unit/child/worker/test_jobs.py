@@ -207,7 +207,7 @@ def test_a_trial_of_a_missing_operator_is_not_supported(bound_jobs: Jobs) -> Non
 
 
 def test_a_trial_of_an_unbound_operator_is_not_supported(bound_jobs: Jobs) -> None:
-    with pytest.raises(Unsupported, match="there is no binding"):
+    with pytest.raises(Unsupported, match="not bound yet"):
         prepared(bound_jobs, trial("tanh"))
 
 

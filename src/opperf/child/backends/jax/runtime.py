@@ -31,7 +31,7 @@ from opperf.child.backends.call import Binding
 from opperf.child.backends.jax import capture, counts, discovery, explain, functions, gradients, memory, outstanding
 from opperf.child.backends.jax.programs import Program, over_tensors, program
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, Captured, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -47,7 +47,7 @@ def start(side: Side) -> JaxBackend:
     return JaxBackend(side)
 
 
-class JaxBackend:
+class JaxBackend(Backend):
     """JAX on a CPU or an accelerator."""
 
     name = "jax"
@@ -134,10 +134,6 @@ class JaxBackend:
         """Return `jax.numpy.add`, `jnp.add`, `jax.lax.conv_general_dilated`, `primitive.add`, ..."""
         return functions.resolve(path)
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
-        """Return nothing: JAX has functions only."""
-        return None
-
     def names(self) -> list[str]:
         """Return the functions of the usual places."""
         return functions.names()
@@ -172,10 +168,6 @@ class JaxBackend:
         """Return a forward and its gradients as one program."""
         return gradients.forward_backward(self, bound, cotangents)
 
-    def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
-        """Return what does nothing: arrays of JAX never change."""
-        return _nothing
-
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether values agree within rounding."""
         return agree(left, right, _close)
@@ -186,13 +178,6 @@ class JaxBackend:
             outstanding.wait()
         elif outputs:
             jax.block_until_ready(outputs)
-
-    def device_timer(self) -> DeviceTimer | None:
-        """Return None: JAX hands out no events of a device."""
-        return None
-
-    def cache_sweep(self) -> None:
-        """Return None: JAX does not tell the size of a device's cache."""
 
     def free_memory(self) -> int | None:
         """Return what XLA may still take of its share of a device; it has none of the machine's own memory."""

@@ -18,7 +18,7 @@ from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discove
 from opperf.child.backends.mxnet.compiled import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, Captured, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -38,7 +38,7 @@ def start(side: Side) -> MxnetBackend:
     return MxnetBackend(side)
 
 
-class MxnetBackend:
+class MxnetBackend(Backend):
     """MXNet on a CPU or a CUDA device."""
 
     name = "mxnet"
@@ -196,13 +196,6 @@ class MxnetBackend:
         """Wait for every call that any engine thread or device still has."""
         mx.nd.waitall()
 
-    def device_timer(self) -> DeviceTimer | None:
-        """Return nothing: MXNet gives no access to its CUDA streams, and waiting after a block does for them."""
-        return None
-
-    def cache_sweep(self) -> None:
-        """Return None: MXNet does not tell the size of a device's cache."""
-
     def free_memory(self) -> int | None:
         """Return what is free on a CUDA device."""
         context = self.context
@@ -211,9 +204,6 @@ class MxnetBackend:
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work, self.context)
-
-    def counts(self, work: Work, *, long: bool = False) -> None:
-        """Return None: MXNet does not count."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, and the primitives of oneDNN."""

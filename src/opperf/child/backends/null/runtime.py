@@ -13,7 +13,7 @@ from opperf.child.backends.call import Binding, Call, parameters
 from opperf.child.backends.null import explain
 from opperf.child.backends.null.clock import VirtualClock
 from opperf.child.backends.null.scripts import Scripts
-from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, Captured, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -48,7 +48,7 @@ class NullHost:
     __mul__ = __add__ = __mod__ = __sub__
 
 
-class NullBackend:
+class NullBackend(Backend):
     """Runs scripts against a virtual clock."""
 
     name = "null"
@@ -64,10 +64,6 @@ class NullBackend:
     def facts(self) -> dict[str, Any]:
         """Return that it is version 1 of nothing."""
         return {"version": "1", "build": "scripted", "threads": self.side.threads}
-
-    def devices(self) -> list[str]:
-        """Return the one device."""
-        return ["cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return an array without elements."""
@@ -111,21 +107,9 @@ class NullBackend:
             return self._neutral(path)
         raise LookupError(path)
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
-        """Return nothing: scripts are called."""
-        return None
-
     def names(self) -> list[str]:
         """Return the scripts."""
         return list(self.scripts.named())
-
-    def registered(self) -> list[str]:
-        """Return nothing: the scripts are named one by one."""
-        return []
-
-    def examples(self, path: str, size: str) -> list[Case]:
-        """Return nothing."""
-        return []
 
     def _neutral(self, name: str) -> Callable[..., Any]:
         def run(*tensors: Any) -> Any:
@@ -166,20 +150,8 @@ class NullBackend:
         """Return what puts nothing back."""
         return lambda: None
 
-    def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
-        """Whether shapes and dtypes agree."""
-        return list(left) == list(right)
-
     def wait(self, outputs: Any) -> None:
         """Nothing is outstanding."""
-
-    def device_timer(self) -> DeviceTimer | None:
-        """There is no device."""
-        return None
-
-    def cache_sweep(self) -> Callable[[], None] | None:
-        """There is no device."""
-        return None
 
     def free_memory(self) -> int | None:
         """Return the setting `free`, or so much that every size fits but `int64`."""
@@ -189,9 +161,6 @@ class NullBackend:
         """Return the bytes of the result, as a script would allocate them."""
         held = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
         return Memory(held, held, "scripted")
-
-    def counts(self, work: Work, *, long: bool = False) -> None:
-        """Return None: a script computes nothing."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""

@@ -14,9 +14,9 @@ from opperf.child.backends import threads
 from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.bindings import bindings
 from opperf.child.backends.call import Binding
-from opperf.child.backends.numpy import build, discovery, explain, functions, gradients, memory
+from opperf.child.backends.numpy import build, discovery, explain, functions, memory
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -34,7 +34,7 @@ def start(side: Side) -> NumpyBackend:
     return NumpyBackend(side)
 
 
-class NumpyBackend:
+class NumpyBackend(Backend):
     """NumPy on a CPU."""
 
     name = "numpy"
@@ -57,10 +57,6 @@ class NumpyBackend:
             "threads": self.side.threads,
             "threads_seen": self.threads_seen,
         }
-
-    def devices(self) -> list[str]:
-        """Return the CPU."""
-        return ["cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a 1-D array over the bytes."""
@@ -110,10 +106,6 @@ class NumpyBackend:
         """Return `numpy.add`, `np.add`, `numpy.linalg.norm`, `numpy.add.reduce`, `numpy.random.Generator.normal`."""
         return functions.resolve(path)
 
-    def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
-        """Return nothing: NumPy has functions only."""
-        return None
-
     @cache  # noqa: B019 - one backend lives in a process, as long as the process
     def names(self) -> list[str]:
         """Return the functions of NumPy's computing modules."""
@@ -133,14 +125,6 @@ class NumpyBackend:
             raise Unsupported("NumPy has no compiler", slug="no_compiled_mode", hint="`--mode eager`")
         return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
 
-    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
-        """Refuse: there are no gradients."""
-        gradients.refuse()
-
-    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
-        """Refuse: there are no gradients."""
-        gradients.refuse()
-
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember arrays and return what puts them back."""
         kept = [tensor.copy() for tensor in tensors]
@@ -158,31 +142,13 @@ class NumpyBackend:
     def wait(self, outputs: Any) -> None:
         """Return at once."""
 
-    def device_timer(self) -> DeviceTimer | None:
-        """Return None."""
-        return None
-
-    def cache_sweep(self) -> None:
-        """Return nothing: arrays lie in the machine's memory."""
-
-    def free_memory(self) -> int | None:
-        """Return nothing: arrays lie in the machine's memory."""
-        return None
-
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates."""
         return memory.of_call(work)
 
-    def counts(self, work: Work, *, long: bool = False) -> None:
-        """Return None: NumPy does not count."""
-
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the loop of a ufunc, and the build."""
         return [explain.of_call(work)]
-
-    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
-        """Return nothing: not yet."""
-        return None
 
 
 def _strided(made: Any, strides: Sequence[int]) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import onnx
@@ -133,6 +133,10 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return nothing."""
         return []
 
+    def memory(self, work: Work) -> Memory | None:
+        """Return nothing: what a run takes comes from an arena, whose content is not told by run."""
+        return None
+
     def forward(self, bound: Bound) -> Work:
         """Return the run of a node, or the call of the user's own function."""
         if not isinstance(bound.function, Node):
@@ -142,18 +146,6 @@ class OnnxRuntimeBackend(NumpyBackend):
         program = Program(model, self.side)
         metrics = compile_time(perf_counter() - start) if self.side.mode == "compiled" else {}
         return Work(program, (), {}, nullcontext, metrics=metrics, notes={"opset": model.opset})
-
-    def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
-        """Refuse: there are no gradients."""
-        _refuse()
-
-    def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
-        """Refuse: there are no gradients."""
-        _refuse()
-
-    def memory(self, work: Work) -> Memory | None:
-        """Return nothing: what a run takes comes from an arena, whose content is not told by run."""
-        return None
 
     def counts(self, work: Work, *, long: bool = False) -> None:
         """Return None: ONNX Runtime does not count."""
@@ -168,9 +160,3 @@ class OnnxRuntimeBackend(NumpyBackend):
 @cache
 def _bindings() -> Mapping[str, Binding]:
     return dict.fromkeys(catalog(), Missing(BY_NODE))
-
-
-def _refuse() -> NoReturn:
-    raise Unsupported(
-        "ONNX Runtime computes no gradients", slug="no_gradient", hint="`--direction forward`; models are for inference"
-    )

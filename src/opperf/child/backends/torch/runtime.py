@@ -29,7 +29,7 @@ from opperf.child.backends.torch.cuda_graph import captured
 from opperf.child.backends.torch.described import DTYPES, NAMES, computed, tensors
 from opperf.child.backends.torch.device import CacheSweep, EventTimer
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -50,7 +50,7 @@ def started(device: str) -> TorchBackend:
     return TorchBackend(Side("torch", device=device, threads=torch.get_num_threads()))
 
 
-class TorchBackend:
+class TorchBackend(Backend):
     """PyTorch on a CPU or a CUDA device."""
 
     name = "torch"

@@ -1,0 +1,66 @@
+"""The backend of the how-to: one file, a library that opperf does not know, ten operators, measured and compared."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.catalog import catalog
+from opperf.parent.sources.plugin_file import declared_framework
+
+FILE = Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
+OPERATORS = ("add", "multiply", "exp", "tanh", "sigmoid", "softmax", "sum", "matmul", "transpose", "gelu")
+
+
+def opperf(*words: str, folder: Path) -> dict[str, Any]:
+    """Run a command with the backend's file, and return its document."""
+    folder.mkdir(exist_ok=True)
+    output = folder / "out.json"
+    command = [sys.executable, "-m", "opperf", *words, "--plugin", str(FILE), "--output", str(output), "--force"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=folder)
+    assert output.exists(), done.stderr
+    document: dict[str, Any] = json.loads(output.read_text())
+    return document
+
+
+def test_its_operators_are_measured_and_right_and_what_it_does_not_have_is_skipped(tmp_path: Path) -> None:
+    small = ("--size", "small", "--trial-budget", "0.05")
+    document = opperf("run", *OPERATORS, "relu", "--framework", "mlx", *small, folder=tmp_path)
+    records = {(one["case"]["operator"], one["direction"]): one for one in document["records"]}
+    for name in OPERATORS:
+        record = records[name, "forward"]
+        assert record["status"] == "ok", (name, record["reason"])
+        assert record["facts"]["checked"].startswith("against NumPy"), name
+        assert record["facts"]["version"] == "0.32.4"
+    assert records["relu", "forward"]["reason"]["message"] == "mlx has no `relu`: not bound yet"
+
+
+def test_it_is_compared_with_numpy(tmp_path: Path) -> None:
+    sides = ("--base", "numpy", "--new", "mlx", "--size", "small")
+    (comparison,) = opperf("compare", "matmul", *sides, folder=tmp_path)["comparisons"]
+    assert (comparison["status"], comparison["new"]["framework"]) == ("ok", "mlx")
+    assert comparison["verdict"] in ("slower", "faster", "same", "inconclusive")  # by how busy the machine is
+    assert comparison["memory"] == {}  # MLX does not tell
+
+
+def test_its_own_names_are_measured_and_functions_that_load_files_are_not(tmp_path: Path) -> None:
+    words = ("--framework", "mlx", "--input", "a=8x8", "--input", "b=8x8", "--trial-budget", "0.05")
+    (record,) = opperf("run", "mlx:mx.logaddexp", *words, folder=tmp_path)["records"]
+    assert (record["side"]["implementation"], record["status"]) == ("mx.logaddexp", "ok")
+    with pytest.raises(AssertionError, match=r"no operator `mlx:mx\.load`"):
+        opperf("run", "mlx:mx.load", *words, folder=tmp_path / "refused")
+
+
+@pytest.mark.parametrize("limit", [250])
+def test_it_is_one_short_file_of_operators_of_the_catalog(limit: int) -> None:
+    text = FILE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= limit
+    own = declared_framework(FILE)
+    assert own is not None
+    assert own.name == "mlx"
+    assert set(OPERATORS) <= set(catalog())
