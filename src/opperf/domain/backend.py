@@ -203,17 +203,18 @@ class Gradients(Core, Protocol):
 
         `cotangents` makes one tensor like a given output. With `fresh`, each call gets a forward of its own, untimed.
         """
-        raise self._no_gradient()
+        raise self.no_gradient()
 
     def forward_backward(self, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
         """Return forward and backward as one call."""
-        raise self._no_gradient()
+        raise self.no_gradient()
 
     def same(self, left: Sequence[HostValue], right: Sequence[HostValue]) -> bool:
         """Whether two lists of values, as `to_host` returns them, are the same but for rounding."""
         return list(left) == list(right)
 
-    def _no_gradient(self) -> Unsupported:
+    def no_gradient(self) -> Unsupported:
+        """Return why there is none."""
         message = f"opperf has no automatic differentiation of {self.name}"
         return Unsupported(message, slug="no_gradient", hint="`--direction forward`")
 

@@ -125,6 +125,11 @@ class NumpyBackend(Backend):
             raise Unsupported("NumPy has no compiler", slug="no_compiled_mode", hint="`--mode eager`")
         return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
 
+    def no_gradient(self) -> Unsupported:
+        """Return why there is none, and where to find it."""
+        hint = "`--direction forward`; JAX has the gradients of NumPy's functions"
+        return Unsupported("NumPy has no automatic differentiation", slug="no_gradient", hint=hint)
+
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember arrays and return what puts them back."""
         kept = [tensor.copy() for tensor in tensors]

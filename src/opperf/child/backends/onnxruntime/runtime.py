@@ -125,6 +125,11 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return the operators of ONNX."""
         return node.paths()
 
+    def no_gradient(self) -> Unsupported:
+        """Return why there is none."""
+        hint = "`--direction forward`; models are for inference"
+        return Unsupported("ONNX Runtime computes no gradients", slug="no_gradient", hint=hint)
+
     def registered(self) -> list[str]:
         """Return nothing: ONNX says of an operator what it may be given, not what it usually is."""
         return []
