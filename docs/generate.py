@@ -205,7 +205,7 @@ def signature(path: str) -> str:
     for parameter in parameters:
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             lines.append("    *,")
-            starred = True
+        starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         lines.append(re.sub(r": '([^']*)'", r": \1", f"    {parameter},"))  # annotations are kept as text
     return fenced("\n".join([f"opperf.{path}(", *lines, ")"]), "text")
 
@@ -219,6 +219,14 @@ def methods(path: str) -> str:
         if inspect.isfunction(value) and not name.startswith("_")
     ]
     return table(("method", "meaning"), rows)
+
+
+def errors(_: str) -> str:
+    """Return the tree of errors."""
+    from opperf.domain import errors
+
+    tree = re.findall(r"^    (\S.*)$", errors.__doc__ or "", re.MULTILINE)
+    return fenced("\n".join(tree), "text")
 
 
 def modules(folder: str) -> str:
@@ -386,6 +394,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "columns": columns,
     "grammar": grammar,
     "param_help": param_help,
+    "errors": errors,
     "fields": fields,
     "signature": signature,
     "methods": methods,

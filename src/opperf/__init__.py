@@ -13,45 +13,95 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "Case",
+    "Comparisons",
     "EnvironmentFailure",
+    "Gate",
     "HarnessError",
     "InputError",
+    "Noise",
+    "OperatorFailure",
+    "Operators",
+    "OpperfError",
+    "Profile",
+    "ProfilerError",
+    "Replay",
+    "Report",
     "Results",
     "Settings",
+    "Suite",
     "TensorSpec",
+    "WorkerFailure",
     "__version__",
+    "capture",
+    "compare",
+    "gate",
+    "load",
+    "noise",
     "operator",
+    "operators",
+    "profile",
+    "profiler",
+    "replay",
     "run",
     "strategies",
 ]
 
 if TYPE_CHECKING:
+    from opperf import profiler
     from opperf.domain.case import Case
     from opperf.domain.custom import operator
-    from opperf.domain.errors import EnvironmentFailure, HarnessError, InputError
+    from opperf.domain.errors import (
+        EnvironmentFailure,
+        HarnessError,
+        InputError,
+        OperatorFailure,
+        OpperfError,
+        ProfilerError,
+        WorkerFailure,
+    )
     from opperf.domain.plan import Settings
     from opperf.domain.tensor import TensorSpec
     from opperf.parent import strategies
-    from opperf.parent.results import Results, run
+    from opperf.parent.library import capture, compare, gate, load, noise, operators, profile, replay, run
+    from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, Replay, Report, Results, Suite
 
-_HOMES = {
-    "Case": "opperf.domain.case",
-    "EnvironmentFailure": "opperf.domain.errors",
-    "HarnessError": "opperf.domain.errors",
-    "InputError": "opperf.domain.errors",
-    "Results": "opperf.parent.results",
-    "Settings": "opperf.domain.plan",
-    "TensorSpec": "opperf.domain.tensor",
-    "operator": "opperf.domain.custom",
-    "run": "opperf.parent.results",
+#: The public names, by the module that they live in.
+_NAMES = {
+    "domain.case": ("Case",),
+    "domain.custom": ("operator",),
+    "domain.errors": (
+        "EnvironmentFailure",
+        "HarnessError",
+        "InputError",
+        "OperatorFailure",
+        "OpperfError",
+        "ProfilerError",
+        "WorkerFailure",
+    ),
+    "domain.plan": ("Settings",),
+    "domain.tensor": ("TensorSpec",),
+    "parent.library": ("capture", "compare", "gate", "load", "noise", "operators", "profile", "replay", "run"),
+    "parent.results": (
+        "Comparisons",
+        "Gate",
+        "Noise",
+        "Operators",
+        "Profile",
+        "Replay",
+        "Report",
+        "Results",
+        "Suite",
+    ),
 }
+_HOMES = {name: f"opperf.{home}" for home, names in _NAMES.items() for name in names}
+_MODULES = {"profiler": "opperf.profiler", "strategies": "opperf.parent.strategies"}
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "strategies":
-        return import_module("opperf.parent.strategies")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'opperf' has no attribute {name!r}")

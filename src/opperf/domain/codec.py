@@ -14,7 +14,19 @@ from functools import cache
 from json import JSONEncoder
 from operator import ge, gt
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+    overload,
+)
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
@@ -250,8 +262,12 @@ def kind_of(hint: object) -> Kind:
         return _row([kind_of(one) for one in inner])
     if origin in (tuple, Sequence):
         return _list(kind_of(inner[0]))
-    if origin is Mapping:
+    if origin is list:
+        return _as_list(kind_of(inner[0]))
+    if origin in (Mapping, dict):
         return _object(kind_of(inner[1]))
+    if is_typeddict(hint):
+        return _keys({name: kind_of(one) for name, one in get_type_hints(hint).items()})
     if hasattr(hint, "from_json"):
         return Kind("an object", hint.from_json)
     raise TypeError(f"{hint} is not read from data")
@@ -259,6 +275,22 @@ def kind_of(hint: object) -> Kind:
 
 def _is_readable(hint: object) -> bool:
     return get_origin(hint) is not None or hint in _PLAIN or hasattr(hint, "from_json")
+
+
+def _as_list(kind: Kind) -> Kind:
+    row = _list(kind)
+    return Kind(row.expected, lambda value, where: list(row.read(value, where)))
+
+
+def _keys(kinds: Mapping[str, Kind]) -> Kind:
+    """Read an object by its keys; there may be others."""
+
+    def read(value: object, where: str) -> dict[str, object]:
+        if not isinstance(value, dict):
+            raise wrong(value, where, "an object")
+        return {name: kinds[name].read(one, inside(where, name)) for name, one in value.items() if name in kinds}
+
+    return Kind("an object", read)
 
 
 def _plain(expected: str, *types: type) -> Kind:

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, encode
+from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
@@ -70,8 +71,8 @@ class Verdict(Fields):
 class PeakMemory(TypedDict, total=False):
     """The peaks of base and new in bytes and what each asked for, whether they are the `same`, and how it is known."""
 
-    peak: list[float]
-    allocated: list[float | None]
+    peak: tuple[float, float]
+    allocated: tuple[float | None, float | None]
     same: bool
     source: str | None
 
@@ -115,6 +116,16 @@ class Comparison(Fields):
     count: int = 1
 
     flat = ("verdict",)
+
+    def __post_init__(self) -> None:
+        """Raise `InputError` for what a file leaves out of a part."""
+        for name, part, needed in (
+            ("memory", self.memory, ("peak", "same")),
+            ("explanation", self.explanation, ("difference", "alike", "failures")),
+        ):
+            lacking = [key for key in needed if part and key not in part]
+            if lacking:
+                raise InputError(f"`{name}` has no `{lacking[0]}`", slug="bad_value")
 
 
 @dataclass(frozen=True)

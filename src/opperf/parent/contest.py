@@ -344,13 +344,10 @@ def _memory(measured: Sequence[Measurement]) -> PeakMemory:
     peaks = [peak for one in measured if (peak := one.quantity("memory_peak"))]
     if len(peaks) != 2:
         return {}
-    allocated = [None if (asked := one.quantity("memory_allocated")) is None else asked.value for one in measured]
-    return {
-        "peak": [peak.value for peak in peaks],
-        "allocated": allocated,
-        "same": peaks[0].value == peaks[1].value and allocated[0] == allocated[1],
-        "source": peaks[0].source,
-    }
+    base, new = peaks
+    first, second = (None if (asked := one.quantity("memory_allocated")) is None else asked.value for one in measured)
+    same = (base.value, first) == (new.value, second)
+    return {"peak": (base.value, new.value), "allocated": (first, second), "same": same, "source": base.source}
 
 
 def report(

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeAlias, Union
 
+from opperf.domain.codec import Count, Fields, Natural, check_version, read_as
+from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.errors import InputError
+from opperf.domain.files.text_file import read_json
+from opperf.domain.floor import Floor, NoiseRun
+from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.measurement import Outcome
-from opperf.domain.record import Run
+from opperf.domain.plan import Trial
+from opperf.domain.profile.chrome import from_trace
+from opperf.domain.profile.event import Profile
+from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.suite import LeftOut, Suite
+from opperf.domain.trace import Between, Replay, Trace, TracedCase
 from opperf.parent.analysis.summary import record
+from opperf.parent.sources.execution_trace.reading import read_traces
+from opperf.parent.sources.mxnet_inputs import is_mxnet_inputs, mxnet_suite
 from opperf.parent.store.documents import read_run
 from opperf.parent.store.journal import read_journal
 
@@ -22,3 +37,145 @@ def read_results(path: Path) -> Run:
         grouped.setdefault(outcome.trial.key, []).append(outcome)
     made = tuple(record(several[0].trial, several, kept.run.settings) for several in grouped.values())
     return replace(kept.run, records=(*kept.records, *made))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a gate wrote: comparisons, and what it said of them."""
+
+    run: ComparisonRun
+    judgement: Judgement
+
+
+Document: TypeAlias = Union[Run, ComparisonRun, Judged, NoiseRun, Replay, Suite, Profile]
+
+
+def read_document(path: Path) -> Document:
+    """Read a document that opperf wrote, whichever it is; of a PyTorch execution trace, the suite that it amounts to.
+
+    Raises `InputError` that says what is wrong and where.
+    """
+    if path.suffix == ".journal":
+        return read_results(path)
+    data, where = read_json(path), str(path)
+    keys = set(data) if isinstance(data, dict) else set()
+    for key, read in READERS.items():
+        if key in keys:
+            return read(data, where)
+    if "nodes" in keys:
+        return read_traces([path]).suite()
+    if is_mxnet_inputs(data):
+        return mxnet_suite(data, where)
+    raise InputError(
+        f"{where}: no document that opperf writes",
+        hint="it reads results, comparisons, noise floors, replays, suites and profiles",
+    )
+
+
+def _comparisons(data: Mapping[str, Any], where: str) -> ComparisonRun:
+    check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+    return ComparisonRun(
+        Run.from_header(data.get("run"), f"{where}: run"),
+        read_as(tuple[Comparison, ...], data.get("comparisons"), f"{where}: comparisons"),
+    )
+
+
+@dataclass(frozen=True)
+class _Finding(Fields):
+    """A finding as a document has it: of which of its comparisons."""
+
+    comparison: Natural
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class _Judgement(Fields):
+    """What a document says of a gate."""
+
+    findings: tuple[_Finding, ...]
+    tolerance: float
+    against: str
+    inconclusive: str
+
+
+def _judged(data: Mapping[str, Any], where: str) -> Judged:
+    run = _comparisons(data, where)
+    said = read_as(_Judgement, data.get("gate"), f"{where}: gate")
+    for i, one in enumerate(said.findings):
+        if one.comparison >= len(run.comparisons):
+            raise InputError(f"{where}: gate.findings[{i}].comparison: there are {len(run.comparisons)} comparisons")
+    findings = (Finding(one.kind, run.comparisons[one.comparison], one.message) for one in said.findings)
+    return Judged(run, Judgement(tuple(findings), said.tolerance, said.against, said.inconclusive))
+
+
+@dataclass(frozen=True)
+class _Unknown(Fields):
+    """A trial without a floor."""
+
+    trial: Trial
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class _Alarms(Fields):
+    """What a document says of false alarms beside their counts."""
+
+    tolerance: float
+
+
+def _noise(data: Mapping[str, Any], where: str) -> NoiseRun:
+    check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+    unknown = read_as(tuple[_Unknown, ...], data.get("unknown"), f"{where}: unknown")
+    return NoiseRun(
+        Run.from_header(data.get("run"), f"{where}: run"),
+        read_as(tuple[Floor, ...], data.get("floors"), f"{where}: floors"),
+        tuple((one.trial, one.reason) for one in unknown),
+        read_as(_Alarms, data.get("false_alarms"), f"{where}: false_alarms").tolerance,
+    )
+
+
+@dataclass(frozen=True)
+class _Call(Fields):
+    """A row of a replay, by the id of its case."""
+
+    case: str
+    count: Count
+    recorded: float | None = None
+
+
+@dataclass(frozen=True)
+class _Coverage(Fields):
+    """What a document says of a trace."""
+
+    clock: str | None = None
+    between: float | None = None
+    span: float | None = None
+
+
+def _replay(data: Mapping[str, Any], where: str) -> Replay:
+    run = Run.from_json(data, where)
+    cases = {record.trial.case.id: record.trial.case for record in run}
+    calls = read_as(tuple[_Call, ...], data.get("calls"), f"{where}: calls")
+    said = read_as(_Coverage, data.get("coverage"), f"{where}: coverage")
+    trace = Trace(
+        read_as(str, data.get("source"), f"{where}: source"),
+        tuple(TracedCase(cases[call.case], call.count, call.recorded) for call in calls if call.case in cases),
+        read_as(tuple[LeftOut, ...], data.get("left_out"), f"{where}: left_out"),
+        said.clock or "host",
+        None,
+        None if said.between is None or said.span is None else Between(said.between, said.span),
+    )
+    return Replay(trace, run)
+
+
+#: What reads a document, by a key that no kind before it has.
+READERS: Mapping[str, Callable[[Any, str], Document]] = {
+    "traceEvents": from_trace,
+    "gate": _judged,
+    "comparisons": _comparisons,
+    "floors": _noise,
+    "coverage": _replay,
+    "records": Run.from_json,
+    "cases": Suite.from_json,
+}

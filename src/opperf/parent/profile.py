@@ -137,6 +137,15 @@ class Profiled:
     recorded: Trace | None = None
 
 
+def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
+    """Return what Python is given; raises `InputError` without a script."""
+    if not words:
+        raise InputError("no script is named", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
+    if not module and not Path(words[0]).exists():
+        raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
+    return ("-m", *words) if module else tuple(words)
+
+
 def check(words: Sequence[str], options: Options) -> None:
     """Raise `InputError` for what the script's text shows to be in vain: a function it has not, or a suite of JAX's."""
     if options.function is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
+from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.text import trial_text
 
 
 class Progress(Protocol):
@@ -52,6 +55,18 @@ class Silent:
 
     def close(self) -> None:
         """Drop it."""
+
+
+class Stderr(Silent):
+    """Tells its news on stderr."""
+
+    def note(self, text: str) -> None:
+        """Print it."""
+        print(one_line(text), file=sys.stderr)
+
+    def next(self, trial: Trial) -> None:
+        """Print it."""
+        self.note(f"measuring {trial_text(trial)}")
 
 
 @contextmanager

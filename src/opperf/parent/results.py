@@ -1,134 +1,227 @@
-"""What `opperf.run` returns, and `opperf.run` itself."""
+"""What the library returns: values of the domain, each with every form that its report can be written in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.files.destination import write_text
-from opperf.domain.plan import Settings
+from opperf.domain.floor import Floor, NoiseRun
+from opperf.domain.judgement import Finding, Judgement
+from opperf.domain.profile import event
+from opperf.domain.profile.rows import Row, rows
+from opperf.domain.profile.saved import save
 from opperf.domain.record import Record, Run
-from opperf.parent import request as requests
-from opperf.parent.reports import render
-from opperf.parent.session import Interrupted, Options, Session
+from opperf.domain.suite import LeftOut, SuiteCase
+from opperf.domain.suite import Suite as SuiteDocument
+from opperf.domain.trace import Replay as ReplayDocument
+from opperf.domain.trace import Replayed
+from opperf.parent.reports import gate as gates
+from opperf.parent.reports import render, report_of
+from opperf.parent.reports import suite as suites
+from opperf.parent.reports.document import Document
 
 if TYPE_CHECKING:
     import pandas
 
-Names = Union[str, Sequence[str], None]
+Item = TypeVar("Item", covariant=True)
 
 
-class Results:
-    """The records of a run, with every form that they can be written in.
+class Report(Sequence[Item], Generic[Item]):
+    """A sequence of what was measured, and the report on it: a table in a terminal, a notebook, pandas or a file."""
 
-    >>> results = run("null:steady", runs=5)
-    >>> results[0].time.median
-    0.0001
-    """
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, items: Sequence[Item], document: Document) -> None:
+        self._items = tuple(items)
+        self._document = document
 
     def __len__(self) -> int:
-        return len(self.run.records)
+        return len(self._items)
 
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self.run.records)
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
 
-    def __getitem__(self, place: int) -> Record:
-        return self.run.records[place]
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
+        return self._items[place]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document of a result file; times are seconds, memory is bytes."""
-        return self.run.to_json()
+        """Return the document of a file; times are seconds, memory is bytes."""
+        import json
+
+        document: dict[str, Any] = json.loads(self.to_json())
+        return document
 
     def to_json(self) -> str:
         """Return the document as text."""
-        return render(self.run, "json")
+        return render(self._document, "json")
 
     def to_csv(self) -> str:
-        """Return one row for each record, in full precision."""
-        return render(self.run, "csv")
+        """Return one row for each item, in full precision."""
+        return render(self._document, "csv")
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return render(self.run, "md")
+        """Return the report as Markdown."""
+        return render(self._document, "md")
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows of `to_csv` as a data frame; raises `ImportError` where pandas is not installed."""
-        import io
-
         import pandas
 
         return pandas.read_csv(io.StringIO(self.to_csv()))
 
     def save(self, path: str | Path) -> None:
-        """Write a result file, which `opperf show` and `--resume` read."""
+        """Write the document to a file, which `opperf.load` reads."""
         write_text(Path(path), self.to_json())
 
     def __str__(self) -> str:
-        return render(self.run, "console")
+        return render(self._document)
+
+    def __repr__(self) -> str:
+        return f"<opperf.{type(self).__name__}: {self._told()}>"
+
+    def _told(self) -> str:
+        return self._document.summary or f"{len(self)} items"
 
     def _repr_html_(self) -> str:
-        return render(self.run, "html")
+        return render(self._document, "html")
 
 
-def run(
-    operators: Names = None,
-    *,
-    framework: Names = None,
-    inputs: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
-    shapes: str | Path | None = None,
-    attributes: Mapping[str, object] | None = None,
-    plugin: str | Path | Sequence[str | Path] = (),
-    category: Names = None,
-    all: bool = False,
-    skip: Names = None,
-    suite: str | Path | None = None,
-    config: str | Path | Sequence[str | Path] = (),
-    environment: Names = None,
-    device: Names = None,
-    dtype: Names = None,
-    values: Names = None,
-    random: int | None = None,
-    size: Names = None,
-    direction: Names = None,
-    mode: Names = None,
-    threads: int = 1,
-    engine: str = "naive",
-    allocator: str = "fixed",
-    labels: Mapping[str, str] | None = None,
-    keep_samples: bool = True,
-    **settings: Any,
-) -> Results:
-    """Measure operators and return their records.
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
-    `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or your code
-    (`my_kernels:fast_softmax`); `plugin` is a file or module with operators of your own, or with iterators and data
-    generators for `config`, a PARAM benchmark config. Each entry of `inputs` makes one case: tensor arguments by shape,
-    attributes by value; so does each row of the file `shapes`. Results keep their order and number: what is equal is
-    measured once, and its record stands at each place. `values` are distributions of input values, as in `sorted`;
-    `random` draws so many cases from `seed`. `settings` are fields of `opperf.Settings`; durations are seconds. Raises
-    `InputError` for what cannot be understood. An operator that fails is a record, not an exception.
 
-    >>> print(run("null:steady", runs=5)[0].status)
-    ok
+class Results(Report[Record]):
+    """The records of a run; `run` is the whole of it."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.records, report_of(run))
+        self.run = run
+
+    def _told(self) -> str:
+        words = ("ok", "failed", "skipped")
+        counts = {word: sum(record.status == word for record in self) for word in words}
+        tally = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return f"{_counted(len(self), 'record')}: {tally or 'none'}"
+
+
+class Comparisons(Report[Comparison]):
+    """The comparisons of a base with other sides; `run` is the header that they stand under."""
+
+    def __init__(self, document: ComparisonRun) -> None:
+        super().__init__(document.comparisons, report_of(document))
+        self.run = document.run
+
+    def _told(self) -> str:
+        from opperf.parent.reports.comparison import tally
+
+        return tally(self)
+
+
+class Gate(Report[Finding]):
+    """What a gate says of a change: a finding on each comparison, and whether the change may pass."""
+
+    def __init__(self, run: ComparisonRun, judgement: Judgement) -> None:
+        super().__init__(judgement.findings, gates.document(run, judgement))
+        self.run, self.comparisons = run.run, run.comparisons
+        self.judgement = judgement
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command: 0 fine, 1 a regression, 3 not measured, 4 inconclusive."""
+        return self.judgement.exit_code
+
+    @property
+    def passed(self) -> bool:
+        """Whether the change may pass."""
+        return self.exit_code == 0
+
+
+class Noise(Report[Floor]):
+    """The noise floors of a machine; `unknown` are trials without one, each with why, where that is known."""
+
+    def __init__(self, document: NoiseRun) -> None:
+        super().__init__(document.floors, report_of(document))
+        self.run, self.unknown = document.run, document.unknown
+
+    def _told(self) -> str:
+        return _counted(len(self), "floor")
+
+
+class Replay(Report[Replayed]):
+    """The operators of a recorded program with what each costs by itself, the most expensive first."""
+
+    def __init__(self, document: ReplayDocument) -> None:
+        super().__init__(document.calls, report_of(document))
+        self.run, self.trace = document.run, document.trace
+
+    def _told(self) -> str:
+        return _counted(len(self), "case")
+
+    def suite(self) -> Suite:
+        """Return the cases as a suite."""
+        return Suite(self.trace.suite())
+
+
+class Profile(Report[Row]):
+    """The operators that a program spent its time in.
+
+    `files` are those that the profiler left, `notes` what to know of how the program ran, and `exit_code` is its own.
     """
-    given = {name: value for name, value in locals().items() if name not in ("operators", "settings")}
-    selection = requests.selection(_names(operators), given)
-    with Session(selection, Settings(**settings)) as session:
-        plan = session.plan()
-        try:
-            measured = session.run(plan, Options(labels=labels or {}, keep_samples=keep_samples))
-        except Interrupted as stopped:
-            raise stopped.cause from None
-    records = {record.trial.key: record for record in measured}
-    return Results(replace(measured, records=tuple(records[trial.key] for trial in plan.asked)))
+
+    def __init__(
+        self,
+        profile: event.Profile,
+        *,
+        by: str = "name",
+        sort: str = "self",
+        exit_code: int = 0,
+        files: Sequence[Path] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(rows(profile, by), report_of(profile, by=by, sort=sort))
+        self.profile, self.exit_code = profile, exit_code
+        self.files, self.notes = tuple(files), tuple(notes)
+
+    def grouped(self, by: str = "name", sort: str = "self") -> Profile:
+        """Return the same profile with other rows: by name, shape, module, stack or kernel."""
+        again = {"exit_code": self.exit_code, "files": self.files, "notes": self.notes}
+        return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
+
+    def save(self, path: str | Path) -> None:
+        """Write the events to a file, which `opperf.load` and Perfetto read."""
+        save(self.profile, Path(path))
+
+    def _told(self) -> str:
+        return _counted(len(self), "row")
 
 
-def _names(given: Names) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+class Suite(Report[SuiteCase]):
+    """Cases with how often each occurs; `left_out` are calls that no case holds, `notes` what was seen of the rest."""
+
+    def __init__(self, suite: SuiteDocument, notes: Sequence[str] = ()) -> None:
+        super().__init__(suite.cases, suites.document(suite))
+        self.suite, self.notes = suite, tuple(notes)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Calls that no case holds, each with the reason."""
+        return self.suite.left_out
+
+    def _told(self) -> str:
+        return f"{_counted(len(self), 'case')} of {_counted(self.suite.calls, 'call')}"
+
+
+class Operators(Report[str]):
+    """The names of operators; the report says what each means, or what frameworks make of it."""
+
+    def __init__(self, names: Sequence[str], document: Document) -> None:
+        super().__init__(names, document)
+
+    def _told(self) -> str:
+        return _counted(len(self), "operator")

@@ -118,8 +118,9 @@ def shared(runs: int, processes: int | None) -> tuple[int, int]:
 def _take_places(output: Path, records: Path | None, inputs: Path | None, *, force: bool, resume: bool) -> None:
     """Hold the output; raises `InputError` for a file that would be overwritten, and for one that cannot be written."""
     from opperf.domain.errors import InputError
-    from opperf.parent.cli.places import check_place, take_output
+    from opperf.parent.cli.places import take_output
     from opperf.parent.store.journal import journal_of
+    from opperf.parent.store.output_lock import check_place
 
     take_output(output, force=True, inputs=[inputs])
     check_place(records, inputs=[inputs])

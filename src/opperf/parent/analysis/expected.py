@@ -146,7 +146,7 @@ def _memory(expected: Expectation | None, record: Record | None) -> PeakMemory:
     peak = None if record is None else _peak(record)
     if expected is None or expected.memory_peak is None or peak is None or peak.source != expected.memory_source:
         return {}
-    peaks: list[float] = [expected.memory_peak, int(peak.value)]
+    peaks = (expected.memory_peak, int(peak.value))
     return {"peak": peaks, "same": peaks[0] == peaks[1], "source": peak.source}
 
 

@@ -11,23 +11,13 @@ from pathlib import Path
 import typer
 
 from opperf.domain.errors import HarnessError, InputError
-from opperf.domain.files.destination import is_regular, prove, told
+from opperf.domain.files.destination import is_regular, told
+from opperf.parent.store.output_lock import check_place, take
 
 #: The mark of a report stands within so many bytes.
 MARKED = 100
 #: What the running command holds.
 _held = ExitStack()
-
-
-def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> None:
-    """Raise `InputError` for a place that cannot be written, and for one of the files that the command reads."""
-    if place is None:
-        return
-    if any(_same(place, one) for one in inputs if one is not None):
-        raise InputError(
-            f"`{place}` is read by this command, and is not overwritten", hint="write to another place", slug="output"
-        )
-    prove(place)
 
 
 def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable[Path | None] = ()) -> None:
@@ -59,31 +49,10 @@ def take_output(
     resume: Path | None = None,
     resumes: bool = False,
 ) -> None:
-    """Hold the place of a result until the command ends.
-
-    Raises `InputError` for what `check_place` does, for a place that another command holds, and for a file that would
-    be overwritten: only `force` does that, and `resume` goes on with it. `resumes` says that the verb knows `--resume`.
-    """
-    if output is None:
-        return
-    check_place(output, inputs=inputs)
-    with told(output):
-        if not is_regular(output):
-            return
-    from opperf.parent.store.journal import journal_of
-    from opperf.parent.store.output_lock import OutputLock
-
-    if resumes:
-        prove(journal_of(output))
-    _held.callback(OutputLock(output, ("opperf", *sys.argv[1:])).close)
-    going_on = resume is not None and _same(output, resume)
-    if not force and not going_on and output.exists() and output.stat().st_size:
-        other = f", `--resume {output}` goes on with it" if resumes else ""
-        raise InputError(
-            f"`{output}` exists already and is not overwritten",
-            hint=f"`--force` overwrites it{other}; or name another place",
-            slug="output_exists",
-        )
+    """Hold the place of a result until the command ends; raises what `take` raises."""
+    lock = take(output, ("opperf", *sys.argv[1:]), force=force, inputs=inputs, resume=resume, resumes=resumes)
+    if lock is not None:
+        _held.callback(lock.close)
 
 
 def release() -> None:
@@ -109,7 +78,3 @@ def drop_stdout() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.close(nowhere)
-
-
-def _same(place: Path, other: Path) -> bool:
-    return os.path.realpath(place) == os.path.realpath(other)

@@ -99,8 +99,9 @@ def profile(
         return
     from opperf.domain.profile.watching import Watching
     from opperf.domain.units import parse_bytes
-    from opperf.parent.cli.places import check_place
     from opperf.parent.profile import Options
+    from opperf.parent.profile import command as words_for_python
+    from opperf.parent.store.output_lock import check_place
 
     _check(format, by, sort, function, skip, calls)
     page = (output or Path()) / PAGE if html else None
@@ -122,7 +123,7 @@ def profile(
     )
     check_place(save_suite)
     asked = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
-    command = _command(words or (), module)
+    command = words_for_python(words or (), module=module)
     if context.meta[TAKEN]:
         taken = " ".join(context.meta[TAKEN])
         typer.echo(f"note: `{taken}` is taken by opperf; what follows `--` is the script's own", err=True)
@@ -149,17 +150,6 @@ def _check(format: str | None, by: str, sort: str, function: str | None, skip: i
             f"`--function` is `{function}`, expected `module:function`",
             hint="write `__main__:step` for one of the script itself",
         )
-
-
-def _command(words: Sequence[str], module: bool) -> tuple[str, ...]:
-    """Return what Python is given; raises `InputError` without a script."""
-    from opperf.domain.errors import InputError
-
-    if not words:
-        raise InputError("no script is named", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
-    if not module and not Path(words[0]).exists():
-        raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
-    return ("-m", *words) if module else tuple(words)
 
 
 def _run(

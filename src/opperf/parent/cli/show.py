@@ -19,10 +19,10 @@ def show(
 ) -> None:
     """Print result files again, in any format. Those of several are told apart by run, date, machine, label."""
     from opperf.parent.cli.output import deliver_run
-    from opperf.parent.cli.places import check_place
     from opperf.parent.load import read_results
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import merge
+    from opperf.parent.store.output_lock import check_place
 
     check_format(format, checks=True)
     check_place(output, inputs=files)

@@ -51,9 +51,10 @@ def place(side: Side) -> str:
 
 
 def common_subject(comparison: Comparison) -> str:
-    """Name what a comparison is of: a function of the user's own where both sides are that, else the operator."""
+    """Name what a comparison is of: the user's own function that both sides are, or the base is; else the operator."""
     base, new = own_function(comparison.base), own_function(comparison.new)
-    return subject(comparison.case, comparison.base) if base == new else comparison.case.operator
+    is_base = comparison.case.operator == own_name(comparison.base.implementation)
+    return subject(comparison.case, comparison.base) if base == new or is_base else comparison.case.operator
 
 
 def own_function(side: Side) -> str | None:

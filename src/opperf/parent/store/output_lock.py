@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -19,9 +19,10 @@ from pathlib import Path
 
 from opperf.domain.codec import decode
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import told
+from opperf.domain.files.destination import is_regular, prove, told
 from opperf.domain.files.json_text import value_of
 from opperf.domain.files.scratch import shortened
+from opperf.parent.store.journal import journal_of
 
 #: The holder writes who it is as soon as it holds the lock: it is asked so many times, so many seconds apart.
 ASKED, BETWEEN = 20, 0.01
@@ -36,6 +37,56 @@ class Holder:
     pid: int
     command: str
     since: str
+
+
+def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> None:
+    """Raise `InputError` for a place that cannot be written, and for one of the files that the command reads."""
+    if place is None:
+        return
+    if any(_same(place, one) for one in inputs if one is not None):
+        raise InputError(
+            f"`{place}` is read by this command, and is not overwritten", hint="write to another place", slug="output"
+        )
+    prove(place)
+
+
+def take(
+    output: Path | None,
+    command: Sequence[str],
+    *,
+    force: bool,
+    inputs: Iterable[Path | None] = (),
+    resume: Path | None = None,
+    resumes: bool = False,
+) -> OutputLock | None:
+    """Return the lock on the place of a result; None where there is nothing to lock, as on a pipe.
+
+    Raises `InputError` for what `check_place` does, for a place that another command holds, and for a file that would
+    be overwritten: only `force` does that, and `resume` goes on with it. `resumes` says that the verb knows `--resume`.
+    """
+    if output is None:
+        return None
+    check_place(output, inputs=inputs)
+    with told(output):
+        if not is_regular(output):
+            return None
+    if resumes:
+        prove(journal_of(output))
+    lock = OutputLock(output, command)
+    going_on = resume is not None and _same(output, resume)
+    if not force and not going_on and output.exists() and output.stat().st_size:
+        lock.close()
+        other = f", `--resume {output}` goes on with it" if resumes else ""
+        raise InputError(
+            f"`{output}` exists already and is not overwritten",
+            hint=f"`--force` overwrites it{other}; or name another place",
+            slug="output_exists",
+        )
+    return lock
+
+
+def _same(place: Path, other: Path) -> bool:
+    return os.path.realpath(place) == os.path.realpath(other)
 
 
 class OutputLock:

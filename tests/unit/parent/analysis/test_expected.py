@@ -139,7 +139,7 @@ def test_a_trial_that_the_budget_did_not_reach_is_inconclusive() -> None:
 def test_memory_is_compared_where_it_was_counted_alike() -> None:
     (expected,) = expectations_of(run(measured(1, 1, 1)))
     (found,) = compare_expected([expected], run(measured(1, 1, 1, peak=2000)), 0.1)
-    assert found.memory == {"peak": [1000, 2000], "same": False, "source": "scripted"}
+    assert found.memory == {"peak": (1000, 2000), "same": False, "source": "scripted"}
     (found,) = compare_expected([replace(expected, memory_source="another")], run(measured(1, 1, 1)), 0.1)
     assert found.memory == {}
 

@@ -1,0 +1,602 @@
+"""The functions of the library: each takes the options of its command by their names in Python, and returns an object.
+
+A function of your own stands wherever a name does. Durations are seconds and shares fractions of 1, or texts as on the
+command line (`"5m"`, `"2%"`). Nothing is printed; with `progress=True` stderr has the news. Errors are those of
+`opperf.OpperfError`, an operator that fails is a record.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Union, cast, overload
+
+from opperf.domain.code import Code, named
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.files.destination import write_text
+from opperf.domain.floor import NoiseRun
+from opperf.domain.plan import Plan
+from opperf.domain.profile.event import Profile as ProfileDocument
+from opperf.domain.profile.watching import Watching
+from opperf.domain.record import Run
+from opperf.domain.suite import Suite as SuiteDocument
+from opperf.domain.trace import Replay as ReplayDocument
+from opperf.domain.units import parse_bytes
+from opperf.parent import capture as capturing
+from opperf.parent import compare as comparing
+from opperf.parent import gate as gating
+from opperf.parent import load as loading
+from opperf.parent import noise as studying
+from opperf.parent import profile as profiling
+from opperf.parent import replay as replaying
+from opperf.parent import request as requests
+from opperf.parent import run as running
+from opperf.parent.listing import listing
+from opperf.parent.progress import Progress, Silent, Stderr
+from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, Replay, Results, Suite
+from opperf.parent.session import Options
+from opperf.parent.sources.live_function import code_text
+from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.store.output_lock import take
+from opperf.parent.workers.package import cache_folder
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: An operator by its name, or a function of your own.
+Operator: TypeAlias = Union[str, Callable[..., Any]]
+Names: TypeAlias = Union[str, Sequence[str], None]
+Paths: TypeAlias = Union[str, Path, Sequence[Union[str, Path]], None]
+Number: TypeAlias = Union[float, str, None]
+Inputs: TypeAlias = Union[Mapping[str, Any], Sequence[Mapping[str, Any]], None]
+#: What each document of a file becomes.
+OBJECTS: Mapping[type, Callable[[Any], Any]] = {
+    Run: Results,
+    ComparisonRun: Comparisons,
+    NoiseRun: Noise,
+    ReplayDocument: Replay,
+    SuiteDocument: Suite,
+    ProfileDocument: Profile,
+}
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class What(TypedDict, total=False):
+    """Which operators, and with which inputs."""
+
+    category: Names
+    all: bool
+    skip: Names
+    suite: str | Path | Suite | None
+    dtype: Names
+    values: Names
+    random: int | None
+    size: Names
+    direction: Names
+    inputs: Inputs
+    shapes: str | Path | None
+    attributes: Mapping[str, Any] | None
+    plugin: Paths
+
+
+class Where(TypedDict, total=False):
+    """On which sides."""
+
+    framework: Names
+    environment: Names
+    device: Names
+    mode: Names
+    threads: int
+    engine: str
+    allocator: str
+
+
+class How(TypedDict, total=False):
+    """What holds for the whole of a call."""
+
+    budget: Number
+    timeout: float | str
+    cpus: str | Sequence[int] | None
+    seed: int
+
+
+class Sampling(TypedDict, total=False):
+    """When a trial has samples enough."""
+
+    warmup: int | None
+    runs: int | None
+    precision: float | str
+    trial_budget: float | str
+    processes: int
+    cache: str
+
+
+class RunOptions(What, Where, Sampling, How, total=False):
+    """The options of `run`."""
+
+
+class CompareOptions(What, How, total=False):
+    """The options of `compare`."""
+
+
+class GateOptions(What, total=False):
+    """The options of `gate`; what is left out is as its file says."""
+
+    config: str | Path | None
+    base: Operator | None
+    new: Operator | Sequence[Operator] | None
+    tolerance: Number
+    pairs: int | None
+    settle: bool | None
+    max_pairs: int | None
+    expected: str | Path | None
+    threshold: Number
+    processes: int | None
+    framework: Names
+    environment: Names
+    device: Names
+    inconclusive: str | None
+    budget: Number
+    timeout: Number
+    cpus: str | None
+    seed: int | None
+    check: bool
+    explain: bool
+    labels: Mapping[str, str] | None
+    progress: bool
+
+
+class NoiseOptions(What, Where, How, total=False):
+    """The options of `noise`."""
+
+
+class ReplayOptions(Sampling, How, total=False):
+    """The options of `replay`."""
+
+
+#: The defaults of options; of the others it is None.
+DEFAULTS: Mapping[str, object] = {
+    "all": False,
+    "threads": 1,
+    "engine": "naive",
+    "allocator": "fixed",
+    "timeout": 120.0,
+    "seed": 0,
+    "precision": 0.02,
+    "trial_budget": 0.5,
+    "processes": 1,
+    "cache": "hot",
+}
+
+
+#: The defaults of `gate`, where its file has none.
+OF_GATE: Mapping[str, object] = {"all": False, "check": True, "explain": False, "progress": False}
+
+
+def _with(options: type) -> Callable[[F], F]:
+    """Show the options in the signature of a function, and raise `TypeError` for one that is not among them."""
+
+    def shown(function: F) -> F:
+        own = [one for one in signature(function).parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        defaults = OF_GATE if options is GateOptions else DEFAULTS
+        more = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=hint.__forward_arg__)
+            for name, hint in options.__annotations__.items()
+        ]
+        whole = Signature([*own, *more], return_annotation=signature(function).return_annotation)
+
+        @wraps(function)
+        def checked(*words: Any, **given: Any) -> Any:
+            whole.bind(*words, **given)
+            return function(*words, **given)
+
+        vars(checked)["__signature__"] = whole
+        return cast("F", checked)
+
+    return shown
+
+
+@_with(RunOptions)
+def run(
+    operators: Operator | Sequence[Operator] | None = None,
+    *,
+    config: Paths = None,
+    clock: str = "wall",
+    memory: bool = True,
+    latency: bool = True,
+    memory_limit: int | str | None = None,
+    check: bool = True,
+    labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
+    output: str | Path | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[RunOptions],
+) -> Results:
+    """Measure operators and return their records.
+
+    `operators` are neutral names (`add`), a framework's own (`mxnet:nd.broadcast_mod`) or functions. Each entry of
+    `inputs` makes one case: tensor arguments by shape, attributes by value. Results keep their order and number: what
+    is equal is measured once, and its record stands at each place. With `output` each finished trial is kept in a
+    journal, from which `resume` goes on. Raises `InputError` for what cannot be understood; an operator that fails is a
+    record.
+
+    >>> import opperf
+    >>> results = opperf.run("null:steady", runs=5)
+    >>> results[0].time.median
+    0.0001
+    >>> results
+    <opperf.Results: 1 record: 1 ok>
+    """
+    request = {**_read(options), "config": config, "clock": clock, "memory": memory, "latency": latency}
+    request |= {"memory_limit": memory_limit, "check": check}
+    selection, settings = requests.selection(_names(operators), request), requests.settings(request)
+    wanted = _kept(output, resume, labels, keep_samples=keep_samples)
+    with _held(wanted, force=force):
+        measured = running.measure(selection, settings, wanted, _progress(progress))
+        if measured.cause is not None:
+            raise measured.cause
+        results = Results(_in_order(measured.run, measured.plan))
+        _write(wanted, results)
+    return results
+
+
+def _in_order(run: Run, plan: Plan) -> Run:
+    """Return the run with a record for each trial that was asked for, in that order."""
+    records = {record.trial.key: record for record in run}
+    return replace(run, records=tuple(records[trial.key] for trial in plan.asked))
+
+
+@_with(CompareOptions)
+def compare(
+    *operators: Operator | Results | Sequence[Operator],
+    base: Operator | None = None,
+    new: Operator | Sequence[Operator] | None = None,
+    framework: str | None = None,
+    tolerance: float | str = 0.02,
+    pairs: int = 5,
+    settle: bool = False,
+    max_pairs: int | None = None,
+    check: bool = True,
+    explain: bool = False,
+    labels: Mapping[str, str] | None = None,
+    progress: bool = False,
+    **options: Unpack[CompareOptions],
+) -> Comparisons:
+    """Compare a base with other sides, in interleaved pairs of fresh processes.
+
+    A side is a framework, a version, a Python, an implementation with its settings (`torch;threads=2`) or a function,
+    whose `framework` is the one that its file imports unless it is given. Without sides, two functions are compared
+    with each other, and two results of `run` or their files as they were recorded.
+
+    >>> import opperf
+    >>> opperf.compare("null:steady", base="null", new="null;slowdown=1.5")[0].verdict.verdict
+    'slower'
+    """
+    given = [one for several in operators for one in _each(several)]
+    judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv)
+    if len(given) == 2 and all(isinstance(one, Results) for one in given):
+        old, late = (one.run for one in given if isinstance(one, Results))
+        return Comparisons(comparing.recorded(old, late, judging.rule()))
+    if base is None and new is None and len(given) == 2 and all(map(callable, given)):
+        (base, new), given = given, []
+    document, cause = comparing.compare(
+        _names(given),
+        {**_read(options), "check": check},
+        judging,
+        _progress(progress),
+        base=None if base is None else _side(base, framework),
+        new=[_side(one, framework) for one in _each(new)],
+    )
+    if cause is not None:
+        raise cause
+    return Comparisons(document)
+
+
+@overload
+def gate(*operators: Operator | Sequence[Operator], **options: Unpack[GateOptions]) -> Gate: ...
+@overload
+def gate(
+    *operators: Operator | Sequence[Operator], update_expected: Literal[True], **options: Unpack[GateOptions]
+) -> Results: ...
+@_with(GateOptions)
+def gate(
+    *operators: Operator | Sequence[Operator], update_expected: bool = False, **options: Unpack[GateOptions]
+) -> Gate | Results:
+    """Compare as a gate file says, options in its place, and say whether the change may pass.
+
+    With `update_expected` the expectations are measured and recorded again, and those records are returned.
+
+    >>> import opperf
+    >>> opperf.gate("null:steady", base="null", new="null;slowdown=1.5").passed
+    False
+    """
+    request, config = _read(options), options.get("config")
+    given = {
+        **{
+            name: request.get(name)
+            for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "seed")
+        },
+        **{name: _each(request.pop(name, None)) for name in ("framework", "environment", "device")},
+        **{name: _as_text(request.get(name), "%", 100) for name in ("tolerance", "threshold")},
+        **{name: _as_text(request.get(name)) for name in ("budget", "timeout")},
+        "expected": None if request.get("expected") is None else str(request["expected"]),
+    }
+    base = options.get("base")
+    asked = gating.Gate(
+        gating.gate_file(None if config is None else Path(config), given, _each(request.get("plugin"))),
+        given,
+        None if base is None else _side(base, None),
+        [_side(one, None) for one in _each(options.get("new"))],
+        update_expected,
+        options.get("explain", False),
+        options.get("check", True),
+        options.get("labels") or {},
+        sys.argv,
+    )
+    names = _names([one for several in operators for one in _each(several)])
+    judged = gating.judge(names, {**request, "config": None}, asked, _progress(options.get("progress", False)))
+    if judged.cause is not None:
+        raise judged.cause
+    return Results(judged.run) if isinstance(judged, gating.Updated) else Gate(judged.run, judged.judgement)
+
+
+@_with(NoiseOptions)
+def noise(
+    operators: Operator | Sequence[Operator] | None = None,
+    *,
+    repeats: int = 3,
+    pairs: int = 5,
+    tolerance: float | str = 0.02,
+    labels: Mapping[str, str] | None = None,
+    progress: bool = False,
+    **options: Unpack[NoiseOptions],
+) -> Noise:
+    """Compare operators with themselves, and keep how far they move; comparisons on this machine use it.
+
+    >>> import opperf
+    >>> opperf.noise("null:steady", repeats=1, pairs=3)[0].comparisons
+    1
+    """
+    news = _progress(progress)
+    document, cause = studying.noise(
+        _names(operators),
+        _read(options),
+        news,
+        repeats=repeats,
+        pairs=pairs,
+        tolerance=tolerance,
+        labels=labels or {},
+        command=sys.argv,
+    )
+    studying.store(document, news.note)
+    if cause is not None:
+        raise cause
+    return Noise(document)
+
+
+@_with(ReplayOptions)
+def replay(
+    *traces: str | Path,
+    kineto: str | Path | None = None,
+    subgraph: str | None = None,
+    iterations: int | str | None = None,
+    plugin: Paths = None,
+    memory_limit: int | str | None = None,
+    environment: Names = None,
+    device: Names = None,
+    threads: int = 1,
+    labels: Mapping[str, str] | None = None,
+    keep_samples: bool = True,
+    output: str | Path | None = None,
+    resume: str | Path | None = None,
+    force: bool = False,
+    progress: bool = False,
+    **options: Unpack[ReplayOptions],
+) -> Replay:
+    """Run every operator of a recorded PyTorch program by itself, from its execution traces."""
+    request = {**_read(options), "plugin": plugin, "memory_limit": memory_limit}
+    request |= {"environment": environment, "device": device, "threads": threads}
+    settings = replaying.settings(request)
+    trace = replaying.read_trace(
+        [Path(one) for one in traces], None if kineto is None else Path(kineto), subgraph, iterations
+    )
+    wanted = _kept(output, resume, labels, keep_samples=keep_samples)
+    with _held(wanted, force=force):
+        if not trace.cases:
+            return Replay(replaying.unmeasured(trace, request, settings, wanted, _progress(progress)))
+        measured = running.measure(replaying.workload(trace, request), settings, wanted, _progress(progress))
+        if measured.cause is not None:
+            raise measured.cause
+        found = Replay(ReplayDocument(trace, measured.run))
+        _write(wanted, found)
+    return found
+
+
+def profile(
+    script: str | Path | Callable[[], object],
+    *arguments: object,
+    module: bool = False,
+    framework: str | None = None,
+    environment: str | None = None,
+    memory: bool = False,
+    shapes: bool = False,
+    stacks: bool = False,
+    modules: bool = True,
+    api: bool = False,
+    granularity: str = "bulk",
+    allocator: str = "default",
+    memory_limit: int | str | None = None,
+    function: str | None = None,
+    skip: int = 0,
+    calls: int | None = None,
+    by: str = "name",
+    sort: str = "self",
+    tool: str | None = None,
+    output: str | Path = ".",
+) -> Profile:
+    """Run a script with its arguments, a module or a function, and return which operators it spends its time in.
+
+    The script is not changed; what it prints goes to stderr. Files of events are left in the folder `output`. Raises
+    `HarnessError` where it leaves no profile. `opperf.profiler` profiles a part of the running program instead.
+    """
+    words = [str(script), *map(str, arguments)]
+    if callable(script):
+        code = named(_text(script))
+        if isinstance(code, Code):
+            framework, words = framework or framework_of(code), [str(_caller(code))]
+    watching = Watching(
+        memory=memory,
+        shapes=shapes or by == "shape",
+        stacks=stacks,
+        modules=modules or by == "module",
+        api=api,
+        memory_limit=None if memory_limit is None else int(requests.number(memory_limit, parse_bytes, "memory_limit")),
+    )
+    asked = profiling.Options(watching, framework, granularity, function, skip, calls, False, allocator)
+    command = profiling.command(words, module=module)
+    profiling.check(command, asked)
+    python = profiling.python_for(command, environment, asked, Silent().note)
+    done = profiling.run(command, python, asked, Path(output), tool=tool, aside=True)
+    if done.profile is None:
+        raise HarnessError(
+            f"`{words[0]}` left no profile; its exit code is {done.code}",
+            hint="`framework` or `environment` says which Python it needs",
+            slug="no_profile",
+        )
+    return Profile(done.profile, by=by, sort=sort, exit_code=done.code, files=done.files, notes=done.notes)
+
+
+def capture(
+    code: Operator,
+    *,
+    framework: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    environment: str | None = None,
+    timeout: float | str = 300.0,
+    progress: bool = False,
+) -> Suite:
+    """Return the operators of one call of a function without arguments, or of a model in a file, as a suite."""
+    found = capturing.capture(
+        _text(code),
+        _progress(progress).note,
+        framework=framework,
+        inputs=inputs,
+        environment=environment,
+        timeout=timeout,
+    )
+    return Suite(found.suite, found.notes)
+
+
+def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Suite | Profile:
+    """Read a document that opperf wrote: a result or its journal, a comparison, noise floors, a suite, a profile.
+
+    >>> import opperf
+    >>> opperf.run("null:steady", runs=5).save("results.json")
+    >>> opperf.load("results.json")
+    <opperf.Results: 1 record: 1 ok>
+    """
+    document = loading.read_document(Path(path))
+    if isinstance(document, loading.Judged):
+        return Gate(document.run, document.judgement)
+    found: Results | Comparisons | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
+    return found
+
+
+def operators(pattern: str | None = None, *, category: Names = None, framework: Names = None) -> Operators:
+    """Return the operators that can be measured; with frameworks, what they make of each.
+
+    >>> import opperf
+    >>> sorted(opperf.operators("*softmax"))
+    ['log_softmax', 'softmax']
+    """
+    return Operators(*listing(pattern, _each(category), _each(framework), Silent().note))
+
+
+def _names(given: Operator | Sequence[Operator] | None) -> list[str]:
+    return [_text(one) for one in _each(given)]
+
+
+def _text(operator: object) -> str:
+    """Return what is named, a function as code; raises `InputError` for what is neither."""
+    if isinstance(operator, (str, Path)):
+        return str(operator)
+    if callable(operator):
+        return code_text(operator, cache_folder())
+    raise InputError(f"`{operator!r}` is no operator", hint="give a name or a function")
+
+
+def _side(side: Operator, framework: str | None) -> str:
+    """Return a side as a text; the framework is that of a function."""
+    text = _text(side)
+    return f"{text};framework={framework}" if callable(side) and framework is not None else text
+
+
+def _each(given: Any) -> list[Any]:
+    """Return one thing, or several, as a list."""
+    if given is None:
+        return []
+    single = isinstance(given, (str, Path, Results)) or callable(given)
+    return [given] if single else list(given)
+
+
+def _read(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as a request has them."""
+    suite = options.get("suite")
+    return {**options, "suite": suite.suite if isinstance(suite, Suite) else suite}
+
+
+def _as_text(given: float | str | None, unit: str = "", scale: float = 1) -> str | None:
+    """Return a number as a gate's option has it."""
+    return given if given is None or isinstance(given, str) else f"{given * scale:.12g}{unit}"
+
+
+def _progress(wanted: bool) -> Progress:
+    return Stderr() if wanted else Silent()
+
+
+def _kept(
+    output: str | Path | None, resume: str | Path | None, labels: Mapping[str, str] | None, *, keep_samples: bool
+) -> Options:
+    """Return where a run is kept: what is resumed goes on where it stood, unless another place is named."""
+    place = output or resume
+    return Options(
+        output=None if place is None else Path(place),
+        resume=None if resume is None else Path(resume),
+        labels=labels or {},
+        keep_samples=keep_samples,
+    )
+
+
+def _held(wanted: Options, *, force: bool) -> Any:
+    """Hold the place of the result against others; raises `InputError`."""
+    lock = take(wanted.output, sys.argv, force=force, resume=wanted.resume, resumes=True)
+    return nullcontext() if lock is None else closing(lock)
+
+
+def _write(wanted: Options, report: Results | Replay) -> None:
+    if wanted.output is not None:
+        report.save(wanted.output)
+        running.drop_journal(wanted)
+
+
+def _caller(code: Code) -> Path:
+    """Return a script that calls a function."""
+    place, _, name = code.name.rpartition(":")
+    load = (
+        f"import importlib.util as util\nspec = util.spec_from_file_location('caller_module', {place!r})\n"
+        "module = util.module_from_spec(spec)\nspec.loader.exec_module(module)\n"
+        if place.endswith(".py")
+        else f"import {place} as module\n"
+    )
+    path = cache_folder() / "functions" / f"call_{abs(hash(code.name)):x}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, f"{load}module.{name}()\n")
+    return path

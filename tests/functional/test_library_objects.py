@@ -1,0 +1,279 @@
+"""The library is as wide as the command line: every function, what it returns, and the options that it takes."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+import opperf
+from opperf.parent.cli.main import app
+
+SLOWER = "null;slowdown=1.5"
+#: Options that no argument stands for, and why; and those whose argument has another name.
+ELSEWHERE = {
+    "help": "help(opperf.run)",
+    "debug": "an exception has its traceback",
+    "format": "an object has `to_json`, `to_csv`, `to_markdown`, `_repr_html_`",
+    "top": "an object is sliced",
+    "strict": "the records say what failed",
+    "dry_run": "nothing is asked before a call that Python can stop",
+    "markdown": "`Gate.to_markdown`",
+    "junit": "the command writes it for a CI system",
+    "github": "the command writes it for a CI system",
+    "save_suite": "`Replay.suite`; `opperf capture` for profiles",
+    "html": "`Profile._repr_html_`",
+    "read": "`opperf.load`",
+    "diff": "the command compares files",
+    "print_autostart": "for processes that are not started by opperf",
+}
+#: What an object's `save` writes, where no journal is kept.
+SAVED = {"output": "`save`", "force": "`save` is asked for"}
+NAMES = {
+    "every": "all",
+    "attribute": "attributes",
+    "label": "labels",
+    "no_samples": "keep_samples",
+    "no_check": "check",
+    "words": "arguments",
+    "context": "script",
+    "files": "path",
+}
+
+
+@pytest.fixture(params=["compare", "gate", "noise", "operators", "run", "suite"])
+def report(request: pytest.FixtureRequest, here: Path) -> Any:
+    """One of each object that needs no framework."""
+    return REPORTS[request.param]()
+
+
+def suite() -> opperf.Suite:
+    """Return the suite of a file."""
+    case = {"operator": "add", "inputs": {"lhs": {"shape": [2]}, "rhs": {"shape": [2]}}}
+    Path("s.json").write_text(json.dumps({"schema_version": 1, "name": "s", "cases": [{"case": case, "count": 3}]}))
+    found = opperf.load("s.json")
+    assert isinstance(found, opperf.Suite)
+    return found
+
+
+REPORTS: dict[str, Callable[[], Any]] = {
+    "compare": lambda: opperf.compare("null:steady", base="null", new=["null", SLOWER]),
+    "gate": lambda: opperf.gate("null:steady", base="null", new=SLOWER),
+    "noise": lambda: opperf.noise("null:steady", repeats=1, pairs=3),
+    "operators": lambda: opperf.operators(category="softmax"),
+    "run": lambda: opperf.run(["null:steady", "null:raise"], runs=5),
+    "suite": suite,
+}
+
+
+def test_an_object_has_every_form(report: Any) -> None:
+    assert repr(report).startswith(f"<opperf.{type(report).__name__}: ")
+    assert "\n" not in repr(report)
+    assert len(str(report).splitlines()) > 2
+    assert "<table" in report._repr_html_()
+    assert json.loads(report.to_json()) == report.to_dict()
+    assert len(report.to_pandas()) == len(report.to_csv().splitlines()) - 1
+    assert "| " in report.to_markdown()
+    assert [*report] == [report[i] for i in range(len(report))]
+
+
+def test_what_is_saved_is_loaded_again(report: Any, here: Path) -> None:
+    if isinstance(report, opperf.Operators):
+        pytest.skip("a listing is no document")
+    report.save(here / "saved.json")
+    again = opperf.load("saved.json")
+    assert type(again) is type(report)
+    assert str(again) == str(report)
+    assert again.to_dict() == report.to_dict()
+
+
+def test_a_journal_is_loaded_as_the_results_so_far(here: Path) -> None:
+    for kept in ("run.json", "run.json.journal"):
+        assert len(opperf.run("null:steady", runs=5, output=f"to_{kept}")) == 1
+    assert not [*here.glob("*.journal.journal")]
+    found = opperf.load("to_run.json")
+    assert repr(found) == "<opperf.Results: 1 record: 1 ok>"
+
+
+def test_a_run_holds_its_output_and_does_not_overwrite_it(here: Path) -> None:
+    opperf.run("null:steady", runs=5, output="k.json")
+    with pytest.raises(opperf.InputError, match="exists already"):
+        opperf.run("null:steady", runs=5, output="k.json")
+    again = opperf.run("null:steady", runs=5, output="k.json", force=True)
+    assert opperf.run("null:steady", runs=5, resume="k.json").run.id == again.run.id
+
+
+def test_what_opperf_did_not_write_is_refused(here: Path) -> None:
+    (here / "x.json").write_text('{"a": 1}')
+    with pytest.raises(opperf.InputError, match=r"x\.json: no document that opperf writes"):
+        opperf.load("x.json")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["comparisons"], 3),
+        (["comparisons", 0, "memory"], {"peak": [1]}),
+        (["comparisons", 0, "memory"], {"peak": [1, 2]}),
+        (["comparisons", 0, "explanation"], {"failures": {}}),
+        (["gate", "findings", 0, "comparison"], 9),
+        (["run"], None),
+    ],
+)
+def test_a_broken_document_is_an_input_error(place: list[Any], value: object, here: Path) -> None:
+    data = opperf.gate("null:steady", base="null", new="null").to_dict()
+    reduce(lambda part, key: part[key], place[:-1], data)[place[-1]] = value
+    (here / "x.json").write_text(json.dumps(data))
+    with pytest.raises(opperf.InputError, match=r"x\.json: "):
+        opperf.load("x.json")
+
+
+def test_a_comparison_says_which_side_is_slower() -> None:
+    same, slower = opperf.compare("null:steady", base="null", new=["null", SLOWER])
+    assert [same.verdict.verdict, slower.verdict.verdict] == ["same", "slower"]
+    assert slower.verdict.ratio == pytest.approx(1.5)
+
+
+def test_results_are_compared_as_they_were_recorded(here: Path) -> None:
+    old, new = (opperf.run("null:steady", runs=5, processes=3) for _ in range(2))
+    by_value = opperf.compare(old, new)
+    old.save("old.json")
+    new.save("new.json")
+    assert by_value.to_dict()["comparisons"] == opperf.compare("old.json", "new.json").to_dict()["comparisons"]
+    with pytest.raises(opperf.InputError, match="nothing to compare"):
+        opperf.compare("old.json")
+
+
+def test_a_gate_passes_or_does_not(here: Path) -> None:
+    assert opperf.gate("null:steady", base="null", new="null").passed
+    failed = opperf.gate("null:steady", base="null", new=SLOWER)
+    assert isinstance(failed, opperf.Gate)
+    assert (failed.passed, failed.exit_code, failed[0].kind) == (False, 1, "slower")
+
+
+def test_a_gate_reads_its_file_and_numbers_in_its_place(here: Path) -> None:
+    (here / "opperf.toml").write_text(f'operators = ["null:steady"]\nbase = "null"\nnew = "{SLOWER}"\n')
+    assert not opperf.gate().passed
+    assert opperf.gate(tolerance=0.6).passed
+
+
+def test_expectations_are_recorded_and_judged_by(here: Path) -> None:
+    recorded = opperf.gate("null:steady", expected="e.json", update_expected=True)
+    assert isinstance(recorded, opperf.Results)
+    judged = opperf.gate("null:steady", expected="e.json", threshold=0.2)
+    assert judged.passed
+
+
+def test_noise_counts_false_alarms() -> None:
+    (floor,) = opperf.noise("null:steady", repeats=2, pairs=3)
+    assert (floor.alarms, floor.comparisons) == (0, 2)
+
+
+def test_operators_are_names_that_can_be_measured() -> None:
+    names = list(opperf.operators("*softmax"))
+    assert sorted(names) == ["log_softmax", "softmax"]
+    assert len(opperf.run(names, framework="null", size="small", direction="forward", runs=3)) == 2
+    with pytest.raises(opperf.InputError, match="no operator `sofmax`"):
+        opperf.operators("sofmax")
+
+
+def test_a_suite_is_measured_as_it_is() -> None:
+    results = opperf.run(suite=suite(), framework="null", direction="forward", runs=3)
+    assert [record.trial.count for record in results] == [3]
+
+
+def test_a_function_stands_wherever_a_name_does(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "kernels.py").write_text("def plain(x):\n    return x\n\ndef other(x):\n    return x\n")
+    monkeypatch.syspath_prepend(str(here))
+    kernels = importlib.import_module("kernels")
+    monkeypatch.delitem(sys.modules, "kernels")
+    monkeypatch.setitem(sys.modules, "kernels", kernels)
+    inputs = {"x": (4, 4)}
+    (record,) = opperf.run(kernels.plain, framework="numpy", inputs=inputs, runs=3)
+    assert record.trial.side.spelling == f"code:{here}/kernels.py:plain"
+    for found in (
+        opperf.compare(kernels.plain, kernels.other, framework="numpy", inputs=inputs, pairs=3),
+        opperf.compare(kernels.plain, base="numpy", new=kernels.other, framework="numpy", inputs=inputs, pairs=3),
+    ):
+        assert (found[0].status, found[0].new.spelling) == ("ok", f"code:{here}/kernels.py:other")
+
+
+def test_nothing_is_printed_unless_progress_is_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
+    for make in REPORTS.values():
+        make()
+    assert capfd.readouterr() == ("", "")
+    opperf.run("null:steady", runs=3, progress=True)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "measuring null:steady" in err
+
+
+def test_ctrl_c_is_a_keyboard_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("opperf.parent.workers.pool.Pool.measure", stop)
+    with pytest.raises(KeyboardInterrupt):
+        opperf.run("null:steady", runs=3)
+    monkeypatch.setattr("opperf.parent.workers.duel.Duel.compare", stop)
+    with pytest.raises(KeyboardInterrupt):
+        opperf.compare("null:steady", base="null", new="null")
+
+
+def test_a_script_may_call_the_library_without_a_guard(here: Path) -> None:
+    (here / "bench.py").write_text(
+        "import opperf\nFACTOR = 2\ndef f(x):\n    return x * FACTOR\ndef g(x):\n    return f(x) * 1\n"
+        "print(opperf.run(f, framework='numpy', inputs={'x': (8, 8)}, runs=3)[0].status)\n"
+        "print(len(opperf.compare(f, g, framework='numpy', inputs={'x': (8, 8)}, pairs=3)))\n"
+    )
+    done = subprocess.run([sys.executable, "bench.py"], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("ok\n1\n", "")
+
+
+def test_a_script_is_profiled_and_a_missing_profile_is_an_error(here: Path) -> None:
+    (here / "idle.py").write_text("print('hello')\n")
+    with pytest.raises(opperf.HarnessError, match="left no profile; its exit code is 0"):
+        opperf.profile("idle.py")
+    with pytest.raises(opperf.InputError, match="no script"):
+        opperf.profile("nowhere.py")
+
+
+def test_dir_lists_the_library() -> None:
+    verbs = {"capture", "compare", "gate", "load", "noise", "operators", "profile", "replay", "run"}
+    assert verbs <= set(dir(opperf)) == set(opperf.__all__)
+    assert all(getattr(opperf, name).__doc__ for name in dir(opperf) if name != "__version__")
+
+
+def test_errors_are_one_tree() -> None:
+    errors = [getattr(opperf, name) for name in dir(opperf) if name.endswith(("Error", "Failure"))]
+    assert len(errors) == 7
+    assert all(issubclass(error, opperf.OpperfError) for error in errors)
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "gate", "profile", "capture", "replay", "noise", "operators"])
+def test_every_option_of_a_command_is_an_argument_or_has_a_reason(command: str) -> None:
+    options = {option.name for option in get_command(app).commands[command].params}  # type: ignore[attr-defined]
+    arguments = inspect.signature(getattr(opperf, command)).parameters
+    elsewhere = ELSEWHERE.keys() | (SAVED.keys() if "output" not in arguments else set())
+    lacking = {name for name in options if NAMES.get(name or "", name) not in arguments}
+    assert lacking - elsewhere == set()
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "noise", "replay", "profile", "capture"])
+def test_a_default_is_that_of_the_option(command: str) -> None:
+    arguments = inspect.signature(getattr(opperf, command)).parameters
+    for option in get_command(app).commands[command].params:  # type: ignore[attr-defined]
+        argument = arguments.get(option.name or "")
+        if argument is not None and option.default is not None and argument.kind is argument.KEYWORD_ONLY:
+            text = str(option.default)
+            number = float(text.rstrip("%")) / (100 if "%" in text else 1) if text[0].isdigit() else option.default
+            assert argument.default == number or str(argument.default) == text, option.name
