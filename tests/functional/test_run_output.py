@@ -17,7 +17,6 @@ import pytest
 
 from opperf.domain.peaks import Rate
 from opperf.domain.record import Run
-from opperf.parent import calibration
 from opperf.parent.workers.pool import Pool
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -169,7 +168,7 @@ def test_shares_of_peak_are_offered_until_the_machines_limits_are_measured(
     offer = "note: for shares of peak, `opperf doctor --peaks --framework numpy` measures this machine's limits once\n"
     assert offer in opperf(*words).err
     rate = Rate("move", "copy", "float32", 1000, 1e9, "numpy", "cpu", 1, "today")
-    monkeypatch.setattr(calibration, "stored_rates", lambda: (rate,))
+    monkeypatch.setattr("opperf.parent.run.stored_rates", lambda: (rate,))
     assert offer not in opperf(*words).err
 
 
