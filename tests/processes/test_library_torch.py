@@ -1,0 +1,80 @@
+"""The library with frameworks: a comparison of two, and a program that is profiled, captured and replayed."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import opperf
+from opperf.domain.environment import EnvironmentSpec
+from opperf.parent.workers.interpreters import interpreter, settled
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
+STEP = """
+def step():
+    import torch
+    ones = torch.ones(32, 32)
+    for _ in range(3):
+        (ones @ ones).relu()
+"""
+
+
+@pytest.fixture
+def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module with a function that calls operators of PyTorch."""
+    (tmp_path / "steps.py").write_text(STEP)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "steps", raising=False)
+    return importlib.import_module("steps")
+
+
+def test_numpy_and_pytorch_are_compared() -> None:
+    (found,) = opperf.compare("softmax", base="numpy", new="torch", size="small", pairs=3)
+    assert (found.status, found.base.framework, found.new.framework) == ("ok", "numpy", "torch")
+    assert found.verdict.ratio is not None
+    assert 0.01 < found.verdict.ratio < 100
+
+
+def test_a_function_is_profiled(steps: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
+    profile = opperf.profile(steps.step, framework="torch", output="profiled")
+    assert {row.name: row.calls for row in profile}["aten::mm"] == 3
+    assert profile.exit_code == 0
+    assert [file.suffix for file in profile.files] == [".json"]
+    assert capfd.readouterr().out == ""
+    again = opperf.load(profile.files[0])
+    assert isinstance(again, opperf.Profile)
+    assert [row.name for row in again] == [row.name for row in profile]
+    assert len(again.to_pandas()) == len(again)
+    assert "<table" in again._repr_html_()
+
+
+def test_a_function_is_captured_and_its_operators_are_measured(steps: ModuleType) -> None:
+    suite = opperf.capture(steps.step, framework="torch")
+    counts = {entry.case.operator: entry.count for entry in suite}
+    assert counts["torch:aten::mm.default"] == counts["torch:aten::relu.default"] == 3
+    results = opperf.run(suite=suite, framework="torch", runs=3, skip="*ones*")
+    assert {record.status for record in results} == {"ok"}
+
+
+def test_a_trace_is_replayed_and_read_again(tmp_path: Path) -> None:
+    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    subprocess.run([str(python), str(EXAMPLE)], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    trace, output = tmp_path / "convnet_et.json", tmp_path / "replayed.json"
+    replay = opperf.replay(
+        trace, kineto=tmp_path / "convnet_kineto.json", warmup=0, runs=1, trial_budget=0.02, output=output
+    )
+    assert replay.to_dict()["coverage"]["share_of_calls"] == 1
+    again = opperf.load(output)
+    assert isinstance(again, opperf.Replay)
+    assert [(one.traced.case, one.total) for one in again] == [(one.traced.case, one.total) for one in replay]
+    assert str(again) == str(replay)
+    assert len(replay.suite()) == len(replay)
+    from_trace = opperf.load(trace)
+    assert isinstance(from_trace, opperf.Suite)
+    assert len(from_trace) == len(replay)
