@@ -54,10 +54,11 @@ def changed(text: str, hunk: str) -> str:
 
 def run(script: str, copy: Path) -> None:
     """Run a script in the copy, whose package comes before the one that is installed."""
+    path = f"{copy}/.venv/bin{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=copy,
-        env=os.environ | {"PYTHONPATH": str(copy / "src"), "VIRTUAL_ENV": str(copy / ".venv")},
+        env=os.environ | {"PYTHONPATH": str(copy / "src"), "VIRTUAL_ENV": str(copy / ".venv"), "PATH": path},
         capture_output=True,
         text=True,
         timeout=600,
@@ -110,3 +111,11 @@ def test_the_recipe_of_a_report_and_a_format_makes_each_in_one_file(
     assert {file.rpartition("/")[2] for file in added if file.startswith("#")} == {"tallies.py", "tsv.py"}
     page = (copy / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     assert "console, json, csv, md, html or tsv." in page
+
+
+def test_the_recipe_of_a_backend_shows_parts_of_its_one_file_and_measures_with_it(
+    follow: Callable[[str], dict[str, int]], copy: Path
+) -> None:
+    follow("add-a-backend.md")
+    file = (copy / "examples" / "backends" / "mlx_backend.py").read_text(encoding="utf-8")
+    assert [text for language, text in blocks("add-a-backend.md") if language == "py" and text not in file] == []
