@@ -16,12 +16,20 @@ if TYPE_CHECKING:
     from opperf.domain.floor import NoiseRun
     from opperf.domain.profile.event import Profile
     from opperf.domain.record import Run
+    from opperf.domain.suite import Suite
     from opperf.domain.trace import Replay
 
-    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile
+    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile | Suite
 
 #: The report of each kind of result.
-REPORTS = {"Run": "run", "ComparisonRun": "comparison", "NoiseRun": "noise", "Replay": "replay", "Profile": "profile"}
+REPORTS = {
+    "Run": "run",
+    "ComparisonRun": "comparison",
+    "NoiseRun": "noise",
+    "Replay": "replay",
+    "Profile": "profile",
+    "Suite": "suite",
+}
 
 
 def render(

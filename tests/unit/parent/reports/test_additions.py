@@ -17,6 +17,7 @@ from tests.unit.parent.reports import test_injection as made
 from opperf.catalog import operator
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Warning
+from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent import reports
 from opperf.parent.reports import environments, machine, operators, profile_change, run
 from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Screen, Section, flattened, table
@@ -40,6 +41,7 @@ DOCUMENTS: dict[str, Callable[[], Any]] = {
     "noise": lambda: made.floors("word"),
     "replay": lambda: made.replayed("word"),
     "profile": lambda: made.profiled("word"),
+    "suite": lambda: Suite("s", "made", (SuiteCase(TRIAL.case, 3, "made", ("forward",)),)),
     "profile change": lambda: profile_change.document(made.profiled("word"), made.profiled("other")),
     "operators": lambda: operators.document([operators.line(operator("add"))]),
     "support": lambda: operators.support(
