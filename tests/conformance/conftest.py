@@ -13,19 +13,24 @@ from typing import Any
 import pytest
 
 from opperf.catalog import catalog
+from opperf.child.worker.names import NOT_BOUND
 from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import OperatorFailure
 from opperf.domain.measurement import Measurement
-from opperf.domain.message.requests import Evaluate, Measure, Prepare, Release
+from opperf.domain.message.requests import Evaluate, Measure, Prepare, R, Release, Request
 from opperf.domain.plan import REFERENCE, Settings, Side, Trial
-from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.registry import FRAMEWORKS, PRESETS
 from opperf.domain.tensor import STRING
+from opperf.parent.sources.plugin_file import declared_framework
 from opperf.parent.workers.interpreters import interpreter, settled
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax")
+#: The backend of one file, of the core alone: what it does not have is skipped with its own reason.
+ONE_FILE, ONE_FILE_PATH = "mlx", Path(__file__).parents[2] / "examples" / "backends" / "mlx_backend.py"
+LACKING = {"no_gradient", "no_restore", "no_explanation"}
 WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
 TIMEOUT = 120.0
 #: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
@@ -58,12 +63,19 @@ class Tensor:
 
 
 class Bench:
-    """One backend in its worker, asked for whole things."""
+    """One backend in its worker, asked for whole things; `plugins` bring it where opperf does not."""
 
-    def __init__(self, framework: str, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        framework: str,
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        plugins: Sequence[Path] = (),
+    ) -> None:
         self.name = framework
         self._folder = folder
         self._settings = settings or {}
+        self._plugins = plugins
         self._worker: Worker | None = None
 
     def side(self, **changes: Any) -> Side:
@@ -79,9 +91,18 @@ class Bench:
         if self._worker is None or not self._worker.alive:
             side = self.side()
             python = interpreter(EnvironmentSpec.parse(side.environment), framework=self.name)
-            self._worker = Worker(python, package_folder(), side)
+            self._worker = Worker(python, package_folder(), side, plugins=self._plugins)
             self._worker.greet()
         return self._worker
+
+    def ask(self, request: Request[R]) -> R:
+        """Return the reply to a request; skips the test where a backend of one file does not have what it asks for."""
+        try:
+            return self.worker.ask(request, TIMEOUT)
+        except OperatorFailure as failure:
+            if self._plugins and (failure.reason.slug in LACKING or NOT_BOUND in failure.reason.message):
+                pytest.skip(failure.reason.message)
+            raise
 
     def trial(self, case: Case, direction: str, **changes: Any) -> Trial:
         """Return a trial on this backend."""
@@ -90,14 +111,14 @@ class Bench:
     def evaluate(self, case: Case, direction: str = "forward", *, seed: int = 0, **changes: Any) -> list[Tensor]:
         """Return what one call computes; raises `OperatorFailure`."""
         request = Evaluate(self.trial(case, direction, **changes), seed, str(self._folder))
-        outputs = self.worker.ask(request, TIMEOUT).outputs
+        outputs = self.ask(request).outputs
         return [Tensor(one.shape, one.dtype, Path(one.file).read_bytes()) for one in outputs]
 
     def measure(self, case: Case, direction: str = "forward", *, settings: Settings, **changes: Any) -> Measurement:
         """Return the measurement of a trial; raises `OperatorFailure`."""
-        handle = self.worker.ask(Prepare(self.trial(case, direction, **changes)), TIMEOUT).handle
-        found = self.worker.ask(Measure(handle, settings), TIMEOUT)
-        self.worker.ask(Release(handle), TIMEOUT)
+        handle = self.ask(Prepare(self.trial(case, direction, **changes))).handle
+        found = self.ask(Measure(handle, settings))
+        self.ask(Release(handle))
         return found
 
     def close(self) -> None:
@@ -110,20 +131,30 @@ class Bench:
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bench]]:
     """Every backend by name."""
     found = {name: Bench(name, tmp_path_factory.mktemp(name)) for name in (*REAL, "onnxruntime", "null")}
+    found[ONE_FILE] = Bench(ONE_FILE, tmp_path_factory.mktemp(ONE_FILE), plugins=[ONE_FILE_PATH])
     found["reference"] = Bench("numpy", tmp_path_factory.mktemp("reference"), REFERENCE)
     yield found
     for bench in found.values():
         bench.close()
 
 
-@pytest.fixture(params=REAL)
-def backend(request: pytest.FixtureRequest, benches: dict[str, Bench]) -> Bench:
+@pytest.fixture
+def one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know the framework that a backend of one file brings, for one test."""
+    own = declared_framework(ONE_FILE_PATH)
+    assert own is not None
+    monkeypatch.setitem(FRAMEWORKS, own.name, own)
+    monkeypatch.setitem(PRESETS, own.name, (own.name, own.preset))
+
+
+@pytest.fixture(params=(*REAL, ONE_FILE))
+def backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_file: None) -> Bench:
     """Each real framework in turn."""
     return benches[request.param]
 
 
-@pytest.fixture(params=(*REAL, "null"))
-def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench]) -> Bench:
+@pytest.fixture(params=(*REAL, ONE_FILE, "null"))
+def any_backend(request: pytest.FixtureRequest, benches: dict[str, Bench], one_file: None) -> Bench:
     """Each backend in turn, the null one too."""
     return benches[request.param]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 
 import pytest
-from tests.conformance.conftest import TIMEOUT, Bench
+from tests.conformance.conftest import Bench
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Case
@@ -23,7 +23,7 @@ WORDS = {"add": {"numpy": "add"}, "matmul": {"torch": "mm", "mxnet": "dot", "jax
 
 def explained(bench: Bench, case: Case, direction: str = "forward") -> Explanation:
     """Return what runs in a call."""
-    return bench.worker.ask(Explain(bench.trial(case, direction), 0), TIMEOUT)
+    return bench.ask(Explain(bench.trial(case, direction), 0))
 
 
 @pytest.mark.parametrize("name", WORDS)
