@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.conftest import PAGES, Page
+from tests.each import check_each
 
 import opperf
 from opperf.domain.registry import FRAMEWORKS
@@ -38,6 +39,9 @@ def has_examples(name: str) -> bool:
     return spec is not None and ">>> " in Path(str(spec.origin)).read_text(encoding="utf-8")
 
 
+WITH_EXAMPLES = [*filter(has_examples, MODULES)]
+
+
 def failures(test: doctest.DocTest) -> str:
     """Run the examples of a text and return what went otherwise."""
     said: list[str] = []
@@ -58,8 +62,11 @@ def test_python_in_pages_does_what_it_shows(page: Page, tmp_path: Path, monkeypa
             exec(compile(block.text, f"{page.name}:{block.line}", "exec"), {})
 
 
-@pytest.mark.parametrize("name", [*filter(has_examples, MODULES)])
-def test_examples_in_docstrings_show_what_happens(name: str) -> None:
-    module = importlib.import_module(name)
-    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
-        assert failures(test) == ""
+@pytest.mark.parametrize("package", sorted({".".join(name.split(".")[:2]) for name in WITH_EXAMPLES}))
+def test_examples_in_docstrings_show_what_happens(package: str) -> None:
+    def check(name: str) -> None:
+        module = importlib.import_module(name)
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+            assert failures(test) == ""
+
+    check_each([name for name in WITH_EXAMPLES if f"{name}.".startswith(f"{package}.")], check)
