@@ -244,6 +244,9 @@ def test_a_script_is_profiled_and_a_missing_profile_is_an_error(here: Path) -> N
         opperf.profile("idle.py")
     with pytest.raises(opperf.InputError, match="no script"):
         opperf.profile("nowhere.py")
+    for wrong in ({"by": "nam"}, {"sort": "slf"}, {"skip": 1}, {"function": "f"}, {"framework": "numpy"}):
+        with pytest.raises(opperf.InputError):
+            opperf.profile("idle.py", **wrong)
 
 
 def test_dir_lists_the_library() -> None:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, U
 from opperf.domain.code import Code, named
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import HarnessError, InputError
-from opperf.domain.files.destination import write_text
 from opperf.domain.floor import NoiseRun
 from opperf.domain.plan import Plan
 from opperf.domain.profile.event import Profile as ProfileDocument
@@ -41,7 +40,7 @@ from opperf.parent.listing import listing
 from opperf.parent.progress import Progress, Silent, Stderr
 from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, Replay, Results, Suite
 from opperf.parent.session import Options
-from opperf.parent.sources.live_function import code_text
+from opperf.parent.sources.live_function import code_text, written
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers.package import cache_folder
@@ -447,6 +446,7 @@ def profile(
     The script is not changed; what it prints goes to stderr. Files of events are left in the folder `output`. Raises
     `HarnessError` where it leaves no profile. `opperf.profiler` profiles a part of the running program instead.
     """
+    profiling.check_rows(by, sort)
     words = [str(script), *map(str, arguments)]
     if callable(script):
         code = named(_text(script))
@@ -596,7 +596,4 @@ def _caller(code: Code) -> Path:
         if place.endswith(".py")
         else f"import {place} as module\n"
     )
-    path = cache_folder() / "functions" / f"call_{abs(hash(code.name)):x}.py"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, f"{load}module.{name}()\n")
-    return path
+    return written(f"{load}module.{name}()\n", name, cache_folder())

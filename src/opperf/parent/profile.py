@@ -10,18 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from opperf.domain.code import is_code
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.scratch import ScratchFolder
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import ALLOCATORS
 from opperf.domain.profile.event import Profile, merge
-from opperf.domain.profile.rows import PEAK
+from opperf.domain.profile.rows import GROUPINGS, PEAK
 from opperf.domain.profile.saved import save
 from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
 from opperf.domain.trace import Trace
 from opperf.parent.calibration import stored_rates
+from opperf.parent.reports.profile import SORTS
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.script_text import check_function, frameworks_of
@@ -72,6 +74,13 @@ class Options:
             raise unknown("granularity", self.granularity, GRANULARITIES, hint=f"known: {', '.join(GRANULARITIES)}")
         if self.allocator not in ALLOCATORS:
             raise unknown("allocator", self.allocator, ALLOCATORS, hint=f"known: {', '.join(ALLOCATORS)}")
+        if self.function is None and (self.skip or self.calls is not None):
+            raise InputError("`--skip` and `--calls` are of a function", hint="name it with `--function MODULE:NAME`")
+        if self.function is not None and (not is_code(self.function) or ".py:" in self.function):
+            raise InputError(
+                f"`--function` is `{self.function}`, expected `module:function`",
+                hint="write `__main__:step` for one of the script itself",
+            )
 
     def variables(self, folder: Path, ranges: str | None = None) -> dict[str, str]:
         """Return the environment variables that tell the profiler; `ranges` is what a vendor's tool reads."""
@@ -144,6 +153,14 @@ def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
     if not module and not Path(words[0]).exists():
         raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
     return ("-m", *words) if module else tuple(words)
+
+
+def check_rows(by: str, sort: str) -> None:
+    """Raise `InputError` for a grouping or an order of rows that is not known, before the script has run."""
+    if by not in GROUPINGS:
+        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
+    if sort not in SORTS:
+        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
 
 
 def check(words: Sequence[str], options: Options) -> None:

@@ -99,11 +99,13 @@ def profile(
         return
     from opperf.domain.profile.watching import Watching
     from opperf.domain.units import parse_bytes
-    from opperf.parent.profile import Options
+    from opperf.parent.profile import Options, check_rows
     from opperf.parent.profile import command as words_for_python
+    from opperf.parent.reports.formats import check_format
     from opperf.parent.store.output_lock import check_place
 
-    _check(format, by, sort, function, skip, calls)
+    check_format(format)
+    check_rows(by, sort)
     page = (output or Path()) / PAGE if html else None
     report = partial(_report, format=format, by=by, sort=sort, top=top, page=page)
     if diff:
@@ -128,28 +130,6 @@ def profile(
         taken = " ".join(context.meta[TAKEN])
         typer.echo(f"note: `{taken}` is taken by opperf; what follows `--` is the script's own", err=True)
     _run(command, environment, asked, output or Path(), tool, format, report, save_suite)
-
-
-def _check(format: str | None, by: str, sort: str, function: str | None, skip: int, calls: int | None) -> None:
-    """Raise `InputError` for what would only be found once the script has run."""
-    from opperf.domain.code import is_code
-    from opperf.domain.errors import InputError, unknown
-    from opperf.domain.profile.rows import GROUPINGS
-    from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.profile import SORTS
-
-    check_format(format)
-    if by not in GROUPINGS:
-        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
-    if sort not in SORTS:
-        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
-    if function is None and (skip or calls is not None):
-        raise InputError("`--skip` and `--calls` are of a function", hint="name it with `--function MODULE:NAME`")
-    if function is not None and (not is_code(function) or ".py:" in function):
-        raise InputError(
-            f"`--function` is `{function}`, expected `module:function`",
-            hint="write `__main__:step` for one of the script itself",
-        )
 
 
 def _run(

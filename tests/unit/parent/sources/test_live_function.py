@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -120,6 +121,14 @@ def test_what_a_child_cannot_be_given_is_refused(name: str, told: str, script: M
 def test_a_closure_is_refused_by_the_name_that_it_closes_over(script: ModuleType, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`closed` uses `n` of the function around it"):
         code_text(script.maker(2), tmp_path)
+
+
+def test_a_function_of_a_notebook_is_carried(tmp_path: Path) -> None:
+    text = "def cell(x):\n    return x + 1\n"
+    linecache.cache["<cell 1>"] = (len(text), None, text.splitlines(keepends=True), "<cell 1>")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(text, "<cell 1>", "exec"), names)
+    assert loaded(names["cell"], tmp_path)(2) == 3
 
 
 def test_a_function_without_source_is_refused(tmp_path: Path) -> None:
