@@ -35,7 +35,7 @@ lint: $(BIN)/.ready  ## style, types, what may import what, and the schemas of w
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/ci/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 
-docs: $(BIN)/.ready site  ## run the examples in docs and docstrings, and build the site
+docs: $(BIN)/.ready site  ## check what the pages show and where they lead, and build the site
 	$(BIN)/pytest -q tests/docs
 
 site: $(BIN)/.ready  ## build the pages into build/site; a broken link fails
