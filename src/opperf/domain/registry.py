@@ -70,6 +70,8 @@ FRAMEWORKS = {
         Framework("null", "opperf", (), ()),
     )
 }
+#: The frameworks that opperf has backends of its own for; plugins bring others.
+BUILT_IN = frozenset(FRAMEWORKS)
 #: The environments that go by a name: whose they are, and what they hold. Results are checked in `reference`; FBGEMM's
 #: package fits one PyTorch alone.
 PRESETS = {
@@ -102,7 +104,9 @@ def register(own: Framework) -> None:
 def framework(name: str) -> Framework:
     """Return what is known of a framework; raises `InputError` with the known names."""
     if name not in FRAMEWORKS:
-        raise unknown("framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}")
+        raise unknown(
+            "framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}; `--plugin FILE` brings others"
+        )
     return FRAMEWORKS[name]
 
 

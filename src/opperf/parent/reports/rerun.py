@@ -15,7 +15,7 @@ from opperf.domain.case import Argument, Case, DType, ListOf
 from opperf.domain.comparison import Comparison
 from opperf.domain.errors import InputError
 from opperf.domain.plan import HOW, Side
-from opperf.domain.registry import FRAMEWORKS, split_implementation
+from opperf.domain.registry import BUILT_IN, FRAMEWORKS, split_implementation
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.sources.user_inputs import LITERAL_PREFIX, case_with
 
@@ -32,7 +32,7 @@ def compare_command(comparison: Comparison, tolerance: float) -> str | None:
 def run_command(comparison: Comparison, processes: int) -> str | None:
     """Return the `opperf run` of what was measured against an expectation, None where it cannot be written."""
     case, side = case_words(comparison.case), comparison.new
-    if case is None or side.settings:
+    if case is None or side.settings or side.framework not in BUILT_IN:
         return None
     if side.implementation is not None and split_implementation(case[0])[0] is None:
         case = [f"{side.framework}:{side.implementation}", *case[1:]]
@@ -50,6 +50,8 @@ def side_word(side: Side) -> str | None:
     >>> side_word(Side("torch", "torch==2.12.0", threads=2))
     'torch==2.12.0;threads=2'
     """
+    if side.framework not in BUILT_IN:  # a plugin brought it, of which a side says nothing
+        return None
     own = side.environment in ("current", side.framework)
     if side.implementation is not None:
         place = f"{side.framework}:{side.implementation}"

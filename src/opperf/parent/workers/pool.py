@@ -25,6 +25,7 @@ from opperf.domain.message.requests import (
 )
 from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
+from opperf.domain.registry import BUILT_IN
 from opperf.domain.stats.order import median
 from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Ask, Reference
@@ -228,6 +229,8 @@ def _start_hint(side: Side, said: str | None) -> str:
     if side.device != "cpu":
         own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
         return f"measure on `--device cpu`, or give {own}" + ("" if said is None else f" ({said})")
+    if side.framework not in BUILT_IN:
+        return f"mend `start` in the plugin that brings `{side.framework}`; the traceback is in the JSON document"
     if side.environment != side.framework:
         return f"try `--environment {side.framework}`, which opperf builds"
     return f"`opperf env remove {side.framework}`, and it is built anew; or name a Python that has it: `python=PATH`"

@@ -223,6 +223,7 @@ def test_lists_and_attributes_are_written_too() -> None:
         (Side("torch", implementation="aten::mm"), "torch:aten::mm"),
         (Side("torch", "torch==2.12.0", implementation="aten::mm"), None),
         (Side("torch", settings={"env.A": "1;2"}), None),
+        (Side("of_a_plugin"), None),
         (Side("torch", settings={"env.A": "1"}, device="cuda:0"), "torch;device=cuda:0;env.A=1"),
     ],
 )
@@ -238,3 +239,8 @@ def test_what_was_judged_by_expectations_is_repeated_by_a_run() -> None:
         *("opperf", "run", "torch:torch.add", "--size", "small", "--framework", "torch"),
         *("--environment", "torch==2.12.0", "--threads", "2", "--direction", "forward", "--processes", "5"),
     ]
+
+
+def test_a_framework_that_a_plugin_brought_is_repeated_by_no_command() -> None:
+    told, side = finding("slower").comparison, Side("of_a_plugin")
+    assert rerun.run_command(Comparison(told.case, "forward", side, side, told.verdict), 5) is None
