@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -150,9 +150,10 @@ def test_csv_reads_back_to_the_same_number(run_with_metrics: Callable[..., Run],
 
 
 @given(ODD)
+@example("::")
 def test_markdown_shows_escaped_text_as_it_is(text: str) -> None:
     printed = f"| h |\n| --- |\n| x{for_markdown(one_line(text))}x |\n"
-    assert [[plain(cell) for cell in row] for row in markdown_rows(printed)] == [["h"], [plain(f"x{text}x")]]
+    assert [[plain(cell) for cell in row] for row in markdown_rows(printed)] == [["h"], [plain(f"x{one_line(text)}x")]]
 
 
 @given(ODD, ODD)
