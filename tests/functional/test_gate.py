@@ -120,10 +120,10 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((*SAME, "--max-pairs", "20"), "`--max-pairs` means nothing by itself"),
+        ((*SAME, "--max-pairs", "20"), "`--max-pairs` needs `--settle`"),
         ((*SAME, "--settle", "--max-pairs", "4"), "fewer than the 5 pairs of the first look"),
         ((*SAME, "--settle", "--max-pairs", "2"), "`--max-pairs`: found 2, expected a whole number >= 3"),
-        (("gate", "--expected", "e.json", "--max-pairs", "9"), "`--max-pairs` means nothing to expectations"),
+        (("gate", "--expected", "e.json", "--max-pairs", "9"), "`--max-pairs` does not apply to expectations"),
         (("gate",), "a gate needs a base and a new side, or expectations"),
         (("gate", "add", "--base", "null"), "a gate needs a base and a new side"),
         (("gate", "--base", "null", "--new", "null"), "nothing to compare"),
@@ -137,8 +137,8 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         ((*SAME, "--junit", "."), "cannot write `.`"),
         ((*SAME, "--format", "xml"), "no format `xml`"),
         ((*SAME, "--expected", "e.json"), "`--base` and `--new` compare live"),
-        ((*SAME, "--threshold", "5%"), "`--threshold` means nothing to a live comparison"),
-        (("gate", "--expected", "e.json", "--tolerance", "5%"), "`--tolerance` means nothing to expectations"),
+        ((*SAME, "--threshold", "5%"), "`--threshold` does not apply to a live comparison"),
+        (("gate", "--expected", "e.json", "--tolerance", "5%"), "`--tolerance` does not apply to expectations"),
         (("gate", "--expected", "none.json"), "cannot read `none.json`"),
         (("gate", "--update-expected"), "no file of expectations is named"),
         (("gate", "--update-expected", "--expected", "e.json"), "nothing to measure"),

@@ -190,7 +190,7 @@ class Settings(Fields):
             if getattr(self, name) not in known:
                 raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(known)}")
         if self.clock == NATIVE and self.cache == "cold":
-            raise InputError("`--clock native` empties no cache", hint="leave `--cache cold` out")
+            raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave `--cache cold` out")
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""

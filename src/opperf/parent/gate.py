@@ -65,7 +65,7 @@ class Gate:
         if (self.base or self.new) and (self.options.get("expected") is not None or self.update_expected):
             raise InputError(
                 "`--base` and `--new` compare live, `--expected` and `--update-expected` with what is recorded",
-                hint="give the one or the other",
+                hint="give one of the two",
             )
         typed = {**self.options, "base": self.base, "new": self.new, "explain": self.explain or None}
         idle = sorted(
@@ -75,11 +75,11 @@ class Gate:
         )
         if idle and self.is_recorded:
             raise InputError(
-                f"`{_flag(idle[0])}` means nothing to expectations", hint="they have `--threshold` and `--processes`"
+                f"`{_flag(idle[0])}` does not apply to expectations", hint="they have `--threshold` and `--processes`"
             )
         if idle:
             raise InputError(
-                f"`{_flag(idle[0])}` means nothing to a live comparison",
+                f"`{_flag(idle[0])}` does not apply to a live comparison",
                 hint="give `--expected FILE` to judge by expectations; a side says its framework, environment and "
                 "device itself",
             )

@@ -35,7 +35,7 @@ def listing(
     if not (chosen or lines):
         if pattern is not None:
             raise unknown("operator", pattern, catalog())
-        raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see what is")
+        raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see which")
     if owners:
         return _names(chosen), reports.support(chosen, owners, support(chosen, owners, note))
     return [line[0] for line in lines], reports.document(lines)

@@ -128,7 +128,7 @@ def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
     check_most("--pairs", pairs, "pairs")
     check_most("--max-pairs", most or 0, "pairs")
     if not settle and most is not None:
-        raise InputError("`--max-pairs` means nothing by itself", hint="add `--settle`")
+        raise InputError("`--max-pairs` needs `--settle`", hint="add `--settle`")
     if most is not None and most < pairs:
         raise InputError(f"`--max-pairs` is {most}, fewer than the {pairs} pairs of the first look")
     return max(MOST_PAIRS, pairs) if settle and most is None else most

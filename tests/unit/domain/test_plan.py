@@ -103,7 +103,7 @@ def test_a_bad_setting_is_refused_by_the_name_of_its_option(name: str, value: An
 
 
 def test_a_frameworks_own_clock_has_no_cold_cache() -> None:
-    with pytest.raises(InputError, match="`--clock native` empties no cache"):
+    with pytest.raises(InputError, match="`--clock native` cannot be combined with a cold cache"):
         Settings(clock="native", cache="cold")
 
 

@@ -72,7 +72,7 @@ def _modes(times: Sequence[float]) -> list[Warning]:
         Warning(
             "two_modes",
             f"the times fall into two groups, below {lower:.3g} s and above {upper:.3g} s",
-            "the median stands for neither; `--processes 5` shows whether they are a matter of the process",
+            "the median represents neither; `--processes 5` shows whether the groups are different processes",
         )
     ]
 

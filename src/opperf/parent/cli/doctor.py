@@ -78,7 +78,7 @@ def _measure(sides: Sequence[Side]) -> None:
     from opperf.parent.peaks import measure
 
     if not sides:
-        raise InputError("no framework imports here to measure with", hint="name one: `--framework torch`")
+        raise InputError("no framework can be imported here", hint="name one: `--framework torch`")
     bar = Bar()
     measure(sides, Settings(memory=False, latency=False), bar)
     bar.close()

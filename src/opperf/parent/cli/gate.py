@@ -98,8 +98,8 @@ def gate(
     places.check([*inputs(operators, what), file.path, file.suite, file.expected])
     if update_expected and (markdown or junit):
         raise InputError(
-            "`--update-expected` judges nothing: no `--markdown` and no `--junit` come of it",
-            hint="leave them out, or judge in a second command",
+            "`--update-expected` makes no comparison, so it cannot write `--markdown` or `--junit`",
+            hint="leave them out, or compare in a second command",
         )
     asked = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())
     judged = judge(operators or (), request(what), asked, Bar())

@@ -86,5 +86,5 @@ def replay(
     if not trace.cases and not keeping.dry_run:
         report_on(replaying.unmeasured(trace, asked, measuring, wanted, Bar()).run)
         drop_journal(wanted)
-        raise InputError("no operator of the trace can be run again", hint="the report has the reason of each")
+        raise InputError("no operator of the trace can be run again", hint="the report has the reasons")
     measure(replaying.workload(trace, asked), measuring, wanted, report_on, keeping, report.format)

@@ -89,7 +89,9 @@ def read_journal(path: Path) -> Journal:
             raise InputError(f"{where} is not JSON ({error})", slug="bad_journal") from error
         if not isinstance(data, dict) or (number == 1 and data.get("schema_version") != SCHEMA_VERSION):
             raise InputError(
-                f"{where}: not a journal of this opperf", hint="begin anew: leave `--resume` out", slug="bad_journal"
+                f"{where}: not a journal of this opperf",
+                hint="to start again, leave `--resume` out",
+                slug="bad_journal",
             )
         if number == 1:
             header = data.get("run")

@@ -89,7 +89,7 @@ class MachineFile(Generic[E]):
                 write_text(path, json.dumps(document, indent=1) + "\n")
         except Timeout as error:
             raise InputError(
-                f"cannot write `{path}`: another opperf holds it", hint="try again when it has ended", slug="output"
+                f"cannot write `{path}`: another opperf holds it", hint="try again when it is done", slug="output"
             ) from error
         except OSError as error:
             raise InputError(f"cannot write `{path}`: {error.strerror}", slug="output") from error

@@ -111,7 +111,7 @@ class OutputLock:
                 os.close(descriptor)
                 raise InputError(
                     f"`{output}` is being written by {holder}",
-                    hint="wait until it has ended, or write to another place",
+                    hint="wait until it is done, or write to another place",
                     slug="output_held",
                 ) from error
             except OSError:

@@ -267,7 +267,7 @@ def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
     assert caught.value.hint == "its steps are 0 to 1"
     with pytest.raises(InputError, match="no operator in the step 0 of the trace") as caught:
         read(tmp_path, add(2), steps=(0, 1))
-    assert caught.value.hint == "nobody called `profiler.step()`, which begins one"
+    assert caught.value.hint == "no call of `profiler.step()`, which begins a step"
 
 
 def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:

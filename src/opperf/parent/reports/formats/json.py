@@ -22,7 +22,7 @@ def render(document: Document, _: Screen) -> str:
         place, value = next(_not_finite(data, ""), ("the document", error))
         raise HarnessError(
             f"{place} is `{value}`, expected a finite number",
-            hint="this is a bug of opperf: a value that is not known must be left out",
+            hint="this is a bug in opperf: unknown values must be left out",
             slug="not_json",
         ) from error
 

@@ -56,7 +56,7 @@ def _plotly() -> str:
         from plotly.offline import get_plotlyjs
     except ImportError as problem:
         raise InputError(
-            "the page of a profile is drawn by plotly, which is not installed here",
+            "the page of a profile needs plotly, which is not installed",
             hint='`pip install "opperf[html]"`, or take another format',
             slug="no_package",
         ) from problem
