@@ -498,9 +498,10 @@ def capture(
 def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Suite | Profile:
     """Read a document that opperf wrote: a result or its journal, a comparison, noise floors, a suite, a profile.
 
-    >>> import opperf
-    >>> opperf.run("null:steady", runs=5).save("results.json")
-    >>> opperf.load("results.json")
+    >>> import opperf, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     opperf.run("null:steady", runs=5).save(f"{folder}/results.json")
+    ...     opperf.load(f"{folder}/results.json")
     <opperf.Results: 1 record: 1 ok>
     """
     document = loading.read_document(Path(path))
