@@ -16,7 +16,7 @@ from report import publish
 from rerun import BITS, NUMBERS
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ PROGRAMS = {
 
 def again(framework: str) -> list[dict[str, Any]]:
     """Return what the environment of a framework finds of its programs."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     done = subprocess.run(
         [str(python), str(HERE / f"rerun_{framework}.py"), str(HERE), *PROGRAMS[framework].values()],
         env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu"},

@@ -28,7 +28,7 @@ from report import publish
 
 from opperf.compat.mxnet_opperf.categories import members
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 WARMUP, RUNS = 10, 50
 #: What else the machine does.
@@ -69,7 +69,7 @@ def ours(profiler: str, folder: Path) -> Document:
 def theirs(profiler: str, folder: Path, checkout: Path) -> Document:
     """Run the original in MXNet's environment and return its rows."""
     output = folder / "theirs.json"
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
     words = [profiler, str(WARMUP), str(RUNS), str(output)]
     variables = {**os.environ, "PYTHONPATH": str(checkout)}
     subprocess.run([str(python), "-c", THEIRS, *words], check=True, cwd=folder, env=variables)

@@ -24,7 +24,7 @@ from report import publish
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.record import Record, Run
 from opperf.parent.store.documents import read_run
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 #: The share of the original's time that opperf may take, and bytes; the original took 11.6 GB.
 SHARE, MOST_BYTES = 0.6, 6e9
@@ -52,7 +52,7 @@ def measured(path: Path, output: Path) -> tuple[float, int]:
 
 def theirs(checkout: Path, folder: Path) -> float:
     """Run the original in MXNet's environment; return its wall time in seconds."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
     command = [str(python), str(checkout / "benchmark" / "opperf" / "opperf.py"), "--output-format", "json",
                "--output-file", str(folder / "theirs.json"), "--warmup", "1", "--runs", "5"]  # fmt: skip
     start = time.perf_counter()

@@ -21,7 +21,7 @@ from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS, split_implementation
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.pool import Pool
 
@@ -49,7 +49,7 @@ def captured(side: Side) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Run, print and publish."""
-    environment = settled(EnvironmentSpec.parse("current"), "onnxruntime").text
+    environment = choose_environment(EnvironmentSpec.parse("current"), "onnxruntime").text
     side = Side("onnxruntime", environment=environment, mode=FRAMEWORKS["onnxruntime"].mode)
     tests = captured(side)
     passed = [test for test in tests if test["passed"]]

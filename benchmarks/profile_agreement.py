@@ -43,7 +43,7 @@ from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.reports.text import case_text
 from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.store.documents import read_run
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).resolve().parent
@@ -80,7 +80,7 @@ RUNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 def said(script: str, framework: str, *words: str, variables: Mapping[str, str] = ALIKE) -> Any:
     """Return what a script beside this one prints in a framework's environment."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     command = [str(python), "-W", "ignore", str(HERE / script), *words]
     told = {**os.environ, **variables, "PYTHONPATH": str(package_folder())}
     done = subprocess.run(command, env=told, stdout=subprocess.PIPE, check=True)

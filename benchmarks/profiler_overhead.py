@@ -16,7 +16,7 @@ from report import publish
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.stats.order import median
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 STEPS = Path(__file__).with_name("profiled_steps.py")
@@ -28,7 +28,7 @@ FRAMEWORKS = ("torch", "mxnet")
 
 def said(framework: str, *words: object) -> Any:
     """Return what the script prints in a framework's environment."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     command = [str(python), "-W", "ignore", str(STEPS), *map(str, words)]
     variables = {"PYTHONPATH": str(package_folder()), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=os.environ | variables, stdout=subprocess.PIPE, check=True)

@@ -19,7 +19,7 @@ from typing import Any
 from report import publish
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "examples" / "record_trace.py"
@@ -36,7 +36,7 @@ FACTOR, LEFT_OUT = 1.5, 1.0
 
 def replayed(folder: Path, program: list[str], stem: str) -> dict[str, Any]:
     """Record a model and replay it; return the document of the replay."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), *program], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     words = [f"{stem}_et.json", "--kineto", f"{stem}_kineto.json", "--output", f"{stem}.json", "--force"]
     subprocess.run(

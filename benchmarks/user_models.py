@@ -31,7 +31,7 @@ from report import RESULTS, publish
 
 from opperf.domain.environment import EnvironmentSpec
 from opperf.parent.workers.installer import find_links
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).resolve().parent
@@ -75,7 +75,7 @@ def python(framework: str, folder: Path) -> Path:
     """Return a Python with a framework and its models."""
     wanted = REQUIREMENTS[framework]
     if not wanted:
-        return Path(interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework))
+        return Path(interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework))
     own = folder / framework
     command = uv.find_uv_bin()
     subprocess.run([command, "venv", "-q", "--python", sys.executable, str(own)], check=True)

@@ -19,7 +19,7 @@ from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
-from opperf.parent.workers.interpreters import settled
+from opperf.parent.workers.interpreters import choose_environment
 from opperf.parent.workers.process import Worker
 
 OPERATORS = (
@@ -39,7 +39,11 @@ def sides() -> list[Side]:
     """Return each framework where it imports, or in the environment that opperf builds."""
     names = ("mxnet", "jax", "numpy")
     found = [
-        Side(name, environment=settled(EnvironmentSpec.parse("current"), name).text, mode=FRAMEWORKS[name].mode)
+        Side(
+            name,
+            environment=choose_environment(EnvironmentSpec.parse("current"), name).text,
+            mode=FRAMEWORKS[name].mode,
+        )
         for name in names
     ]
     return [torch_side(), *found]

@@ -10,14 +10,16 @@ from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Measure, Prepare, Release
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
 
 def torch_side(allocator: str = "fixed") -> Side:
     """Return torch where it imports, or in the environment that opperf builds."""
-    return Side("torch", environment=settled(EnvironmentSpec.parse("current"), "torch").text, allocator=allocator)
+    return Side(
+        "torch", environment=choose_environment(EnvironmentSpec.parse("current"), "torch").text, allocator=allocator
+    )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Discover, Prepare, R, Release, Request
 from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
@@ -29,7 +29,7 @@ class Children:
     """A child after another: an operator that ends one costs none of the rest."""
 
     def __init__(self, framework: str) -> None:
-        environment = settled(EnvironmentSpec.parse("current"), framework).text
+        environment = choose_environment(EnvironmentSpec.parse("current"), framework).text
         mode, settings = FRAMEWORKS[framework].mode, SETTINGS.get(framework, {})
         self.side = Side(framework, environment=environment, mode=mode, settings=settings)
         self._python = interpreter(EnvironmentSpec.parse(environment), framework=framework)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ SQUARE = [1024, 1024]
 
 def run(script: Path, folder: Path, *words: str) -> str:
     """Run a script by the Python of MXNet's environment, with opperf's package and no more; return what it printed."""
-    spec = settled(EnvironmentSpec.parse("current"), "mxnet")
+    spec = choose_environment(EnvironmentSpec.parse("current"), "mxnet")
     done = subprocess.run(
         [str(interpreter(spec, framework="mxnet")), "-W", "ignore", str(script), *words],
         cwd=folder,

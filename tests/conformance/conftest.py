@@ -23,7 +23,7 @@ from opperf.domain.plan import REFERENCE, Settings, Side, Trial
 from opperf.domain.registry import FRAMEWORKS, PRESETS
 from opperf.domain.tensor import STRING
 from opperf.parent.sources.plugin_file import declared_framework
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
 
@@ -80,7 +80,7 @@ class Bench:
 
     def side(self, **changes: Any) -> Side:
         """Return the side on which the backend is looked at."""
-        environment = settled(EnvironmentSpec.parse("current"), self.name).text
+        environment = choose_environment(EnvironmentSpec.parse("current"), self.name).text
         mode = FRAMEWORKS[self.name].mode
         settings = {**self._settings, **changes.pop("settings", {})}
         return Side(self.name, environment=environment, mode=mode, settings=settings, **changes)

@@ -17,7 +17,7 @@ import pytest
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Profile
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 #: What Python runs before any script.
@@ -259,7 +259,7 @@ if __name__ == "__main__":
 def test_each_process_of_a_program_is_profiled_by_itself_on_one_clock(
     framework: str, imported: str, method: str, profiled: Callable[..., Ran]
 ) -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     ran = profiled(WORKERS.format(imported=imported, method=method), python, framework=None)
     assert (ran.code, ran.out) == (0, "0\n"), ran.err
     found = {name: {one.removeprefix("aten::") for one in names} for name, names in seen(ran).items()}
@@ -335,7 +335,7 @@ def test_what_cannot_be_profiled_is_one_line_and_the_script_runs(
 
 
 def test_a_framework_is_watched_from_when_it_has_been_imported(profiled: Callable[..., Ran]) -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     text = "import torch\nones = torch.ones(8)\nprint(torch.relu(ones).sum().item())\n"
     ran = profiled(text, python, framework=None, shapes=True)
     assert (ran.code, ran.out, ran.err) == (0, "8.0\n", "")
@@ -347,7 +347,7 @@ def test_a_framework_is_watched_from_when_it_has_been_imported(profiled: Callabl
 
 
 def test_what_was_seen_long_before_the_end_is_in_the_profile(profiled: Callable[..., Ran]) -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "jax"), framework="jax")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "jax"), framework="jax")
     step = "def step():\n    jnp.sin(jnp.ones(8)).block_until_ready()\n"
     text = f"import jax.numpy as jnp\n{step}for _ in range(3):\n    step()\n"
     ran = profiled(text, python, framework=None, function="__main__:step", skip=1, calls=1)
@@ -361,7 +361,7 @@ def test_a_script_without_a_framework_leaves_nothing(profiled: Callable[..., Ran
 
 def torch_python() -> Path:
     """Return the Python that has PyTorch."""
-    return interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    return interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
 
 
 #: Stacks of 25,000 calls, and a thousand operators that are called from there.

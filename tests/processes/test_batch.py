@@ -12,14 +12,14 @@ from opperf.domain.case import Case
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.message.requests import telling_trial
 from opperf.domain.plan import Side, Trial
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import child_variables
 
 
 def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) -> tuple[list[str], dict[str, Any]]:
     """Run a batch; return what it printed, and the outcome of each label."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     file, outcomes = folder / "batch.json", folder / "outcomes.json"
     given = {"side": Side(framework).to_json(), "seed": 0, "folder": str(folder), "filter": "opperf"} | calls
     told = [{"label": label, "trial": telling_trial(trial)} for label, trial in trials.items()]

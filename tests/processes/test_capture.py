@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
@@ -71,7 +71,7 @@ def totals(cases: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def test_what_runs_alone_returns_the_same_as_in_the_captured_call() -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     models = HERE / "captured_models.py"
     paths = [f"{LENET}:training_step", *(f"{models}:{name}" for name in FUNCTIONS)]
     done = subprocess.run(

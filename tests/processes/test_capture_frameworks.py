@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ def reads():
 
 def in_environment(framework: str, *words: object) -> Any:
     """Run a script in the environment of a framework, and return what it prints."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     done = subprocess.run(
         [str(python), *map(str, words)],
         env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu"},

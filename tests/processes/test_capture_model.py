@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 HERE = Path(__file__).parent
 PLACE = {"shape": [], "dtype": "int64"}
@@ -25,7 +25,9 @@ def models(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
-        python = interpreter(settled(EnvironmentSpec.parse("current"), "onnxruntime"), framework="onnxruntime")
+        python = interpreter(
+            choose_environment(EnvironmentSpec.parse("current"), "onnxruntime"), framework="onnxruntime"
+        )
     done = subprocess.run(
         [str(python), str(HERE / "onnx_models.py"), str(folder)],
         env={**os.environ, "PYTHONPATH": ""},

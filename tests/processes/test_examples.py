@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 EXAMPLES = sorted(
@@ -30,7 +30,7 @@ def python_of(example: Path) -> Path:
     framework = IN_ENVIRONMENTS.get(example.name)
     if framework is None:
         return Path(sys.executable)
-    return interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    return interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[path.name for path in EXAMPLES])

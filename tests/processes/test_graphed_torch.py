@@ -8,14 +8,14 @@ import subprocess
 from pathlib import Path
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).with_name("graphed_torch.py")
 
 
 def test_a_replay_computes_on_what_its_inputs_are_now_and_what_cannot_be_captured_says_why() -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     environment = {**os.environ, "PYTHONPATH": str(package_folder())}
     done = subprocess.run([str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ import pytest
 
 import opperf
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
 STEP = """
@@ -63,7 +63,7 @@ def test_a_function_is_captured_and_its_operators_are_measured(steps: ModuleType
 
 
 def test_a_trace_is_replayed_and_read_again(tmp_path: Path) -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), str(EXAMPLE)], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     trace, output = tmp_path / "convnet_et.json", tmp_path / "replayed.json"
     replay = opperf.replay(

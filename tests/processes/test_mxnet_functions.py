@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).parent / "functions_mxnet.py"
@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).parent / "functions_mxnet.py"
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the script found, with MXNet's engine of its own choice: calls return before their work is done."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
     done = subprocess.run(
         [str(python), "-W", "ignore", str(SCRIPT), str(tmp_path_factory.mktemp("mxnet") / "profile.json")],
         env={**os.environ, "PYTHONPATH": str(package_folder()), "OMP_NUM_THREADS": "1"},

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "param_library.py"
@@ -91,7 +91,7 @@ print(json.dumps({"said": said, "wrong": wrong}))
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    spec = settled(EnvironmentSpec.parse("current"), "torch")
+    spec = choose_environment(EnvironmentSpec.parse("current"), "torch")
     return Path(interpreter(spec, framework="torch"))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
@@ -23,7 +23,7 @@ ARRAY = 4 * 1024 * 1024
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     """What the script saw, by name."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     done = subprocess.run(
         [str(python), str(HERE / "profiled_torch.py"), str(LENET)],
         env={**os.environ, "PYTHONPATH": str(package_folder())},

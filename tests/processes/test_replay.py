@@ -14,7 +14,7 @@ from tests.domain_examples import FBGEMM
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.sources.execution_trace.reading import read_traces
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -25,7 +25,7 @@ QUICK = ("--warmup", 0, "--runs", 1, "--trial-budget", 0.02)
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the traces that the example writes."""
     folder = tmp_path_factory.mktemp("recorded")
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), str(EXAMPLE)], cwd=folder, check=True, capture_output=True, timeout=120)
     return folder
 
@@ -65,7 +65,7 @@ with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observe
 
 
 def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), "-c", KEEPING], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     found = read_traces([tmp_path / "kept_et.json"])
     indices = [one.case.tensor("indices") for one in found.cases if "embedding" in one.case.operator]
@@ -136,7 +136,7 @@ def test_an_operator_of_ones_own_library_runs_again_with_its_plugin_and_has_a_re
 ) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "record.py").write_text(RECORD_OWN)
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     subprocess.run([str(python), "record.py"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     trace, output = tmp_path / "own_et.json", tmp_path / "out.json"
 

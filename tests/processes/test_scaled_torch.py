@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).with_name("scaled_torch.py")
@@ -17,7 +17,7 @@ MOST_STEPS = 20
 
 
 def test_the_smallest_factor_that_makes_a_sample_large_is_found_by_halving() -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     environment = {**os.environ, "PYTHONPATH": str(package_folder())}
     done = subprocess.run(
         [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120, check=True

@@ -8,14 +8,14 @@ import subprocess
 from pathlib import Path
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).with_name("swept_torch.py")
 
 
 def test_twice_the_devices_cache_is_written_at_each_sweep_and_a_cpu_has_no_such_memory() -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     environment = {**os.environ, "PYTHONPATH": str(package_folder())}
     done = subprocess.run(
         [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120, check=True

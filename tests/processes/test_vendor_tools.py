@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.vendor_tools import TOOLS, wrapped
 
@@ -106,7 +106,7 @@ def test_perf_itself_samples_a_script_and_can_read_what_it_left(tmp_path: Path) 
 
 
 def test_operators_of_pytorch_emit_ranges_where_its_build_can() -> None:
-    python = interpreter(settled(EnvironmentSpec.parse("current"), "torch"), framework="torch")
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     ran = done([str(python), "-c", EMITTING], PYTHONPATH=str(package_folder()))
     assert ran.returncode == 0, ran.stderr
     seen = json.loads(ran.stdout.splitlines()[-1])

@@ -17,7 +17,7 @@ from opperf.child.backends.mxnet.spans import OF_THE_ENGINE
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Event, Profile
-from opperf.parent.workers.interpreters import interpreter, settled
+from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
@@ -37,7 +37,7 @@ ENGINES = {
 
 def run(framework: str, folder: Path, **variables: str) -> dict[str, Any]:
     """Return what a script found in a framework's environment."""
-    python = interpreter(settled(EnvironmentSpec.parse("current"), framework), framework=framework)
+    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     done = subprocess.run(
         [str(python), "-W", "ignore", str(HERE / f"watched_{framework}.py")],
         cwd=folder,

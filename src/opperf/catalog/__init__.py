@@ -37,13 +37,13 @@ FAMILIES = (
 @cache
 def catalog() -> dict[str, Operator]:
     """Return every operator by name, in the order of the families."""
-    found: dict[str, Operator] = {}
+    operators: dict[str, Operator] = {}
     for family in FAMILIES:
         for declared in import_module(f"opperf.catalog.{family}").OPERATORS:
-            if declared.name in found:
+            if declared.name in operators:
                 raise ValueError(f"operator `{declared.name}` is declared twice")
-            found[declared.name] = declared
-    return found
+            operators[declared.name] = declared
+    return operators
 
 
 @cache
@@ -53,11 +53,11 @@ def _aliases() -> dict[str, str]:
 
 def operator(name: str) -> Operator:
     """Return the operator of that name or alias; raises `InputError` with near names."""
-    known = catalog()
+    names = catalog()
     canonical = _aliases().get(name, name)
-    if canonical not in known:
-        raise unknown("operator", name, [*known, *_aliases()], hint="`opperf operators` lists all of them")
-    return known[canonical]
+    if canonical not in names:
+        raise unknown("operator", name, [*names, *_aliases()], hint="`opperf operators` lists all of them")
+    return names[canonical]
 
 
 def is_known(name: str) -> bool:

@@ -84,14 +84,14 @@ class Operator:
         """Return the case of size class `small`, in the element type that another case of this operator has."""
         case = self.case("small")
         pairs = [(mine, like.get(name)) for name, mine in (*case.inputs.items(), *case.attributes.items())]
-        found = [
+        mismatches = [
             theirs.dtype
             for mine, other in pairs
             for ours, theirs in zip(tensors_of(mine), tensors_of(other))
             if ours.dtype == "float32"
         ]
-        found += [other.name for mine, other in pairs if mine == DType("float32") and isinstance(other, DType)]
-        return case.with_dtype(found[0]) if found else case
+        mismatches += [other.name for mine, other in pairs if mine == DType("float32") and isinstance(other, DType)]
+        return case.with_dtype(mismatches[0]) if mismatches else case
 
     def case_of(self, arguments: Arguments) -> Case:
         """Return the case that these arguments, by neutral name, make."""

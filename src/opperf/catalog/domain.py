@@ -52,15 +52,15 @@ class At:
 
     def number(self, case: Case) -> float | None:
         """Return the number, also one that MXNet writes as text or that stands alone in a tensor; else None."""
-        found = self.argument(case)
-        if isinstance(found, TensorSpec) and found.literal is not None and len(found.literal) == 1:
-            found = found.literal[0]
-        if isinstance(found, str):
+        value = self.argument(case)
+        if isinstance(value, TensorSpec) and value.literal is not None and len(value.literal) == 1:
+            value = value.literal[0]
+        if isinstance(value, str):
             try:
-                return float(found)
+                return float(value)
             except ValueError:
                 return None
-        return float(found) if isinstance(found, (int, float)) else None
+        return float(value) if isinstance(value, (int, float)) else None
 
 
 class Extent(Protocol):
@@ -130,7 +130,7 @@ class Either:
 
     def of(self, case: Case) -> int | None:
         """Return the number."""
-        return next((found for extent in self.extents if (found := extent.of(case)) is not None), None)
+        return next((extent_size for extent in self.extents if (extent_size := extent.of(case)) is not None), None)
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class Least:
 
     def of(self, case: Case) -> int | None:
         """Return the size."""
-        found = self.shaped.argument(case)
-        sizes = found.shape if isinstance(found, TensorSpec) else found
+        argument = self.shaped.argument(case)
+        sizes = argument.shape if isinstance(argument, TensorSpec) else argument
         whole = isinstance(sizes, tuple) and all(isinstance(size, int) for size in sizes)
         return min((int(str(size)) for size in sizes), default=1) if whole and isinstance(sizes, tuple) else None
 
@@ -167,8 +167,8 @@ class Product:
 
     def of(self, case: Case) -> int | None:
         """Return the number."""
-        found = self.shape.argument(case)
-        items = getattr(found, "items", found)
+        argument = self.shape.argument(case)
+        items = getattr(argument, "items", argument)
         sizes = [size for size in items if isinstance(size, int)] if isinstance(items, tuple) else []
         return math.prod(sizes) if sizes else None
 
@@ -181,14 +181,14 @@ class Number:
 
     def of(self, case: Case) -> int | None:
         """Return the number where it counts something."""
-        found = self.value.number(case)
-        return int(found) if found is not None and found >= 1 else None
+        number = self.value.number(case)
+        return int(number) if number is not None and number >= 1 else None
 
 
 class Domain(Protocol):
     """What an argument may hold."""
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with values inside."""
 
 
@@ -205,7 +205,7 @@ class Between:
     whole: Range | None = None
     zero: bool = True
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with its range, or one inside."""
         if tensor.dtype == "bool" or tensor.dtype.startswith("complex"):
             return tensor
@@ -232,7 +232,7 @@ class Below:
     negative: bool = False
     floating: bool = False
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with its bounds, as far as they are within the extent."""
         extent = self.extent.of(case)
         if tensor.dtype == "bool" or (tensor.is_float and not self.floating) or extent is None:
@@ -257,7 +257,7 @@ class Rising:
     falling: bool = False
     low: int = 0
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor sorted."""
         order = "reversed" if self.falling else "sorted"
         if self.extent is None:
@@ -276,7 +276,7 @@ class Parts:
 
     extent: Extent
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with its numbers."""
         total, count = self.extent.of(case), tensor.elements
         if tensor.is_float or total is None or not 0 < count <= MOST_LITERAL:
@@ -292,7 +292,7 @@ class Lengths:
 
     extent: Extent
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with its lengths; of very many the rest is left out."""
         total, count = self.extent.of(case), tensor.elements
         if tensor.is_float or total is None or not count:
@@ -311,7 +311,7 @@ class Edges:
     extent: Extent
     ends: bool = False
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with its edges; very many rise to no more than the extent."""
         total, count = self.extent.of(case), tensor.elements
         if tensor.is_float or total is None or not count:
@@ -342,7 +342,7 @@ class Order:
 
     extent: Extent
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with its places."""
         size = self.extent.of(case)
         if tensor.is_float or not size or not 0 < tensor.elements <= MOST_LITERAL:
@@ -357,7 +357,7 @@ class Always:
 
     value: float
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor full of it."""
         return replace(tensor, values={0.0: "zeros", 1.0: "ones"}[self.value], range=None)
 
@@ -368,7 +368,7 @@ class Full:
 
     extent: Extent
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with that number, or with bounds that it has within."""
         extent = self.extent.of(case)
         if extent is None:
@@ -382,7 +382,7 @@ class Full:
 class Definite:
     """Symmetric positive definite matrices."""
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with such matrices, where it is square."""
         square = tensor.dtype in FLOATS and len(tensor.shape) > 1 and tensor.shape[-1] == tensor.shape[-2]
         return replace(tensor, values=SPD, range=None) if square else tensor
@@ -395,13 +395,13 @@ class Base:
     exponent: At
     positive: Between
 
-    def drawn(self, tensor: TensorSpec, case: Case) -> TensorSpec:
+    def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
         """Return the tensor with values that have such a power."""
         exponent = self.exponent.number(case)
         several = self.exponent.tensor(case)
         if exponent is None and several is not None and not several.is_float:
             return tensor
-        return tensor if exponent is not None and exponent == int(exponent) else self.positive.drawn(tensor, case)
+        return tensor if exponent is not None and exponent == int(exponent) else self.positive.draw(tensor, case)
 
 
 @dataclass(frozen=True)

@@ -408,6 +408,6 @@ def _drawn(domain: Domain | Advanced | Levels, argument: Argument, case: Case) -
         return ListOf(tuple(_drawn(each, item, case) for item, each in pairs))
 
     def change(tensor: TensorSpec) -> TensorSpec:
-        return domain.drawn(tensor, case) if is_open(tensor) else tensor
+        return domain.draw(tensor, case) if is_open(tensor) else tensor
 
     return map_tensors(argument, change)

@@ -80,10 +80,10 @@ def wholes(case: Case, name: str, count: int | None = None, default: int | _Shap
     if isinstance(value, int) and not isinstance(value, bool):
         value = (value,) * (1 if count is None else count)
     given = value if isinstance(value, tuple) else (value,)
-    found = tuple(item for item in given if isinstance(item, int) and not isinstance(item, bool))
-    if not isinstance(value, tuple) or len(found) < len(value) or count not in (None, len(value)):
+    integers = tuple(item for item in given if isinstance(item, int) and not isinstance(item, bool))
+    if not isinstance(value, tuple) or len(integers) < len(value) or count not in (None, len(value)):
         raise _wrong(case, name, "whole numbers" if count is None else f"{count} whole numbers")
-    return found
+    return integers
 
 
 def flag(case: Case, name: str, default: bool = False) -> bool:
@@ -132,16 +132,16 @@ def windows(case: Case, sizes: _Shape, kernel: _Shape, stride: _Shape) -> _Shape
     """Return how many positions a sliding window has along each size (`padding` on both ends, `dilation`)."""
     count = len(sizes)
     padding, dilation = wholes(case, "padding", count, 0), wholes(case, "dilation", count, 1)
-    found = tuple(
+    extents = tuple(
         (size + 2 * pad - spread * (width - 1) - 1) // step + 1
         for size, width, step, pad, spread in zip(sizes, kernel, stride, padding, dilation, strict=True)
     )
-    if min(found) < 1:
+    if min(extents) < 1:
         raise InputError(
             f"the window {list(kernel)} of `{case.operator}` does not fit into {list(sizes)}",
             hint="a larger input, a smaller window or more padding",
         )
-    return found
+    return extents
 
 
 def product(sizes: _Shape) -> int:

@@ -301,10 +301,10 @@ def _multiplied(case: Case) -> tuple[TensorSpec, ...]:
 
 def _contracted(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs, axes = case.tensor("lhs"), case.tensor("rhs"), whole(case, "axes")
-    kept = len(lhs.shape) - axes
-    if lhs.shape[kept:] != rhs.shape[:axes]:
-        raise InputError(f"`{case.operator}`: {list(lhs.shape[kept:])} do not meet {list(rhs.shape[:axes])}")
-    return (like(lhs, lhs.shape[:kept] + rhs.shape[axes:]),)
+    rest = len(lhs.shape) - axes
+    if lhs.shape[rest:] != rhs.shape[:axes]:
+        raise InputError(f"`{case.operator}`: {list(lhs.shape[rest:])} do not meet {list(rhs.shape[:axes])}")
+    return (like(lhs, lhs.shape[:rest] + rhs.shape[axes:]),)
 
 
 def _contraction(case: Case) -> int:

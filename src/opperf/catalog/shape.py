@@ -47,11 +47,11 @@ def _swapped(case: Case, shape: _Shape) -> _Shape:
 
 def _reshaped(case: Case, shape: _Shape) -> _Shape:
     asked, count = wholes(case, "shape"), product(shape)
-    known = product(tuple(size for size in asked if size != -1))
-    found = tuple(count // known if size == -1 and known else size for size in asked)
-    if asked.count(-1) > 1 or min(found, default=0) < 0 or product(found) != count:
+    rest = product(tuple(size for size in asked if size != -1))
+    result = tuple(count // rest if size == -1 and rest else size for size in asked)
+    if asked.count(-1) > 1 or min(result, default=0) < 0 or product(result) != count:
         raise InputError(f"`{case.operator}`: {list(shape)} does not fit into the shape {list(asked)}")
-    return found
+    return result
 
 
 def _alike(case: Case) -> tuple[TensorSpec, ...]:
@@ -254,10 +254,10 @@ PARTS = {"small": (4, (16, 16)), "common": (4, (512, 512)), "large": (4, (2048, 
 
 
 def _parts(case: Case) -> tuple[TensorSpec, ...]:
-    found = tuple(case.tensors())
-    if not found:
+    tensors = tuple(case.tensors())
+    if not tensors:
         raise InputError(f"`data` of `{case.operator}` holds no tensor")
-    return found
+    return tensors
 
 
 def _concatenated(case: Case) -> tuple[TensorSpec, ...]:

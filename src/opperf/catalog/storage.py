@@ -143,17 +143,17 @@ def _places(stored_rows: int, count: int, first: int = 0) -> TensorSpec:
     return TensorSpec((stored_rows,), "int64", values="sorted", range=(first, count))
 
 
-def _rows(*, other: bool = False, kept: bool = False) -> dict[str, Arguments]:
+def _rows(*, other: bool = False, indices: bool = False) -> dict[str, Arguments]:
     """Return row-sparse matrices; `other` rows, or those to be `kept`, lie in the lower half."""
 
     def arguments(rows: int, width: int, count: int) -> Arguments:
-        found: dict[str, Argument] = {"values": TensorSpec((rows, width)), "rows": _places(rows, count)}
+        arguments: dict[str, Argument] = {"values": TensorSpec((rows, width)), "rows": _places(rows, count)}
         if other:
-            found["other_values"] = TensorSpec((rows, width))
-            found["other_rows"] = _places(rows, count, count // 2)
-        if kept:
-            found["kept"] = _places(rows, count, count // 2)
-        return {**found, "count": count}
+            arguments["other_values"] = TensorSpec((rows, width))
+            arguments["other_rows"] = _places(rows, count, count // 2)
+        if indices:
+            arguments["kept"] = _places(rows, count, count // 2)
+        return {**arguments, "count": count}
 
     return {size: arguments(*of_size) for size, of_size in ROWS.items()}
 
@@ -244,7 +244,7 @@ _SPARSE = (
     _sparse(
         "row_sparse_retain",
         "those of the stored rows that are to be `kept`",
-        _rows(kept=True),
+        _rows(indices=True),
         _full,
         moves=_moves_rows,
     ),

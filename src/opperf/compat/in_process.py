@@ -71,7 +71,7 @@ class InProcess:
         """Return a tensor of seeded values; `place` tells apart the arguments of one call."""
         return tensor(self.backend, spec, f"{SEED}/{place}")
 
-    def of_case(self, case: Case, path: str | None = None, known: Mapping[str, Any] | None = None) -> Subject:
+    def of_case(self, case: Case, path: str | None = None, values: Mapping[str, Any] | None = None) -> Subject:
         """Return a case of the catalog, or with `path` (`nd.add`) of that function of the framework.
 
         `known` holds arguments that are made already, by their names in the case.
@@ -79,7 +79,7 @@ class InProcess:
         definition = catalog().get(case.operator)
         trial = Trial(case, Side(self.backend.name, implementation=path), "forward")
         call = self._names.call(trial)
-        return Subject(arguments.bind(case, call, definition, self.backend, SEED, known), definition)
+        return Subject(arguments.bind(case, call, definition, self.backend, SEED, values), definition)
 
     def of_function(
         self,
@@ -128,12 +128,12 @@ class InProcess:
                 f"no profiler `{profiler}`", hint=f"known: {', '.join(PROFILERS)}", slug="unknown_profiler"
             )
         settings = Settings(warmup=warmup, runs=runs, memory=memory, latency=False)
-        found = self.ready(subject, direction)
+        work = self.ready(subject, direction)
         if profiler == NATIVE:
             native = native_clock(self.backend.name)
-            measured: Measurement = native.measure(self.backend, self._counters, found.work, settings, took=found.took)
+            measured: Measurement = native.measure(self.backend, self._counters, work.work, settings, took=work.took)
             return measured
-        return self._engine.measure(found.work, settings, output_bytes=found.output_bytes, took=found.took)
+        return self._engine.measure(work.work, settings, output_bytes=work.output_bytes, took=work.took)
 
     def seconds(self, measured: Measurement) -> list[float]:
         """Return the time of one call in each sample that counts, in seconds, shortest first."""

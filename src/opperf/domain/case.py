@@ -198,10 +198,10 @@ class Case(Fields):
 
     def tensor(self, name: str) -> TensorSpec:
         """Return the input `name`; raises `InputError` where that is no tensor."""
-        found = self.inputs[name]
-        if not isinstance(found, TensorSpec):
+        value = self.inputs[name]
+        if not isinstance(value, TensorSpec):
             raise InputError(f"`{name}` of `{self.operator}` must be a tensor")
-        return found
+        return value
 
     def tensors(self, names: Iterable[str] | None = None) -> Iterator[TensorSpec]:
         """Yield every tensor among the inputs, or among those of some names."""

@@ -55,7 +55,7 @@ class Above:
 class OneOf:
     """The words that a string may be; stands in `Annotated`."""
 
-    known: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 Count: TypeAlias = Annotated[int, AtLeast(1)]
@@ -201,19 +201,19 @@ def read_as(hint: Any, data: object, where: str) -> Any:
     return kind_of(hint).read(data, where)
 
 
-def check_version(version: object, known: int, where: str) -> None:
+def check_version(version: object, newest: int, where: str) -> None:
     """Raise `InputError` for a document of another version than is known."""
-    if version != known:
+    if version != newest:
         raise InputError(
-            f"{where}: schema_version is {shown(version)}, this opperf reads {known}",
+            f"{where}: schema_version is {shown(version)}, this opperf reads {newest}",
             hint="read it with the opperf that wrote it, or a newer one",
             slug="schema_version",
         )
 
 
-def wrong(found: object, where: str, expected: str) -> InputError:
+def wrong(value: object, where: str, expected: str) -> InputError:
     """Return the error for a value that is not what was expected."""
-    return InputError(f"{_whole_place(where)}: found {shown(found)}, expected {expected}", slug="bad_value")
+    return InputError(f"{_whole_place(where)}: found {shown(value)}, expected {expected}", slug="bad_value")
 
 
 def _whole_place(where: str) -> str:
@@ -255,7 +255,7 @@ def kind_of(hint: object) -> Kind:
         rule = inner[1]
         if isinstance(rule, Form):
             return Kind(rule.expected, rule.read)
-        return _one_of(rule.known) if isinstance(rule, OneOf) else _bounded(kind_of(inner[0]), rule)
+        return _one_of(rule.names) if isinstance(rule, OneOf) else _bounded(kind_of(inner[0]), rule)
     if origin in (Union, UnionType):
         return _either([one for one in inner if _is_readable(one)])
     if origin is tuple and inner[-1] is not Ellipsis:
@@ -366,11 +366,11 @@ def _bounded(kind: Kind, bound: AtLeast | Above) -> Kind:
     return Kind(expected, read, holds)
 
 
-def _one_of(known: Sequence[str]) -> Kind:
-    expected = " or ".join(map(shown, known))
+def _one_of(names: Sequence[str]) -> Kind:
+    expected = " or ".join(map(shown, names))
 
     def read(value: object, where: str) -> object:
-        if isinstance(value, str) and value in known:
+        if isinstance(value, str) and value in names:
             return value
         raise wrong(value, where, expected)
 

@@ -160,24 +160,24 @@ def wholes(comparisons: Sequence[Comparison]) -> tuple[Whole, ...]:
     for one in comparisons:
         pair = replace(one.base, implementation=None), replace(one.new, implementation=None)
         sides.setdefault(pair, []).append(one)
-    found = (_whole(base, new, several) for (base, new), several in sides.items())
-    return tuple(whole for whole in found if whole is not None)
+    result = (_whole(base, new, several) for (base, new), several in sides.items())
+    return tuple(whole for whole in result if whole is not None)
 
 
 def _whole(base: Side, new: Side, comparisons: Sequence[Comparison]) -> Whole | None:
-    known = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
-    if not known:
+    measured = [one for one in comparisons if one.base_time is not None and one.verdict.ratio is not None]
+    if not measured:
         return None
     # The new side's time is that of the paired ratio, which is what the verdict is about.
-    bases = [one.count * (one.base_time or 0.0) for one in known]
-    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, known)]
-    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in known]
+    bases = [one.count * (one.base_time or 0.0) for one in measured]
+    news = [time * (one.verdict.ratio or 0.0) for time, one in zip(bases, measured)]
+    ratio, intervals = sum(news) / sum(bases), [one.verdict.interval for one in measured]
     interval = None
     if all(bounds is not None for bounds in intervals):
         widths = [math.log(bounds[1] / bounds[0]) / 2 for bounds in intervals if bounds is not None]
         width = math.sqrt(sum((width * new) ** 2 for width, new in zip(widths, news))) / sum(news)
         interval = ratio * math.exp(-width), ratio * math.exp(width)
-    calls, of = (sum(one.count for one in several) for several in (known, comparisons))
+    calls, of = (sum(one.count for one in several) for several in (measured, comparisons))
     return Whole(base, new, calls, of, sum(bases), sum(news), interval)
 
 

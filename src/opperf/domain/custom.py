@@ -61,7 +61,7 @@ def operator(
     >>> declared(scaled).sizes["common"]["times"]
     3
     """
-    found = Declaration(
+    declaration = Declaration(
         implements=implements,
         arguments=dict(arguments or {}),
         sizes=dict(sizes or {}),
@@ -72,7 +72,7 @@ def operator(
 
     def declare(function: Function) -> Function:
         try:
-            setattr(function, MARK, found)
+            setattr(function, MARK, declaration)
         except (AttributeError, TypeError) as error:
             raise InputError(f"{function!r} takes no declaration", hint="wrap it in a function of your own") from error
         return function
@@ -82,5 +82,5 @@ def operator(
 
 def declared(function: Callable[..., object]) -> Declaration:
     """Return what is said of a function; of one that nothing is said of, nothing."""
-    found = getattr(function, MARK, None)
-    return found if isinstance(found, Declaration) else Declaration()
+    mark = getattr(function, MARK, None)
+    return mark if isinstance(mark, Declaration) else Declaration()

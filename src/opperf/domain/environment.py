@@ -71,15 +71,15 @@ class EnvironmentSpec:
 
     @classmethod
     def _requirement(cls, text: str) -> EnvironmentSpec:
-        found = _REQUIREMENT.fullmatch(text)
-        if found is None:
+        match = _REQUIREMENT.fullmatch(text)
+        if match is None:
             raise _malformed(text)
-        name = normalised(found["name"])
-        owner = next((known.name for known in FRAMEWORKS.values() if known.owns(name)), None)
-        if owner is None and found["url"] is None and found["versions"] is None:
+        name = normalised(match["name"])
+        owner = next((framework.name for framework in FRAMEWORKS.values() if framework.owns(name)), None)
+        if owner is None and match["url"] is None and match["versions"] is None:
             # A bare name is far more often a slip of the pen than a package, and installing a package runs its code.
             raise unknown("environment", text, PRESETS, hint=_HINT)
-        requirement = name + _extras(found["extras"]) + _constraint(text, found["url"], found["versions"])
+        requirement = name + _extras(match["extras"]) + _constraint(text, match["url"], match["versions"])
         companions = FRAMEWORKS[owner].companions if owner else ()
         beside = tuple(other for other in companions if requirement_name(other) != name)
         return cls(requirement, "requirement", owner, (requirement, *beside))
@@ -125,8 +125,8 @@ def requirement_name(requirement: str) -> str:
     >>> requirement_name("jax[cpu]==0.10.2")
     'jax'
     """
-    found = re.match(_NAME, requirement)
-    return normalised(found[0]) if found else ""
+    match = re.match(_NAME, requirement)
+    return normalised(match[0]) if match else ""
 
 
 def _extras(text: str | None) -> str:
@@ -143,10 +143,10 @@ def _constraint(text: str, url: str | None, versions: str | None) -> str:
     if versions is None:
         return ""
     clauses = versions.strip().removeprefix("(").removesuffix(")").split(",")
-    found = [_VERSION.fullmatch(clause) for clause in clauses]
-    if not all(found):
+    matches = [_VERSION.fullmatch(clause) for clause in clauses]
+    if not all(matches):
         raise _malformed(text)
-    return ",".join(clause[1] + clause[2] for clause in found if clause)
+    return ",".join(clause[1] + clause[2] for clause in matches if clause)
 
 
 def _malformed(text: str) -> InputError:

@@ -93,20 +93,20 @@ def way_out(cause: BaseException) -> BaseException:
 ALIKE, VERY_ALIKE = 0.6, 0.75
 
 
-def near(name: str, known: Iterable[str], *, most: int = 5, alike: float = ALIKE) -> list[str]:
+def near(name: str, names: Iterable[str], *, most: int = 5, alike: float = ALIKE) -> list[str]:
     """Return the known names that resemble `name`, best first.
 
     >>> near("softmx", ["softmax", "log_softmax", "add"])
     ['softmax', 'log_softmax']
     """
-    folded = {candidate.casefold(): candidate for candidate in known}
+    folded = {candidate.casefold(): candidate for candidate in names}
     wanted = name.casefold()
     close = get_close_matches(wanted, folded, n=most, cutoff=alike)
     starting = sorted((other for other in folded if wanted and other.startswith(wanted)), key=len)
     return [folded[key] for key in dict.fromkeys([*starting[:most], *close])][:most]
 
 
-def unknown(kind: str, name: str, known: Iterable[str], *, hint: str | None = None) -> InputError:
+def unknown(kind: str, name: str, names: Iterable[str], *, hint: str | None = None) -> InputError:
     """Build the error for a name that is not known, with the names near it, else the hint.
 
     >>> print(unknown("operator", "ad", ["add", "abs"]))
@@ -114,7 +114,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, hint: str | None = No
     <BLANKLINE>
     hint: did you mean `add`?
     """
-    close = near(name, known, alike=ALIKE if hint is None else VERY_ALIKE)
+    close = near(name, names, alike=ALIKE if hint is None else VERY_ALIKE)
     if close:
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?"
     return InputError(f"no {kind} `{name}`", hint=hint, slug=f"unknown_{kind.split()[0]}")

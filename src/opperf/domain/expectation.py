@@ -67,12 +67,12 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
             slug="expected_file",
         )
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)
-    found = read_as(tuple[Expectation, ...], data["expectations"], f"{where}: expectations")
+    expectations = read_as(tuple[Expectation, ...], data["expectations"], f"{where}: expectations")
     keys: set[tuple[object, ...]] = set()
-    for i, one in enumerate(found):
+    for i, one in enumerate(expectations):
         if one.trial.key in keys:
             raise InputError(
                 f"{where}: expectations[{i}] is of a trial that an earlier one is of", slug="expected_file"
             )
         keys.add(one.trial.key)
-    return found
+    return expectations

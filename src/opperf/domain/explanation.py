@@ -42,16 +42,16 @@ def together(events: Iterable[Event]) -> list[Event]:
     >>> together([Event("mm", "operator", 1, 2.0), Event("mm", "operator", 1, 3.0)])
     [Event(name='mm', kind='operator', calls=2, seconds=5.0, by=None)]
     """
-    found: dict[tuple[str, str, str | None], Event] = {}
+    events_by_name: dict[tuple[str, str, str | None], Event] = {}
     for event in events:
         key = (event.kind, event.name, event.by)
-        known = found.get(key)
-        if known is None:
-            found[key] = event
+        same = events_by_name.get(key)
+        if same is None:
+            events_by_name[key] = event
             continue
-        both = None if known.seconds is None or event.seconds is None else known.seconds + event.seconds
-        found[key] = replace(known, calls=known.calls + event.calls, seconds=both)
-    return list(found.values())
+        both = None if same.seconds is None or event.seconds is None else same.seconds + event.seconds
+        events_by_name[key] = replace(same, calls=same.calls + event.calls, seconds=both)
+    return list(events_by_name.values())
 
 
 def typical(calls: Sequence[Explanation]) -> Explanation:
@@ -63,11 +63,11 @@ def typical(calls: Sequence[Explanation]) -> Explanation:
     >>> typical(seen).events
     (Event(name='mm', kind='operator', calls=1.0, seconds=3.0, by=None),)
     """
-    found: dict[tuple[str, str, str | None], list[Event]] = {}
+    events_by_name: dict[tuple[str, str, str | None], list[Event]] = {}
     for call in calls:
         for event in together(call.events):
-            found.setdefault((event.kind, event.name, event.by), []).append(event)
-    return Explanation(tuple(_typical(events, len(calls)) for events in found.values()), calls[0].notes)
+            events_by_name.setdefault((event.kind, event.name, event.by), []).append(event)
+    return Explanation(tuple(_typical(events, len(calls)) for events in events_by_name.values()), calls[0].notes)
 
 
 def _typical(events: Sequence[Event], calls: int) -> Event:

@@ -122,13 +122,13 @@ class Kept:
         clean = [samples.seconds() for samples in measured]
         every = [samples.seconds(clean_only=False) for samples in measured]
         calls = measured[0].samples[0].calls
-        kept, taken = sum(map(len, clean)), sum(map(len, every))
+        count, taken = sum(map(len, clean)), sum(map(len, every))
         # Each process must keep one at least, or it would have no value of its own.
-        if all(clean) and (kept >= ENOUGH_CLEAN * len(clean) or 2 * kept >= taken):
-            return cls(clean, taken - kept, calls)
+        if all(clean) and (count >= ENOUGH_CLEAN * len(clean) or 2 * count >= taken):
+            return cls(clean, taken - count, calls)
         if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
-            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", taken - kept)
-        return cls(every, 0, calls, "wall", taken - kept)
+            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", taken - count)
+        return cls(every, 0, calls, "wall", taken - count)
 
     @classmethod
     def of_cpu(cls, measured: Sequence[Samples]) -> Kept:

@@ -80,8 +80,8 @@ class Peaks:
 
         A smaller working set lies in no slower a cache; that short calls show lower rates is the framework's doing.
         """
-        known = [rate for size, rate in self.moves if size >= moved]
-        return max(known) if known else self.moves[-1][1] if self.moves else None
+        rates = [rate for size, rate in self.moves if size >= moved]
+        return max(rates) if rates else self.moves[-1][1] if self.moves else None
 
     def limit(self, *, flops: float, moved: float, dtype: str) -> Limit | None:
         """Return the least time of so many operations and bytes; None where the rate that bounds it is not known."""

@@ -186,9 +186,9 @@ class Settings(Fields):
                 raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
             if value is not None and value > LONGEST and name != "memory_limit":
                 raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
-        for name, known in (("cache", CACHES), ("clock", CLOCKS)):
-            if getattr(self, name) not in known:
-                raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(known)}")
+        for name, names in (("cache", CACHES), ("clock", CLOCKS)):
+            if getattr(self, name) not in names:
+                raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
         if self.clock == NATIVE and self.cache == "cold":
             raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave `--cache cold` out")
 

@@ -108,15 +108,15 @@ class Record(Fields):
     flat = ("trial",)
 
     @cached_property
-    def known(self) -> Facts:
+    def details(self) -> Facts:
         """The facts that have a meaning here."""
         return decode(Facts, self.facts, "facts")
 
     @property
     def time(self) -> Statistics | None:
         """The summary of the time of one call, None without a measurement."""
-        found = self.metrics.get("time")
-        return found if isinstance(found, Statistics) else None
+        metric = self.metrics.get("time")
+        return metric if isinstance(metric, Statistics) else None
 
     @property
     def total(self) -> float | None:

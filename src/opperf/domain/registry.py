@@ -36,7 +36,7 @@ class Framework:
 
     def owns(self, distribution: str) -> bool:
         """Whether a distribution brings this framework; flavours such as `mxnet-mkl` count."""
-        return any(distribution == known or distribution.startswith(f"{known}-") for known in self.distributions)
+        return any(distribution == name or distribution.startswith(f"{name}-") for name in self.distributions)
 
 
 FRAMEWORKS = {
@@ -90,7 +90,7 @@ MADE_BY, MADE_OF = "made.by", "made.of"
 DIRECTIONS = ("forward", "backward", "forward_backward")
 Direction: TypeAlias = Annotated[str, OneOf(DIRECTIONS)]
 #: The frameworks that a command without `--framework` looks for.
-REAL_FRAMEWORKS = tuple(name for name, known in FRAMEWORKS.items() if known.neutral and name != "null")
+REAL_FRAMEWORKS = tuple(name for name, entry in FRAMEWORKS.items() if entry.neutral and name != "null")
 
 
 def register(own: Framework) -> None:

@@ -100,8 +100,8 @@ def dtype_named(name: str) -> str:
     plain = name.strip().lower()
     canonical = DTYPE_ALIASES.get(plain, plain)
     if canonical not in ITEM_SIZES:
-        known = f"known: {', '.join(ITEM_SIZES)}; and short forms, as in fp16, bf16, i32"
-        raise InputError(f"no dtype `{name}`", hint=known, slug="unknown_dtype")
+        hint = f"known: {', '.join(ITEM_SIZES)}; and short forms, as in fp16, bf16, i32"
+        raise InputError(f"no dtype `{name}`", hint=hint, slug="unknown_dtype")
     return canonical
 
 
@@ -120,8 +120,8 @@ def distribution_named(text: str) -> str:
             return f"{SPARSE}{share:g}"
         raise InputError(f"`{text}`: expected a share of zeros between 0 and 1", hint="write for example `sparse:0.9`")
     if text not in DISTRIBUTIONS[:-1]:
-        known = ", ".join(DISTRIBUTIONS)
-        raise InputError(f"no value distribution `{text}`", hint=f"known: {known}", slug="unknown_values")
+        names = ", ".join(DISTRIBUTIONS)
+        raise InputError(f"no value distribution `{text}`", hint=f"known: {names}", slug="unknown_values")
     return text
 
 
@@ -145,17 +145,17 @@ def nested(values: object) -> tuple[tuple[int, ...], list[Any]]:
     ((2, 3), [1, 2, 3, 4, 5, 6])
     """
     shape: list[int] = []
-    found = [values]
-    while isinstance(found[0], (list, tuple)) and len(shape) < MOST_DIMENSIONS:
-        lists = [item for item in found if isinstance(item, (list, tuple))]
-        sizes = {*map(len, lists), *(-1 for _ in found[len(lists) :])}
+    items = [values]
+    while isinstance(items[0], (list, tuple)) and len(shape) < MOST_DIMENSIONS:
+        lists = [item for item in items if isinstance(item, (list, tuple))]
+        sizes = {*map(len, lists), *(-1 for _ in items[len(lists) :])}
         if len(sizes) > 1:
             raise InputError("lists of values differ in length, expected those of a tensor", slug="bad_values")
         shape.append(sizes.pop())
-        found = list(chain.from_iterable(lists))
-        if not found:
+        items = list(chain.from_iterable(lists))
+        if not items:
             break
-    return tuple(shape), found
+    return tuple(shape), items
 
 
 def element(value: object, dtype: str) -> float | int | bool | str:
@@ -341,13 +341,13 @@ def _literal(values: object, shape: object, where: str) -> tuple[tuple[object, .
     if set(values) != {LITERAL} or not isinstance(values[LITERAL], list):
         raise InputError(f"{where}: `values` is {str(values)[:80]}, expected {{{LITERAL}: [...]}}", slug="bad_values")
     try:
-        written, found = nested(values[LITERAL])
+        written, values_flat = nested(values[LITERAL])
     except InputError as error:
         raise InputError(f"{where}: {error.message}", slug=error.slug) from error
     flat = len(written) == 1
     if shape is not None and not flat and list(written) != shape:
         raise InputError(f"{where}: values of shape {list(written)}, and `shape` is {shape}", slug="bad_values")
-    return tuple(found), list(written) if shape is None else shape
+    return tuple(values_flat), list(written) if shape is None else shape
 
 
 def _in_json(value: float | str) -> float | str:

@@ -118,8 +118,8 @@ class Replay:
     def calls(self) -> tuple[Replayed, ...]:
         """The cases, the most expensive first, those without a measurement last."""
         records = {record.trial.case.id: record for record in self.run.records}
-        found = [Replayed(entry, records.get(entry.case.id)) for entry in self.trace.cases]
-        return tuple(sorted(found, key=lambda entry: -(entry.total or 0.0)))
+        calls = [Replayed(entry, records.get(entry.case.id)) for entry in self.trace.cases]
+        return tuple(sorted(calls, key=lambda entry: -(entry.total or 0.0)))
 
     @cached_property
     def total(self) -> float:
@@ -134,9 +134,9 @@ class Replay:
         measured = [entry for entry in self.calls if entry.total is not None]
         counts = [entry.count for entry in self.trace.entries]
         recorded = _sum(entry.recorded for entry in self.trace.entries)
-        known = [entry for entry in measured if entry.traced.recorded is not None]
-        again = _sum(entry.traced.recorded for entry in known)
-        alone = _sum(entry.total for entry in known)
+        both = [entry for entry in measured if entry.traced.recorded is not None]
+        again = _sum(entry.traced.recorded for entry in both)
+        alone = _sum(entry.total for entry in both)
         calls = sum(entry.traced.count for entry in measured)
         left_out, between = self.trace.left_out, self.trace.between
         return {
@@ -167,13 +167,13 @@ class Replay:
 
     def rows(self) -> list[Mapping[str, object]]:
         """Return one row for each case: calls, standalone time of one and of all, shares, and the recorded time."""
-        found: list[Mapping[str, object]] = []
+        result: list[Mapping[str, object]] = []
         sum_so_far = 0.0
         for entry in self.calls:
             sum_so_far += entry.total or 0.0
             time = None if entry.record is None else entry.record.time
             alone, recorded = entry.total, entry.traced.recorded
-            found.append(
+            result.append(
                 {
                     "case": entry.traced.case.id,
                     "count": entry.traced.count,
@@ -185,10 +185,10 @@ class Replay:
                     "ratio": alone / recorded if alone is not None and recorded else None,
                 }
             )
-        return found
+        return result
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
     """Return the sum of what is known, None where nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None

@@ -214,8 +214,8 @@ def parse_percent(text: str, *, name: str = "percentage") -> float:
 
 def _read(text: str) -> tuple[float | None, str]:
     """Split a number from its unit; the number is None when there is none, or something is left over."""
-    found = _WRITTEN.fullmatch(text)
-    return (float(found[1]), found[2].lower()) if found else (None, "")
+    match = _WRITTEN.fullmatch(text)
+    return (float(match[1]), match[2].lower()) if match else (None, "")
 
 
 def _with_unit(unit: str) -> Scale:

@@ -28,11 +28,11 @@ class Registry(Generic[Known]):
         self._kind = kind
         self._known: dict[str, Known] = {}
 
-    def add(self, name: str, known: Known) -> None:
+    def add(self, name: str, entry: Known) -> None:
         """Take a name; raises `ValueError`, as PARAM does, for one that is taken."""
         if name in self._known:
             raise ValueError(f"{self._kind} `{name}` is registered already")
-        self._known[name] = known
+        self._known[name] = entry
 
     def find(self, name: str) -> Known:
         """Return what a name stands for; raises `InputError` with the names near it."""

@@ -84,10 +84,10 @@ def capture_function(
     """
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
+            recording = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
         except OperatorFailure as failed:
             raise _refused(code.name, failed) from failed
-    taken = _taken(found, code.name, "user_code")
+    taken = _taken(recording, code.name, "user_code")
     if not taken.suite.cases and not taken.left_out:
         raise InputError(
             f"`{code.name}` calls no operator of {side.framework}",
@@ -115,17 +115,19 @@ def capture_model(
     given = {name: argument_to_json(value) for name, value in inputs.items()}
     with Pool(Settings(timeout=timeout), note) as pool:
         try:
-            found = pool.capture(settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), given))
+            recording = pool.capture(
+                settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), given)
+            )
         except OperatorFailure as failed:
             raise InputError(f"`{path}`: {failed.message}", hint=failed.reason.hint, slug="bad_model") from failed
-    return _taken(found, str(path), "bad_model")
+    return _taken(recording, str(path), "bad_model")
 
 
-def _taken(found: Recording, where: str, slug: str) -> Capture:
+def _taken(recording: Recording, where: str, slug: str) -> Capture:
     """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
-    if found.suite is None:
-        raise InputError(f"`{where}`: {found.wrong}", hint=found.hint, slug=slug)
-    return Capture(found.suite, found.notes)
+    if recording.suite is None:
+        raise InputError(f"`{where}`: {recording.wrong}", hint=recording.hint, slug=slug)
+    return Capture(recording.suite, recording.notes)
 
 
 def _refused(code: str, failed: OperatorFailure) -> InputError:

@@ -26,7 +26,7 @@ from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.budget import Progress, sufficient
-from opperf.parent.analysis.verdict import Rule, confirmed, cut_short, outright, settled, sort_out, spending
+from opperf.parent.analysis.verdict import Rule, confirmed, cut_short, outright, settle, sort_out, spending
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.matchup import between, on
 from opperf.parent.planning.selection import Selection
@@ -142,8 +142,8 @@ class Comparing:
 
     def _floor(self, *trials: Trial) -> Floor | None:
         """Return the floor of the noisier side, where one is known."""
-        known = [self._floors[key] for key in map(floor_key, trials) if key in self._floors]
-        return max(known, key=lambda floor: floor.spread, default=None)
+        floors = [self._floors[key] for key in map(floor_key, trials) if key in self._floors]
+        return max(floors, key=lambda floor: floor.spread, default=None)
 
     def _rule_of(self, contest: Contest) -> Rule:
         return self._rule.knowing(contest.floor)
@@ -173,7 +173,7 @@ class Comparing:
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             chosen, same = sort_out(ratios, look, self._rule)
             for i in same:
-                undecided[i].verdict = settled(undecided[i].ratios1, self._rule_of(undecided[i]))
+                undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
             for i in sorted(chosen):
                 undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
                 flagged += [undecided[i]] if undecided[i].verdict is None else []
@@ -181,7 +181,7 @@ class Comparing:
             if not undecided or self.spent():
                 break
         for contest in undecided:
-            self._decide(contest, settled(contest.ratios1, self._rule_of(contest)))
+            self._decide(contest, settle(contest.ratios1, self._rule_of(contest)))
         for contest in flagged:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return flagged

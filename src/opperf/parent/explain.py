@@ -37,28 +37,28 @@ def explain(
     """Give contests that were called slower or faster their explanation; those after `spent` is true go without."""
     wanted = [one for one in contests if one.verdict is not None and one.verdict.verdict in EXPLAINED]
     trials = {trial.key: trial for one in wanted for trial in (one.base, one.new)}
-    found: dict[tuple[object, ...], Explanation | str] = {}
+    explanations: dict[tuple[object, ...], Explanation | str] = {}
     with pool(settings, note, plugins) as children:
         # One side after the other: trials of the same side share a child.
         for trial in sorted(trials.values(), key=lambda trial: repr(trial.side.process)):
-            note(f"explaining {len(found) + 1} of {len(trials)}")
-            found[trial.key] = "the budget was spent" if spent() else _asked(children, trial, settings)
+            note(f"explaining {len(explanations) + 1} of {len(trials)}")
+            explanations[trial.key] = "the budget was spent" if spent() else _asked(children, trial, settings)
     for contest in wanted:
-        contest.explanation = explanation(found[contest.base.key], found[contest.new.key])
+        contest.explanation = explanation(explanations[contest.base.key], explanations[contest.new.key])
 
 
 def explanation(base: Explanation | str, new: Explanation | str) -> Explained:
     """Return the JSON form of what is said of two sides; a text is why one could not be explained."""
     sides = {"base": base, "new": new}
-    known = {name: side for name, side in sides.items() if isinstance(side, Explanation)}
+    explained = {name: side for name, side in sides.items() if isinstance(side, Explanation)}
     failures = {name: side for name, side in sides.items() if isinstance(side, str)}
-    unlike = difference(known["base"], known["new"]) if not failures else None
+    unlike = difference(explained["base"], explained["new"]) if not failures else None
     return {
-        "base": [event.to_json() for event in known["base"].events] if "base" in known else [],
-        "new": [event.to_json() for event in known["new"].events] if "new" in known else [],
+        "base": [event.to_json() for event in explained["base"].events] if "base" in explained else [],
+        "new": [event.to_json() for event in explained["new"].events] if "new" in explained else [],
         "difference": [] if unlike is None else list(unlike.lines),
         "alike": 0 if unlike is None else unlike.alike,
-        "notes": {name: list(side.notes) for name, side in known.items()},
+        "notes": {name: list(side.notes) for name, side in explained.items()},
         "failures": failures,
     }
 

@@ -117,7 +117,7 @@ class Updated:
     run: Run
     path: Path
     measured: int = 0
-    kept: int = 0
+    others: int = 0
     cause: BaseException | None = None
 
     @property

@@ -414,9 +414,9 @@ def replay(
         measured = running.measure(replaying.workload(trace, request), settings, wanted, _progress(progress))
         if measured.cause is not None:
             raise measured.cause
-        found = Replay(ReplayDocument(trace, measured.run))
-        _write(wanted, found)
-    return found
+        result = Replay(ReplayDocument(trace, measured.run))
+        _write(wanted, result)
+    return result
 
 
 def profile(
@@ -484,7 +484,7 @@ def capture(
     progress: bool = False,
 ) -> Suite:
     """Return the operators of one call of a function without arguments, or of a model in a file, as a suite."""
-    found = capturing.capture(
+    result = capturing.capture(
         _text(code),
         _progress(progress).note,
         framework=framework,
@@ -492,7 +492,7 @@ def capture(
         environment=environment,
         timeout=timeout,
     )
-    return Suite(found.suite, found.notes)
+    return Suite(result.suite, result.notes)
 
 
 def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Suite | Profile:
@@ -507,8 +507,8 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Su
     document = loading.read_document(Path(path))
     if isinstance(document, loading.Judged):
         return Gate(document.run, document.judgement)
-    found: Results | Comparisons | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
-    return found
+    result: Results | Comparisons | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
+    return result
 
 
 def operators(pattern: str | None = None, *, category: Names = None, framework: Names = None) -> Operators:

@@ -31,12 +31,12 @@ def read_results(path: Path) -> Run:
     """Return what a result file holds, or what the journal of a run that ended early amounts to."""
     if path.suffix != ".journal":
         return read_run(path)
-    kept = read_journal(path)
+    run = read_journal(path)
     grouped: dict[tuple[object, ...], list[Outcome]] = {}
-    for outcome in kept.outcomes:
+    for outcome in run.outcomes:
         grouped.setdefault(outcome.trial.key, []).append(outcome)
-    made = tuple(record(several[0].trial, several, kept.run.settings) for several in grouped.values())
-    return replace(kept.run, records=(*kept.records, *made))
+    made = tuple(record(several[0].trial, several, run.run.settings) for several in grouped.values())
+    return replace(run.run, records=(*run.records, *made))
 
 
 @dataclass(frozen=True)

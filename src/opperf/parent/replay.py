@@ -64,9 +64,9 @@ def default_limit() -> int:
 
 def _steps(text: str) -> tuple[int, int]:
     """Read `--iterations`: the first step, and the first that is left out."""
-    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
-    first = int(found[1]) if found else 0
-    last = int(found[2] or found[1]) if found else -1
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    first = int(match[1]) if match else 0
+    last = int(match[2] or match[1]) if match else -1
     if last < first:
         raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write for example `1-3`")
     return first, last + 1

@@ -140,13 +140,13 @@ def usable_cpus(given: str | Sequence[int]) -> tuple[int, ...]:
     # `cpu_ranges` passes over what it cannot read, as a fact may; a wish may not.
     if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
         raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write for example `0-3,6`")
-    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     chosen: dict[int, None] = {}
     for cpu in chain.from_iterable(cpu_ranges(text)):
-        if cpu not in known:  # at the latest behind the last that is known, however far the range goes
+        if cpu not in cpus:  # at the latest behind the last that is known, however far the range goes
             raise InputError(
                 f"`--cpus` names CPU {cpu}, which this process may not use",
-                hint=f"it may use {', '.join(str(cpu) for cpu in sorted(known))}",
+                hint=f"it may use {', '.join(str(cpu) for cpu in sorted(cpus))}",
             )
         chosen[cpu] = None
     return tuple(chosen)

@@ -61,9 +61,9 @@ def drop_journal(options: Options) -> None:
 
 def without_peaks(run: Run) -> Side | None:
     """Return a side that something was measured on, and whose limits are not known; None where all are."""
-    known = {(rate.device, rate.threads) for rate in stored_rates()}
+    pairs = {(rate.device, rate.threads) for rate in stored_rates()}
     sides = (record.trial.side for record in run if record.time is not None)
-    return next((one for one in sides if one.framework != "null" and (one.device, one.threads) not in known), None)
+    return next((one for one in sides if one.framework != "null" and (one.device, one.threads) not in pairs), None)
 
 
 def _planned(session: Session, selection: Selection, progress: Progress) -> Plan:

@@ -122,36 +122,36 @@ class Session:
 
     def run(self, plan: Plan, options: Options) -> Run:
         """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
-        found = earlier_work(options.resume, plan.settings)
+        history = earlier_work(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
-        run = _header(plan, options, found)
-        journal = None if options.journal is None else self._journal(options.resume, options.journal, run, found)
+        run = _header(plan, options, history)
+        journal = None if options.journal is None else self._journal(options.resume, options.journal, run, history)
         try:
-            self._measure(plan, found, journal)
+            self._measure(plan, history, journal)
         except BaseException as stop:
-            raise Interrupted(self._finish(run, plan, found, options), stop) from stop
+            raise Interrupted(self._finish(run, plan, history, options), stop) from stop
         finally:
             if journal is not None:
                 journal.close()
-        return self._finish(run, plan, found, options)
+        return self._finish(run, plan, history, options)
 
-    def _journal(self, resume: Path | None, path: Path, run: Run, found: Earlier) -> JournalWriter:
+    def _journal(self, resume: Path | None, path: Path, run: Run, history: Earlier) -> JournalWriter:
         """Open the journal, with what was found in it already; one that nobody asked to resume is set aside."""
         if path.exists() and (resume is None or journal_of(resume).resolve() != path.resolve()):
             aside = path.with_name(f"{path.name}.{time.time_ns()}")
             path.rename(aside)
             self._progress.note(f"an earlier run did not finish; its journal is kept as {aside.name}")
-        outcomes = [outcome for several in found.outcomes.values() for outcome in several]
-        return JournalWriter(path, run, outcomes, found.records.values())
+        outcomes = [outcome for several in history.outcomes.values() for outcome in several]
+        return JournalWriter(path, run, outcomes, history.records.values())
 
-    def _measure(self, plan: Plan, found: Earlier, journal: JournalWriter | None) -> None:
+    def _measure(self, plan: Plan, history: Earlier, journal: JournalWriter | None) -> None:
         """Measure what is missing: all trials in one process of each side, then all in the next."""
         ahead = [
             (trial, process)
             for process in range(plan.settings.processes)
             for trial in plan.trials
-            if trial.key not in found.records
-            and not any(known.process == process for known in found.outcomes.get(trial.key, ()))
+            if trial.key not in history.records
+            and not any(past.process == process for past in history.outcomes.get(trial.key, ()))
         ]
         self._progress.begin(len(ahead))
         started = time.monotonic()
@@ -161,16 +161,16 @@ class Session:
                 self._pool.close()
                 current = process
             self._progress.next(trial)
-            outcome = self._outcome(trial, process, found, time.monotonic() - started)
-            found.outcomes.setdefault(trial.key, []).append(outcome)
+            outcome = self._outcome(trial, process, history, time.monotonic() - started)
+            history.outcomes.setdefault(trial.key, []).append(outcome)
             if journal is not None:
                 journal.add(outcome)
             self._progress.done(outcome)
         self._pool.close()
 
-    def _outcome(self, trial: Trial, process: int, found: Earlier, elapsed: float) -> Outcome:
+    def _outcome(self, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
-        earlier = found.outcomes.get(trial.key, [])
+        earlier = history.outcomes.get(trial.key, [])
         bad = next((outcome for outcome in earlier if outcome.status != "ok"), None)
         if bad is not None:
             return replace(bad, process=process)
@@ -181,15 +181,15 @@ class Session:
             return Outcome(trial, process, "skipped", reason=reason)
         return self._pool.measure(trial, process)
 
-    def _finish(self, run: Run, plan: Plan, found: Earlier, options: Options) -> Run:
+    def _finish(self, run: Run, plan: Plan, history: Earlier, options: Options) -> Run:
         """Return the run with a record for each trial that has an outcome; of the plan first, then what was there."""
-        keys = dict.fromkeys([*(trial.key for trial in plan.trials), *found.records, *found.outcomes])
+        keys = dict.fromkeys([*(trial.key for trial in plan.trials), *history.records, *history.outcomes])
         records = []
         for key in keys:
-            if key in found.records:
-                records.append(found.records[key])
-            elif key in found.outcomes:
-                outcomes = sorted(found.outcomes[key], key=lambda outcome: outcome.process)
+            if key in history.records:
+                records.append(history.records[key])
+            elif key in history.outcomes:
+                outcomes = sorted(history.outcomes[key], key=lambda outcome: outcome.process)
                 made = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
                 records.append(self._beside(made))
         suite = self._selection.whole_suite
@@ -211,18 +211,18 @@ class Session:
         if made.time is None:
             return made
         floor = self._floors.get(floor_key(made.trial))
-        known: dict[str, object] = {} if floor is None else {"noise_floor": floor.between}
+        facts: dict[str, object] = {} if floor is None else {"noise_floor": floor.between}
         side = made.trial.side
         limit = limit_of(made, Peaks.of(self._rates, side.device, side.threads))
         if limit is not None:
-            known["roofline"] = limit.to_json()
+            facts["roofline"] = limit.to_json()
             made = replace(made, warnings=(*made.warnings, *doubts(made, limit)))
-        return replace(made, facts={**made.facts, **known}) if known else made
+        return replace(made, facts={**made.facts, **facts}) if facts else made
 
 
-def _header(plan: Plan, options: Options, found: Earlier) -> Run:
+def _header(plan: Plan, options: Options, history: Earlier) -> Run:
     """Return the run without its records; a run that is resumed keeps its id and its start."""
-    earlier = found.run
+    earlier = history.run
     return Run(
         id=earlier.id if earlier else uuid.uuid4().hex[:12],
         started=earlier.started if earlier else datetime.now(timezone.utc).isoformat(timespec="seconds"),

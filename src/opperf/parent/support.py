@@ -41,13 +41,13 @@ def support(
     operators: Sequence[Operator], frameworks: Sequence[str], note: Callable[[str], None]
 ) -> dict[tuple[str, str], Support]:
     """Return what each framework makes of each operator, by the names of both; a framework is started once."""
-    found = {}
+    result = {}
     with Pool(Settings(), note) as pool:
         for framework in frameworks:
             side = settled_side(Side(framework))
             for operator in operators:
-                found[operator.name, framework] = _support(operator, framework, pool.describe(side, operator.name))
-    return found
+                result[operator.name, framework] = _support(operator, framework, pool.describe(side, operator.name))
+    return result
 
 
 #: The directions that are told; forward and backward in one go follows from both.
@@ -57,8 +57,8 @@ TOLD = ("forward", "backward")
 def _support(operator: Operator, framework: str, meaning: Meaning) -> Support:
     if meaning.path is None:
         return Support(None, reasons={"": meaning.reason or "there is no binding for it"})
-    known = TOLD if FRAMEWORKS[framework].gradients else TOLD[:1]
-    declared = [direction for direction in known if direction in operator.directions]
+    directions = TOLD if FRAMEWORKS[framework].gradients else TOLD[:1]
+    declared = [direction for direction in directions if direction in operator.directions]
     return Support(
         meaning.path,
         tuple(direction for direction in declared if direction not in meaning.unsupported),

@@ -56,15 +56,15 @@ class Checker:
             else:
                 self.problems.unexpected(key(place, "type"), kind, "a string")
             return
-        known = ARGUMENTS[kind]
-        ranged = self._names(given, RANGE, known, place)
-        listed = self._names(given, LIST, known, place)
+        kind_type = ARGUMENTS[kind]
+        ranged = self._names(given, RANGE, kind_type, place)
+        listed = self._names(given, LIST, kind_type, place)
         if ranged and not self.sweeps:
             self.problems.add(key(place, RANGE), "ranges are not swept here", "ask for `RangeConfigIterator`")
-        self._keys(given, kind, known, place)
+        self._keys(given, kind, kind_type, place)
         for name, value in _settled(given).items():
-            if name in known.keys:
-                self._value(value, name, known, place, ranged, listed)
+            if name in kind_type.keys:
+                self._value(value, name, kind_type, place, ranged, listed)
         if ZIP in given and not (TEXT.accepts(given[ZIP]) and (ranged or listed)):
             expected = f"a name, beside `{RANGE}` or `{LIST}`"
             self.problems.unexpected(key(place, ZIP), given[ZIP], expected)
@@ -76,41 +76,47 @@ class Checker:
                     self.problems.add(f"{key(place, 'value')}[{i}]", "what is in a list is not swept", hint)
         self._tensor(given, kind, place)
 
-    def _keys(self, given: Mapping[str, object], kind: str, known: ArgumentType, place: str) -> None:
+    def _keys(self, given: Mapping[str, object], kind: str, kind_type: ArgumentType, place: str) -> None:
         """Check that every key is known, and that those that are needed are there."""
         for name in given:
-            if name not in known.keys and name not in SHARED:
-                self.problems.no_such(place, "key", name, [*known.keys, *SHARED], of=f"`{kind}`")
-        for name, one in known.keys.items():
+            if name not in kind_type.keys and name not in SHARED:
+                self.problems.no_such(place, "key", name, [*kind_type.keys, *SHARED], of=f"`{kind}`")
+        for name, one in kind_type.keys.items():
             if one.required and name not in given:
                 self.problems.add(place, f"`{kind}` without `{name}`", f"expected {one.kind.expected}")
-        there = [name for name in known.either if name in given]
-        if known.either and len(there) != 1:
-            found = "neither" if not there else "both"
+        there = [name for name in kind_type.either if name in given]
+        if kind_type.either and len(there) != 1:
+            count = "neither" if not there else "both"
             self.problems.add(
-                place, f"found {found} of {', '.join(f'`{name}`' for name in known.either)}, expected one"
+                place, f"found {count} of {', '.join(f'`{name}`' for name in kind_type.either)}, expected one"
             )
 
     def _value(
-        self, value: object, name: str, known: ArgumentType, place: str, ranged: Sequence[str], listed: Sequence[str]
+        self,
+        value: object,
+        name: str,
+        kind_type: ArgumentType,
+        place: str,
+        ranged: Sequence[str],
+        listed: Sequence[str],
     ) -> None:
-        one = known.keys[name]
+        one = kind_type.keys[name]
         kind, words = one.kind, one.kind.expected
         if name in listed:
             if not isinstance(value, list) or not value or not all(map(one.kind.accepts, value)):
-                self.problems.unexpected(key(place, name), value, f"a list, each {words}", one.kind.known)
+                self.problems.unexpected(key(place, name), value, f"a list, each {words}", one.kind.names)
             return
         if name in ranged and one.ranged is not None:
             kind, words = one.ranged, one.ranged.expected
         if not kind.accepts(value):
             hint = is_range(value) and name not in ranged and one.ranged is not None
             more = f'; for a range, `"{RANGE}": ["{name}"]` stands beside it' if hint else ""
-            self.problems.unexpected(key(place, name), value, words + more, kind.known)
+            self.problems.unexpected(key(place, name), value, words + more, kind.names)
 
-    def _names(self, given: Mapping[str, object], macro: str, known: ArgumentType, place: str) -> Sequence[str]:
+    def _names(self, given: Mapping[str, object], macro: str, kind_type: ArgumentType, place: str) -> Sequence[str]:
         """Return the keys that `__range__` or `__list__` names, after checking them."""
         named = given.get(macro, [])
-        able = [name for name, one in known.keys.items() if one.ranged is not None]
+        able = [name for name, one in kind_type.keys.items() if one.ranged is not None]
         if not isinstance(named, list):
             self.problems.unexpected(key(place, macro), named, "a list of keys", able)
             return ()
@@ -130,8 +136,8 @@ class Checker:
             self.problems.unexpected(inside, given[COPY], expected)
             return
         for copy in given[COPY]:
-            found = copy_of(copy)
-            if found is None or not _in_reach(found, given, args):
+            source = copy_of(copy)
+            if source is None or not _in_reach(source, given, args):
                 self.problems.unexpected(inside, copy, f"{expected}, each of them there")
 
     def _tensor(self, given: Mapping[str, object], kind: str, place: str) -> None:
@@ -155,7 +161,7 @@ def _settled(given: Mapping[str, object]) -> Mapping[str, object]:
     shape, copies = given.get("shape"), given.get(COPY)
     if not isinstance(shape, list) or not isinstance(copies, list):
         return given
-    places = {found[0] for found in map(copy_of, copies) if found is not None}
+    places = {source[0] for source in map(copy_of, copies) if source is not None}
     return {**given, "shape": [0 if i in places else size for i, size in enumerate(shape)]}
 
 
@@ -163,10 +169,10 @@ def copy_of(copy: object) -> tuple[int, int, int] | None:
     """Return dimension, source argument and its dimension of one entry of `__copy__`; None for what is none."""
     if not isinstance(copy, dict) or list(copy) != ["shape"]:
         return None
-    found = copy["shape"]
-    if not (isinstance(found, list) and len(found) == 2 and isinstance(found[1], list) and len(found[1]) == 2):
+    shape = copy["shape"]
+    if not (isinstance(shape, list) and len(shape) == 2 and isinstance(shape[1], list) and len(shape[1]) == 2):
         return None
-    numbers = (found[0], *found[1])
+    numbers = (shape[0], *shape[1])
     if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
         return None
     return numbers

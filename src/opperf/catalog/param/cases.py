@@ -56,29 +56,29 @@ class Mistake(Exception):
 
 def cases(config: ParamConfig, seed: int) -> Iterator[ConfigCase]:
     """Yield the cases of a config, in PARAM's order; the seed decides random arguments."""
-    for known in config.operators:
-        yield from operator_cases(known, seed)
+    for operator in config.operators:
+        yield from operator_cases(operator, seed)
 
 
-def operator_cases(known: ConfiguredOperator, seed: int) -> Iterator[ConfigCase]:
+def operator_cases(operator: ConfiguredOperator, seed: int) -> Iterator[ConfigCase]:
     """Yield the cases of one operator of a config; raises `Mistake`."""
-    for number, entry in enumerate(known.entries):
-        for build, given in _pairs(entry, f"{seed}/{known.name}/{number}"):
-            place = f"{number}|{build.id if build else 0}" if known.batch is None else known.batch
-            case, meaning, names = _case(known, build, given)
+    for number, entry in enumerate(operator.entries):
+        for build, given in _pairs(entry, f"{seed}/{operator.name}/{number}"):
+            place = f"{number}|{build.id if build else 0}" if operator.batch is None else operator.batch
+            case, meaning, names = _case(operator, build, given)
             described = given.spec.described
             if described is not None:
                 of = json.dumps({"entry": entry_of(given.spec), "names": list(names)}, sort_keys=True)
                 case = replace(case, attributes={**case.attributes, MADE_BY: described.generator, MADE_OF: of})
-            run_id = f"{known.name}|{place}|{given.id}"
+            run_id = f"{operator.name}|{place}|{given.id}"
             yield ConfigCase(run_id, case, meaning, build.spec if build else None, given.spec)
 
 
-def check(known: ConfiguredOperator, problems: Problems) -> None:
+def check(operator: ConfiguredOperator, problems: Problems) -> None:
     """Look for what only the whole of an operator's entry shows: sweeps that do not end, arguments that do not fit."""
     total = 0
-    for number, entry in enumerate(known.entries):
-        place = f"{known.place}.config[{number}]"
+    for number, entry in enumerate(operator.entries):
+        place = f"{operator.place}.config[{number}]"
         counts = []
         for part, specs in (("build", entry.builds or ()), ("input", entry.inputs)):
             counts.append(sum(_count(spec, f"{place}.{part}[{i}]", problems) for i, spec in enumerate(specs)))
@@ -87,18 +87,18 @@ def check(known: ConfiguredOperator, problems: Problems) -> None:
                 problems.add(f"{place}.{part}", f"two entries have the id {quoted(name)}")
         total += counts[1] * (counts[0] if entry.builds else 1)
     if total > MOST_CASES:
-        problems.add(known.place, f"the ranges make {total} cases, expected {MOST_CASES} at most")
-    if problems.found:
+        problems.add(operator.place, f"the ranges make {total} cases, expected {MOST_CASES} at most")
+    if problems.mistakes:
         return
-    for number, entry in enumerate(known.entries):
-        alone = ConfiguredOperator(known.name, known.place, known.meaning, (entry,))
+    for number, entry in enumerate(operator.entries):
+        alone = ConfiguredOperator(operator.name, operator.place, operator.meaning, (entry,))
         try:
             ids = Counter(made.run_id for made in operator_cases(alone, 0))
         except (Mistake, InputError) as mistake:
-            problems.add(f"{known.place}.config[{number}]", getattr(mistake, "message", str(mistake)))
+            problems.add(f"{operator.place}.config[{number}]", getattr(mistake, "message", str(mistake)))
             continue
         for name in [name for name, times in ids.items() if times > 1][:1]:
-            problems.add(f"{known.place}.config[{number}]", f"two cases have the id {quoted(name)}")
+            problems.add(f"{operator.place}.config[{number}]", f"two cases have the id {quoted(name)}")
 
 
 def _count(spec: Spec, place: str, problems: Problems) -> int:
@@ -150,12 +150,12 @@ def entry_of(spec: Spec) -> dict[str, object]:
     return {**spec.more, **(plain(spec) or {})}
 
 
-def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
+def _case(operator: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
     """Return the case of a build and an input, what it is a case of, and the names of the positional arguments.
 
     Raises `Mistake`.
     """
-    meaning = known.meaning
+    meaning = operator.meaning
     if meaning.is_own:
         case, names = _own(meaning, build, given)
         return case, meaning, names
@@ -164,14 +164,14 @@ def _case(known: ConfiguredOperator, build: Made | None, given: Made) -> tuple[C
         return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"
     built = {} if build is None else _built(build)
-    if known.name == EMBEDDINGS:
+    if operator.name == EMBEDDINGS:
         args = () if build is None else build.args
         wrong = embeddings.mistake(args, given.args)
         if wrong is not None:
             raise Mistake(wrong)
         return embeddings.case(name, args, given.args, built), meaning, ()
-    if known.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
-        return _with_schema(known.name, build, given)
+    if operator.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
+        return _with_schema(operator.name, build, given)
     inputs = _by_place(given.args)
     return Case(name, inputs, {**built, **(given.kwargs or {})}), meaning, list(inputs)
 

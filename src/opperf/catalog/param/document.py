@@ -26,9 +26,9 @@ def read_config(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> 
     `lenient` passes over names that are not known, as PARAM does, with a note on each. Raises `InputError` that lists
     everything that is wrong with it.
     """
-    found, problems = examined(path, own, lenient=lenient)
-    refuse(str(path), problems.found)
-    return found
+    config, problems = examined(path, own, lenient=lenient)
+    refuse(str(path), problems.mistakes)
+    return config
 
 
 def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tuple[ParamConfig, Problems]:
@@ -36,10 +36,10 @@ def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tup
     data = read_json(path, object_pairs_hook=_object)
     reading = _Reading(own, lenient=lenient)
     operators = reading.document(data)
-    if not reading.problems.found:
-        for known in operators:
-            if known.is_settled:
-                check(known, reading.problems)
+    if not reading.problems.mistakes:
+        for operator in operators:
+            if operator.is_settled:
+                check(operator, reading.problems)
     notes = [*reading.notes, *(f"{problem}; passed over" for problem in reading.problems.passed_over or ())]
     return ParamConfig(path, operators, tuple(dict.fromkeys(notes)), lenient), reading.problems
 
@@ -51,11 +51,11 @@ class _Object(dict[str, object]):
 
 
 def _object(pairs: list[tuple[str, object]]) -> _Object:
-    found = _Object(pairs)
-    if len(found) != len(pairs):
+    document = _Object(pairs)
+    if len(document) != len(pairs):
         counts = Counter(name for name, _ in pairs)
-        found.repeated = tuple(name for name, times in counts.items() if times > 1)
-    return found
+        document.repeated = tuple(name for name, times in counts.items() if times > 1)
+    return document
 
 
 class _Reading:
@@ -76,8 +76,8 @@ class _Reading:
             return self._batch(data)
         if not data:
             self.problems.add("$", "no operator in it", "expected an object of operators by name")
-        found = [self._operator(name, info, key("$", name)) for name, info in data.items()]
-        return tuple(operator for operator in found if operator is not None)
+        operators = [self._operator(name, info, key("$", name)) for name, info in data.items()]
+        return tuple(operator for operator in operators if operator is not None)
 
     def _batch(self, data: Mapping[str, object]) -> tuple[ConfiguredOperator, ...]:
         """Return the one operator of a file of PARAM's `run_batch`."""
@@ -92,8 +92,8 @@ class _Reading:
         if not isinstance(data["op_name"], str):
             return ()
         batch = build.replace(":", "|") if isinstance(build, str) else None
-        found = self._operator(data["op_name"], data["op_info"], "$.op_info", batch)
-        return () if found is None else (found,)
+        operator = self._operator(data["op_name"], data["op_info"], "$.op_info", batch)
+        return () if operator is None else (operator,)
 
     def _operator(self, name: str, info: object, place: str, batch: str | None = None) -> ConfiguredOperator | None:
         meaning = names.meaning(name) or self._own.operators.get(name)
@@ -102,8 +102,8 @@ class _Reading:
             self.problems.add(place, *refused)
         elif meaning is None:
             hint = did_you_mean(self.problems.near(name, [*names.known_names(), *self._own.operators]))
-            known = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
-            self.problems.unknown("operator", place, f"no operator {quoted(name)}", hint or known)
+            expected = "a name of PARAM, PyTorch or the catalog, or one as `mxnet:nd.dot`"
+            self.problems.unknown("operator", place, f"no operator {quoted(name)}", hint or expected)
             if self.problems.passed_over is not None:
                 return None
         if not isinstance(info, dict):
@@ -118,14 +118,14 @@ class _Reading:
         for word in info:
             if word not in grammar.OPERATOR_KEYS:
                 self.problems.no_such(place, "key", word, grammar.OPERATOR_KEYS, of="an operator")
-        known = (*grammar.GENERATORS, *self._own.generators)
-        inputs = self._named(info, "input_data_generator", known, place, required=True)
-        builds = self._named(info, "build_data_generator", known, place)
+        choices = (*grammar.GENERATORS, *self._own.generators)
+        inputs = self._named(info, "input_data_generator", choices, place, required=True)
+        builds = self._named(info, "build_data_generator", choices, place)
         generators = [info.get(word) for word in GENERATOR_KEYS]
-        if self.problems.passed_over is not None and any(isinstance(n, str) and n not in known for n in generators):
+        if self.problems.passed_over is not None and any(isinstance(n, str) and n not in choices for n in generators):
             return ()  # nobody makes its arguments
-        known = (*grammar.ITERATORS, *self._own.iterators)
-        iterators = [self._named(info, f"{part}_iterator", known, place) for part in grammar.CONFIG_KEYS]
+        choices = (*grammar.ITERATORS, *self._own.iterators)
+        iterators = [self._named(info, f"{part}_iterator", choices, place) for part in grammar.CONFIG_KEYS]
         if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:
             self.problems.add(key(place, "input_iterator"), f"it is made for `{names.EMBEDDINGS}` alone")
         if name == names.EMBEDDINGS and not {inputs, builds} <= set(grammar.GENERATORS):
@@ -147,36 +147,36 @@ class _Reading:
 
     def _current(self, info: Mapping[str, object], place: str) -> dict[str, object]:
         """Return what stands beside an operator's name with old words in new ones; each is noted."""
-        found: dict[str, object] = _Object()
+        current: dict[str, object] = _Object()
         for name, value in info.items():
             word = grammar.OLD_NAMES.get(name, name) if name not in grammar.OPERATOR_KEYS else name
             new = grammar.OLD_NAMES.get(value, value) if isinstance(value, str) else value
             for old, now in ((name, word), (value, new)):
                 if old is not now and old != now:
                     self.notes.append(f"`{old}` is read as `{now}`")
-            if word in found:
+            if word in current:
                 self.problems.add(place, f"found both of {quoted(name)} and `{word}`, expected one")
-            found[word] = new
-        if isinstance(info, _Object) and isinstance(found, _Object):
-            found.repeated = info.repeated
-        return found
+            current[word] = new
+        if isinstance(info, _Object) and isinstance(current, _Object):
+            current.repeated = info.repeated
+        return current
 
     def _named(
-        self, info: Mapping[str, object], word: str, known: Sequence[str], place: str, *, required: bool = False
+        self, info: Mapping[str, object], word: str, names: Sequence[str], place: str, *, required: bool = False
     ) -> str:
         """Return the iterator or generator that a key names; the default one for a key that is not there."""
         if info.get(word) is None:  # PARAM's own functions write null for what has its default
             if required:
-                self.problems.add(place, f"no `{word}`", f"expected {' or '.join(f'`{name}`' for name in known)}")
-            return known[0]
+                self.problems.add(place, f"no `{word}`", f"expected {' or '.join(f'`{name}`' for name in names)}")
+            return names[0]
         name = info[word]
         if not isinstance(name, str):
-            self.problems.unexpected(key(place, word), name, "a name", known)
-        elif name not in known:
-            self.problems.no_such(key(place, word), word.replace("_", " "), name, known)
+            self.problems.unexpected(key(place, word), name, "a name", names)
+        elif name not in names:
+            self.problems.no_such(key(place, word), word.replace("_", " "), name, names)
         else:
             return name
-        return known[0]
+        return names[0]
 
     def _entry(self, given: object, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
         if not isinstance(given, dict):
@@ -204,8 +204,8 @@ class _Reading:
             self.problems.unexpected(inside, specs, "a list of `args` and `kwargs`, not empty")
             return ()
         sweeps = iterator != grammar.DEFAULT_ITERATOR
-        found = enumerate(specs)
-        return tuple(read_spec(spec, f"{inside}[{i}]", self.problems, sweeps=sweeps, way=way) for i, spec in found)
+        entries = enumerate(specs)
+        return tuple(read_spec(spec, f"{inside}[{i}]", self.problems, sweeps=sweeps, way=way) for i, spec in entries)
 
 
 def read_spec(given: object, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:

@@ -54,8 +54,8 @@ def _counts(value: Argument) -> bool:
 
 
 def _first(value: Argument) -> int:
-    found = value.items[0] if isinstance(value, ListOf) else value
-    return found if isinstance(found, int) else 1
+    item = value.items[0] if isinstance(value, ListOf) else value
+    return item if isinstance(item, int) else 1
 
 
 def _least(value: Argument) -> int:

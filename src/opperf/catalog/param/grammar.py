@@ -43,7 +43,7 @@ class Kind:
     expected: str
     schema: Mapping[str, object]
     accepts: Callable[[object], bool]
-    known: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def _is_integer(value: object) -> bool:
@@ -103,14 +103,14 @@ def _reads(read: Callable[[str], object]) -> Callable[[object], bool]:
     return accepts
 
 
-def _one_of(known: tuple[str, ...]) -> Kind:
-    words = "one of " + ", ".join(f"`{word}`" for word in known)
-    return Kind(words, {"enum": list(known)}, lambda value: isinstance(value, str) and value in known, known)
+def _one_of(names: tuple[str, ...]) -> Kind:
+    words = "one of " + ", ".join(f"`{word}`" for word in names)
+    return Kind(words, {"enum": list(names)}, lambda value: isinstance(value, str) and value in names, names)
 
 
 def _list_of(kind: Kind) -> Kind:
     schema = {"type": "array", "items": dict(kind.schema), "minItems": 1}
-    return Kind(f"a list, each {kind.expected}", schema, _all(kind.accepts, least=1), kind.known)
+    return Kind(f"a list, each {kind.expected}", schema, _all(kind.accepts, least=1), kind.names)
 
 
 def _range_of(kind: Kind, accepts: Callable[[object], bool]) -> Kind:

@@ -78,8 +78,10 @@ def meaning(name: str) -> Meaning | None:
         return Meaning(framework, path)
     if name.startswith(PREFIXES) and name not in PREFIXES:
         return Meaning("torch", name)
-    known = catalog()
-    canonical = name if name in known else next((one.name for one in known.values() if name in one.aliases), None)
+    operators = catalog()
+    canonical = (
+        name if name in operators else next((one.name for one in operators.values() if name in one.aliases), None)
+    )
     return None if canonical is None else Meaning(None, canonical)
 
 
@@ -106,12 +108,12 @@ def read_schema(text: str) -> Schema | None:
     >>> read_schema("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
     Schema(path='aten::add.Tensor', names=('self', 'other', 'alpha'), positional=2)
     """
-    found = _SCHEMA.fullmatch(text)
-    if found is None:
+    match = _SCHEMA.fullmatch(text)
+    if match is None:
         return None
     names: list[str] = []
     positional: int | None = None
-    for argument in split_at_commas(found["arguments"]):
+    for argument in split_at_commas(match["arguments"]):
         if argument == "*":
             positional = len(names)
             continue
@@ -119,4 +121,4 @@ def read_schema(text: str) -> Schema | None:
         if name is None:
             return None
         names.append(name[1])
-    return Schema(found["path"], tuple(names), len(names) if positional is None else positional)
+    return Schema(match["path"], tuple(names), len(names) if positional is None else positional)

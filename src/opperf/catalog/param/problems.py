@@ -40,21 +40,21 @@ class Problems:
     PARAM passes over names that it does not know, with a warning. Where that is wanted, they are `passed_over`.
     """
 
-    found: list[Problem] = field(default_factory=list)
+    mistakes: list[Problem] = field(default_factory=list)
     passed_over: list[Problem] | None = None
 
     def add(self, place: str, text: str, hint: str | None = None) -> None:
         """Take a mistake."""
-        self.found.append(Problem(place, text, hint))
+        self.mistakes.append(Problem(place, text, hint))
 
-    def unexpected(self, place: str, found: object, expected: str, known: Sequence[str] = ()) -> None:
+    def unexpected(self, place: str, value: object, expected: str, names: Sequence[str] = ()) -> None:
         """Take a value that is not what was expected; known names that resemble it become the hint."""
-        close = self.near(found, known) if isinstance(found, str) else []
-        self.add(place, f"found {shown(found)}, expected {expected}", did_you_mean(close))
+        close = self.near(value, names) if isinstance(value, str) else []
+        self.add(place, f"found {shown(value)}, expected {expected}", did_you_mean(close))
 
-    def no_such(self, place: str, kind: str, name: str, known: Iterable[str], *, of: str = "") -> None:
+    def no_such(self, place: str, kind: str, name: str, choices: Iterable[str], *, of: str = "") -> None:
         """Take a name that is not known; `of` says what should have it."""
-        names = list(known)
+        names = list(choices)
         close = self.near(name, names)
         listed = f"known: {', '.join(names[:LISTED])}{', ...' if len(names) > LISTED else ''}" if names else None
         self.unknown(kind, place, f"no {kind} {quoted(name)}{of and f' of {of}'}", did_you_mean(close) or listed)
@@ -66,13 +66,13 @@ class Problems:
         else:
             self.add(place, text, hint)
 
-    def near(self, name: str, known: Iterable[str]) -> list[str]:
+    def near(self, name: str, names: Iterable[str]) -> list[str]:
         """Return the names that resemble one; none for what nobody will read."""
-        return near(name, known) if len(name) < SHOWN and len(self.found) < MOST else []
+        return near(name, names) if len(name) < SHOWN and len(self.mistakes) < MOST else []
 
-    def repeated(self, found: Mapping[str, object], place: str) -> None:
+    def repeated(self, pairs: Mapping[str, object], place: str) -> None:
         """Take the keys that an object of the file has twice."""
-        for name in getattr(found, "repeated", ()):
+        for name in getattr(pairs, "repeated", ()):
             self.add(key(place, name), "it is there twice", "put the entries into one list")
 
 

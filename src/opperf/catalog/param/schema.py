@@ -61,29 +61,29 @@ def schema() -> dict[str, object]:
                 "required": ["op_name", "op_info"],
             },
             "argument": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in ARGUMENTS]},
-            **{name: _argument(name, known) for name, known in ARGUMENTS.items()},
+            **{name: _argument(name, argument) for name, argument in ARGUMENTS.items()},
         },
     }
 
 
-def _argument(name: str, known: ArgumentType) -> dict[str, object]:
+def _argument(name: str, argument: ArgumentType) -> dict[str, object]:
     """Return the schema of one type: of each key, what it holds by itself, in a range and in a list."""
     keys: dict[str, Mapping[str, object]] = {"type": {"const": name}, "name": {}}
-    for word, one in known.keys.items():
-        found = dict(one.kind.schema)
+    for word, one in argument.keys.items():
+        result = dict(one.kind.schema)
         if one.ranged is not None:
             listed = _list(dict(one.kind.schema))
-            found = {"anyOf": [found, *(one for one in (dict(one.ranged.schema), listed) if one != found)]}
-        keys[word] = {"description": one.meaning, **found}
-    able = [word for word, one in known.keys.items() if one.ranged is not None]
+            result = {"anyOf": [result, *(one for one in (dict(one.ranged.schema), listed) if one != result)]}
+        keys[word] = {"description": one.meaning, **result}
+    able = [word for word, one in argument.keys.items() if one.ranged is not None]
     if able:
         keys |= {macro: _list({"enum": able}) for macro in (RANGE, LIST)} | {ZIP: {"type": "string"}}
     if name == "tensor":
         keys[COPY] = _list(_object({"shape": {"type": "array"}}, {}))
-    found = _object(keys, {word: text for word, text in SHARED.items() if word in keys})
-    required = ["type", *(word for word, one in known.keys.items() if one.required)]
-    either = {"oneOf": [{"required": [word]} for word in known.either]} if known.either else {}
-    return {"description": known.meaning, **found, "required": required, **either}
+    result = _object(keys, {word: text for word, text in SHARED.items() if word in keys})
+    required = ["type", *(word for word, one in argument.keys.items() if one.required)]
+    either = {"oneOf": [{"required": [word]} for word in argument.either]} if argument.either else {}
+    return {"description": argument.meaning, **result, "required": required, **either}
 
 
 def _object(keys: Mapping[str, Mapping[str, object]], meanings: Mapping[str, str]) -> dict[str, object]:
@@ -99,11 +99,11 @@ def _named(values: dict[str, object]) -> dict[str, object]:
     return {"type": "object", "additionalProperties": values}
 
 
-def _words(known: tuple[str, ...]) -> dict[str, list[str]]:
+def _words(names: tuple[str, ...]) -> dict[str, list[str]]:
     """Return the schema of names, and of what older configs called them."""
-    return {"enum": [*known, *(old for old, new in grammar.OLD_NAMES.items() if new in known)]}
+    return {"enum": [*names, *(old for old, new in grammar.OLD_NAMES.items() if new in names)]}
 
 
-def _or_null(known: tuple[str, ...]) -> dict[str, object]:
+def _or_null(names: tuple[str, ...]) -> dict[str, object]:
     """Return the schema of names where nothing may be said."""
-    return {"enum": [*_words(known)["enum"], None]}
+    return {"enum": [*_words(names)["enum"], None]}

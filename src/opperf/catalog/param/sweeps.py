@@ -51,12 +51,12 @@ class TooMany(Exception):
 
 def axes(spec: Spec) -> list[Axis]:
     """Return what a spec sweeps, in order; raises `TooMany`."""
-    found: list[Axis] = []
+    several: list[Axis] = []
     for i, argument in enumerate(spec.args):
-        found += _axes(argument, ("args", i), None)
+        several += _axes(argument, ("args", i), None)
     for name, argument in (spec.kwargs or {}).items():
-        found += _axes(argument, ("kwargs", name), None)
-    return found
+        several += _axes(argument, ("kwargs", name), None)
+    return several
 
 
 def together(swept: Sequence[Axis]) -> list[list[Axis]]:
@@ -135,9 +135,9 @@ def _copied(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """Return arguments with every `__copy__` followed, from left to right."""
     for i, argument in enumerate(args):
         for copy in argument.get(COPY, ()):
-            found = copy_of(copy)
-            if found is not None:
-                dimension, source, other = found
+            reference = copy_of(copy)
+            if reference is not None:
+                dimension, source, other = reference
                 args = _with(args, (i, "shape", dimension), args[source]["shape"][other])
     return args
 

@@ -13,7 +13,7 @@ from opperf.child.backends.call import Binding
 @cache
 def bindings(framework: str) -> Mapping[str, Binding]:
     """Return the binding of each neutral operator in a framework; each file calls its table `BINDINGS`."""
-    found: dict[str, Binding] = {}
+    result: dict[str, Binding] = {}
     for family in FAMILIES:
-        found.update(import_module(f"opperf.child.backends.{framework}.operators.{family}").BINDINGS)
-    return found
+        result.update(import_module(f"opperf.child.backends.{framework}.operators.{family}").BINDINGS)
+    return result

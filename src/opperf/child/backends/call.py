@@ -92,20 +92,20 @@ def parameters(text: str) -> tuple[Parameter, ...]:
     parsed = ast.parse(f"f({text})", mode="eval").body
     if not isinstance(parsed, ast.Call):
         raise ValueError(f"not an argument list: {text!r}")
-    found = []
+    result = []
     for argument in parsed.args:
         spread = isinstance(argument, ast.Starred)
         name = argument.value if isinstance(argument, ast.Starred) else argument
         if isinstance(name, ast.Name):
-            found.append(Parameter(name.id, neutral=name.id, spread=spread))
+            result.append(Parameter(name.id, neutral=name.id, spread=spread))
         else:
-            found.append(Parameter("", constant=ast.literal_eval(name)))
+            result.append(Parameter("", constant=ast.literal_eval(name)))
     for keyword in parsed.keywords:
         if isinstance(keyword.value, ast.Name):
-            found.append(Parameter(keyword.arg or "", neutral=keyword.value.id))
+            result.append(Parameter(keyword.arg or "", neutral=keyword.value.id))
         else:
-            found.append(Parameter(keyword.arg or "", constant=ast.literal_eval(keyword.value)))
-    return tuple(found)
+            result.append(Parameter(keyword.arg or "", constant=ast.literal_eval(keyword.value)))
+    return tuple(result)
 
 
 def call(path: str, positional: str, keywords: str = "", **more: Any) -> Call:

@@ -35,14 +35,14 @@ def sizes(text: str, side: int) -> tuple[int, ...]:
     >>> sizes("2,n,nn,3n", 8), sizes("()", 8)
     ((2, 8, 64, 24), ())
     """
-    found = []
+    result = []
     for word in text.strip("()").split(","):
         match = _SIZE.fullmatch(word)
         if match is None:
             raise ValueError(f"no shape: {text!r}")
         if word:
-            found.append(int(match[1] or 1) * side ** len(match[2]))
-    return tuple(found)
+            result.append(int(match[1] or 1) * side ** len(match[2]))
+    return tuple(result)
 
 
 def tensor(text: str, side: int) -> TensorSpec:
@@ -52,18 +52,18 @@ def tensor(text: str, side: int) -> TensorSpec:
     True
     """
     shape, *words = text.split()
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for word in words:
         if word in ITEM_SIZES:
-            found["dtype"] = word
+            facts["dtype"] = word
         elif word in (*DISTRIBUTIONS, SPD):
-            found["values"] = word
+            facts["values"] = word
         elif word == "fixed":
-            found["requires_grad"] = False
+            facts["requires_grad"] = False
         else:
             low, high = word.split("..")
-            found["range"] = (float(low), float(high))
-    return TensorSpec(sizes(shape, side), **found)
+            facts["range"] = (float(low), float(high))
+    return TensorSpec(sizes(shape, side), **facts)
 
 
 def inputs(text: str, side: int) -> dict[str, Argument]:
@@ -72,17 +72,17 @@ def inputs(text: str, side: int) -> dict[str, Argument]:
     >>> inputs("axis = 1 | arrays: [2; n,n]", 8)["arrays"]
     ListOf(items=(TensorSpec(shape=(2,), ...), TensorSpec(shape=(8, 8), ...)))
     """
-    found: dict[str, Argument] = {}
+    arguments: dict[str, Argument] = {}
     for part in text.split("|"):
         name, colon, arrays = part.partition(":")
         if not colon:
             name, _, value = part.partition("=")
-            found |= {name.strip(): constant(value.strip())} if value else {}
+            arguments |= {name.strip(): constant(value.strip())} if value else {}
         elif arrays.strip().startswith("["):
-            found[name.strip()] = ListOf(tuple(_item(one.strip(), side) for one in arrays.strip(" []").split(";")))
+            arguments[name.strip()] = ListOf(tuple(_item(one.strip(), side) for one in arrays.strip(" []").split(";")))
         else:
-            found[name.strip()] = tensor(arrays, side)
-    return found
+            arguments[name.strip()] = tensor(arrays, side)
+    return arguments
 
 
 def _item(text: str, side: int) -> Argument:
@@ -91,8 +91,8 @@ def _item(text: str, side: int) -> Argument:
 
 def constant(text: str) -> Argument:
     """Read a value: an element type by its name, else as Python writes it."""
-    found: Argument = DType(text) if text in ITEM_SIZES else ast.literal_eval(text)
-    return found
+    value: Argument = DType(text) if text in ITEM_SIZES else ast.literal_eval(text)
+    return value
 
 
 def attributes(given: Attributes, side: int) -> dict[str, Argument]:

@@ -28,20 +28,20 @@ def function_at(path: str, roots: Mapping[str, Any], package: str) -> Callable[.
     first, *rest = path.split(".")
     if first not in roots:
         raise LookupError(path)
-    found = roots[first]
+    value = roots[first]
     for word in rest:
-        if not hasattr(found, word):
+        if not hasattr(value, word):
             raise LookupError(path)
         if word.startswith("__"):
             raise Refused(path, f"`{word}` is Python's own")
-        found = getattr(found, word)
-        if isinstance(found, ModuleType) and not _inside(found.__name__, package):
-            raise Refused(path, f"the module {found.__name__} is not {package}'s")
-    if not callable(found) or inspect.ismodule(found):
+        value = getattr(value, word)
+        if isinstance(value, ModuleType) and not _inside(value.__name__, package):
+            raise Refused(path, f"the module {value.__name__} is not {package}'s")
+    if not callable(value) or inspect.ismodule(value):
         raise LookupError(path)
-    if not _owned(found, package):
+    if not _owned(value, package):
         raise Refused(path, f"it is not {package}'s")
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = value
     return function
 
 
@@ -49,11 +49,11 @@ def _inside(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def _owned(found: Any, package: str) -> bool:
+def _owned(value: Any, package: str) -> bool:
     """Whether a callable belongs to the framework; C functions often do not say where they are from."""
-    module = getattr(found, "__module__", None)
+    module = getattr(value, "__module__", None)
     if module is None:  # a method of a class that the framework shows may be somebody else's
-        module = getattr(getattr(found, "__objclass__", None), "__module__", None)
+        module = getattr(getattr(value, "__objclass__", None), "__module__", None)
     return module is None or module.split(".")[0].lstrip("_") in (package, "jaxlib") or module.startswith("opperf.")
 
 

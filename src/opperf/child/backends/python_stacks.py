@@ -251,11 +251,11 @@ def _time_of_calls() -> float:
 
 def _codes(frame: FrameType | None) -> list[CodeType]:
     """Return the functions that are being called, the innermost first."""
-    found = []
+    codes = []
     while frame is not None:
-        found.append(frame.f_code)
+        codes.append(frame.f_code)
         frame = frame.f_back
-    return found
+    return codes
 
 
 #: Those that are between their start and their stop.

@@ -72,8 +72,8 @@ class Functions:
     def computing(self) -> Mapping[str, Callable[..., Any]]:
         """Every function that computes, by path."""
         left_out = {f"{self.framework}.{name}" for names in self.left_out.values() for name in names}
-        found = {path: self.resolve(path) for path in self.names if path not in left_out}
-        return {path: function for path, function in found.items() if not isinstance(function, type)}
+        functions = {path: self.resolve(path) for path in self.names if path not in left_out}
+        return {path: function for path, function in functions.items() if not isinstance(function, type)}
 
     def paths(self) -> list[str]:
         """Return one path of each function that computes, by name."""

@@ -19,7 +19,7 @@ def set_variables(threads: int) -> None:
         os.environ[name] = str(threads)
 
 
-def seen(call: Callable[[], Any]) -> float:
+def count(call: Callable[[], Any]) -> float:
     """Return the CPU time over the wall time of a call that keeps every thread busy.
 
     The best of three looks counts: a neighbour makes the ratio smaller, never larger.

@@ -30,8 +30,8 @@ def read(text: str) -> list[Event]:
     >>> read("dnnl_verbose,exec,cpu,softmax,jit:avx2,forward_inference,,,,256x256,0.5")
     [Event(name='softmax', kind='primitive', calls=1, seconds=0.0005, by='jit:avx2')]
     """
-    found = (_onednn(line) or _mkl(line) for line in text.splitlines())
-    return [event for event in found if event is not None]
+    events = (_onednn(line) or _mkl(line) for line in text.splitlines())
+    return [event for event in events if event is not None]
 
 
 def _onednn(line: str) -> Event | None:
@@ -49,11 +49,11 @@ def _onednn(line: str) -> Event | None:
 
 
 def _mkl(line: str) -> Event | None:
-    found = MKL.match(line.strip())
-    if found is None:
+    match = MKL.match(line.strip())
+    if match is None:
         return None
-    time = _number(found[2])
-    return Event(found[1], "primitive", 1, None if time is None else time * SECONDS[found[3]], "mkl")
+    time = _number(match[2])
+    return Event(match[1], "primitive", 1, None if time is None else time * SECONDS[match[3]], "mkl")
 
 
 def _number(text: str) -> float | None:

@@ -28,9 +28,9 @@ def last_level_bytes(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) 
     largest = 0
     with suppress(OSError):
         for size in folder.glob("index*/size"):
-            found = re.fullmatch(r"(\d+)([KMG]?)", size.read_text().strip())
-            if found:
-                largest = max(largest, int(found[1]) * UNITS.get(found[2], 1))
+            match = re.fullmatch(r"(\d+)([KMG]?)", size.read_text().strip())
+            if match:
+                largest = max(largest, int(match[1]) * UNITS.get(match[2], 1))
     return largest or UNKNOWN_CACHE
 
 
@@ -88,10 +88,10 @@ class Block:
     def sample(self, calls: int) -> Sample:
         """Take one sample of that many calls, with the disturbance seen around what was timed."""
         if self.one_by_one:
-            seen = _sum([self._watched(1, self._ahead()) for _ in range(calls)])
+            sample = _sum([self._watched(1, self._ahead()) for _ in range(calls)])
         else:
-            seen = self._watched(calls, self.work.arguments)
-        return replace(seen, clean=clean(seen, self._threads))
+            sample = self._watched(calls, self.work.arguments)
+        return replace(sample, clean=clean(sample, self._threads))
 
     def _ahead(self) -> tuple[object, ...]:
         """Do what comes untimed ahead of one call; return its arguments."""
@@ -132,8 +132,8 @@ def _sum(parts: list[Sample]) -> Sample:
     """Return the sample that several make together; what no part knows, it does not know either."""
 
     def total(values: list[int | None]) -> int | None:
-        known = [value for value in values if value is not None]
-        return sum(known) if known else None
+        numbers = [value for value in values if value is not None]
+        return sum(numbers) if numbers else None
 
     return Sample(
         calls=sum(part.calls for part in parts),

@@ -25,19 +25,19 @@ MOST_OVER = 1.3
 def doubts(samples: Samples, output_bytes: int) -> list[Warning]:
     """Return the warnings that the samples of a trial call for."""
     times = samples.seconds()
-    found = [*_drift(times), *_modes(times)]
-    kept = [sample for sample in samples.samples if sample.clean] or list(samples.samples)
-    return [*found, *_faults(kept, output_bytes)]
+    result = [*_drift(times), *_modes(times)]
+    clean_samples = [sample for sample in samples.samples if sample.clean] or list(samples.samples)
+    return [*result, *_faults(clean_samples, output_bytes)]
 
 
-def thread_doubts(asked: int, seen: float | None) -> list[Warning]:
+def thread_doubts(asked: int, count: float | None) -> list[Warning]:
     """Return the warning for a framework that uses more threads than it was told to."""
-    if seen is None or seen <= MOST_OVER * asked:
+    if count is None or count <= MOST_OVER * asked:
         return []
     return [
         Warning(
             "threads_not_honoured",
-            f"{asked} thread(s) asked for, {seen:.1f} CPUs seen at work in a matrix product",
+            f"{asked} thread(s) asked for, {count:.1f} CPUs seen at work in a matrix product",
             "pin the process with `--cpus`",
         )
     ]

@@ -44,10 +44,10 @@ def read(root: Path = Path("/")) -> HostReading:
 
 def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
     """Return the warnings for what was taken between two readings, `seconds` apart."""
-    found = []
+    result = []
     share = (after.stolen - before.stolen) / (seconds * (os.cpu_count() or 1)) if seconds > 0 else 0.0
     if share > MOST_STOLEN:
-        found.append(
+        result.append(
             Warning(
                 "stolen_time",
                 f"the hypervisor gave {share:.0%} of the CPU time to others",
@@ -55,18 +55,18 @@ def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warn
             )
         )
     if after.throttled > before.throttled:
-        found.append(
+        result.append(
             Warning("throttled", "a core slowed down to cool", "let the machine cool, or lower its top frequency")
         )
     if after.capped > before.capped:
-        found.append(
+        result.append(
             Warning(
                 "cpu_quota",
                 f"the container's CPU quota held the process back for {after.capped - before.capped:.3g} s",
                 "raise the quota",
             )
         )
-    return found
+    return result
 
 
 def _stolen(root: Path) -> float:

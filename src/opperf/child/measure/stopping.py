@@ -56,8 +56,8 @@ class Precision:
         if len(clean) < self.look:
             return False
         self.look *= 2
-        reached = relative_precision(clean)
-        return reached is not None and reached <= self.precision
+        precision = relative_precision(clean)
+        return precision is not None and precision <= self.precision
 
 
 def stopping(settings: Settings) -> Stopping:

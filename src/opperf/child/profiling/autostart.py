@@ -79,10 +79,10 @@ class Options:
             said = json.loads(text)
         except ValueError as problem:
             raise InputError(f"OPPERF_PROFILER_OPTIONS is not JSON ({problem})", slug="input") from problem
-        known = [field.name for field in fields(cls)]
+        names = [field.name for field in fields(cls)]
         for name in said:
-            if name not in known:
-                raise unknown("option", name, known, hint=f"known: {', '.join(known)}")
+            if name not in names:
+                raise unknown("option", name, names, hint=f"known: {', '.join(names)}")
         options = cls(**said)
         if options.function is not None and not all(options.function.partition(":")):
             raise InputError(
@@ -240,25 +240,25 @@ class Armed:
             self._leave()
 
     def _save(self) -> None:
-        seen = self._recording.profile()
-        if not seen.processes:  # a tool outside has it all
+        profile = self._recording.profile()
+        if not profile.processes:  # a tool outside has it all
             return
-        if self._is_copy and not seen.events:  # copies are made for much that calls no operator
+        if self._is_copy and not profile.events:  # copies are made for much that calls no operator
             return
         path = self._folder / f"opperf_profile_{self._process}.json"
         self._folder.mkdir(parents=True, exist_ok=True)
-        save(self._with_notes(seen), path)
+        save(self._with_notes(profile), path)
         if not os.environ.get("OPPERF_PROFILER_QUIET"):
             print(f"opperf: profile written to {path}", file=sys.stderr)
 
-    def _with_notes(self, seen: Profile) -> Profile:
+    def _with_notes(self, profile: Profile) -> Profile:
         if not self._module or self._calls.made > self._options.skip:
-            return seen
-        if self._calls.found:
+            return profile
+        if self._calls.has_function:
             told = f"was called {self._calls.made} times, and {self._options.skip} were skipped"
         else:
             told = "was not found: the script neither has it nor imports it"
-        return replace(seen, notes=(*seen.notes, f"`{self._options.function}` {told}"))
+        return replace(profile, notes=(*profile.notes, f"`{self._options.function}` {told}"))
 
 
 class Marking:

@@ -19,7 +19,7 @@ class Calls:
     def __init__(
         self, name: str, skip: int, calls: int | None, begin: Callable[[], bool], end: Callable[[str], None]
     ) -> None:
-        self.found = False
+        self.has_function = False
         self.made = 0
         self._name = name
         self._skip = skip
@@ -32,12 +32,12 @@ class Calls:
         """Replace the function in its module, or in its class; raises `AttributeError` where there is none."""
         *owners, last = self._name.split(".")
         owner = reduce(getattr, owners, module)
-        found = inspect.getattr_static(owner, last)
-        if isinstance(found, (staticmethod, classmethod)):
-            setattr(owner, last, type(found)(self._around(found.__func__)))
+        function = inspect.getattr_static(owner, last)
+        if isinstance(function, (staticmethod, classmethod)):
+            setattr(owner, last, type(function)(self._around(function.__func__)))
         else:
-            setattr(owner, last, self._around(found))
-        self.found = True
+            setattr(owner, last, self._around(function))
+        self.has_function = True
 
     def _around(self, function: Callable[..., object]) -> Callable[..., object]:
         @wraps(function)

@@ -44,11 +44,11 @@ class FreshMemory:
 
     def stop(self) -> None:
         """Count no more."""
-        now, since, known = Usage.now(), self._since, self._sum
+        now, since, total = Usage.now(), self._since, self._sum
         self._sum = Usage(
-            known.passed + now.passed - since.passed,
-            known.system + now.system - since.system,
-            known.pages + now.pages - since.pages,
+            total.passed + now.passed - since.passed,
+            total.system + now.system - since.system,
+            total.pages + now.pages - since.pages,
         )
 
     def notes(self) -> tuple[str, ...]:

@@ -163,13 +163,13 @@ def _made(config: Config) -> Functions:
         from opperf.child.profiling.of_mxnet import OfMxnet  # imports MXNet
 
         return OfMxnet(config.settings)
-    known = ("profile_all", "profile_symbolic", "profile_imperative", "profile_memory", "profile_api")
-    everywhere = (*known, "aggregate_stats", "filename", "profile_process")
+    names = ("profile_all", "profile_symbolic", "profile_imperative", "profile_memory", "profile_api")
+    everywhere = (*names, "aggregate_stats", "filename", "profile_process")
     for name in settings:
         if name not in everywhere:
             hint = "`continuous_dump` and the like are known only to MXNet's own profiler"
             raise unknown("setting", name, everywhere, hint=hint)
-    every, symbolic, imperative, memory, api = (bool(settings.get(name)) for name in known)
+    every, symbolic, imperative, memory, api = (bool(settings.get(name)) for name in names)
     watching = Watching(
         memory=every or memory,
         api=every or api,

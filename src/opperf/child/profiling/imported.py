@@ -16,18 +16,18 @@ def imported(framework: str | None = None) -> tuple[str, ...]:
     Raises `InputError` for a name that is not known, `ProfilerError` where nothing is imported.
     """
     if framework is not None:
-        known = (*WATCHED, "null")
-        if framework not in known:
-            raise unknown("framework", framework, known, hint=f"known: {', '.join(known)}")
+        names = (*WATCHED, "null")
+        if framework not in names:
+            raise unknown("framework", framework, names, hint=f"known: {', '.join(names)}")
         return (framework,)
-    found = tuple(name for name in WATCHED if FRAMEWORKS[name].module in sys.modules)
-    if not found:
+    frameworks = tuple(name for name in WATCHED if FRAMEWORKS[name].module in sys.modules)
+    if not frameworks:
         raise ProfilerError(
             "no framework is imported whose operators could be seen",
             hint=f"import one of {', '.join(WATCHED)} first, or name it: `framework=...`",
             slug="no_framework_imported",
         )
-    return found
+    return frameworks
 
 
 def watcher(framework: str, watching: Watching) -> Watcher:

@@ -97,12 +97,12 @@ class OfMxnet:
         self._configure()
         told = self.dumps(False, "json")
         self._ledger.add(self._changes())
-        found = summary(told, self._ledger)
+        result = summary(told, self._ledger)
         if reset:
             self._ledger = Ledger()
             if told:  # without times added up there is nothing to reset, and MXNet refuses to
                 own.dumps(reset=True)
-        return found
+        return result
 
     def reset(self) -> None:
         """Forget what was seen until now."""

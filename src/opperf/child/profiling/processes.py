@@ -16,22 +16,22 @@ Owner = TypeVar("Owner")
 
 def name() -> str:
     """Return what this process is called: by multiprocessing, where that started it, else by its program."""
-    known = sys.modules.get("multiprocessing.process")
-    if known is not None and known.parent_process() is not None:
-        return str(known.current_process().name)
+    module = sys.modules.get("multiprocessing.process")
+    if module is not None and module.parent_process() is not None:
+        return str(module.current_process().name)
     program = Path(sys.argv[0] if sys.argv else "")
     return program.parent.name if program.name == "__main__.py" else program.name
 
 
 def at_beginning(owner: Owner, begin: Callable[[Owner], None]) -> None:
     """Have `begin(owner)` called where a process of multiprocessing is about to begin, this one or a copy of it."""
-    known = sys.modules.get("multiprocessing.util")
-    if known is not None:
-        known.register_after_fork(owner, begin)
+    module = sys.modules.get("multiprocessing.util")
+    if module is not None:
+        module.register_after_fork(owner, begin)
 
 
 def at_end(finish: Callable[[], None]) -> None:
     """Have `finish` called where this process ends as one of multiprocessing's."""
-    known = sys.modules.get("multiprocessing.util")
-    if known is not None:
-        known.Finalize(None, finish, exitpriority=0)
+    module = sys.modules.get("multiprocessing.util")
+    if module is not None:
+        module.Finalize(None, finish, exitpriority=0)

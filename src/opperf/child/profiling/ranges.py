@@ -21,5 +21,5 @@ def emitting(kind: str, framework: str) -> AbstractContextManager[object]:
     """
     if framework in BY_ITSELF[kind]:
         return nullcontext()
-    found: AbstractContextManager[object] = backends.ranges(framework).emitting(kind)
-    return found
+    context: AbstractContextManager[object] = backends.ranges(framework).emitting(kind)
+    return context

@@ -126,8 +126,8 @@ class Recording:
     def profile(self) -> Profile:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
         self.collect()
-        known = {"name": processes.name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
-        told = {number: {**known, **facts} for number, facts in self._seen.processes.items()}
+        own_facts = {"name": processes.name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
+        told = {number: {**own_facts, **facts} for number, facts in self._seen.processes.items()}
         notes = (*self._seen.notes, *self._fresh.notes(), *self._waiting.notes())
         return replace(self._seen, processes=told, notes=notes, slices=self._waiting.slices())
 

@@ -58,14 +58,14 @@ def summary(told: str, ledger: Ledger) -> str:
     """
     own = json.loads(told) if told else None
     memory = ledger.summary()
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         "Time": None if own is None else {domain: _averaged(events) for domain, events in own["Time"].items()},
         "Memory": memory,
         "Unit": {"Time": "ms" if own is None else own["Unit"]["Time"], "Memory": "B"},
     }
     if own is None or memory is None:
-        found["Note"] = NO_TIMES if own is None else NO_FILE
-    return json.dumps(found, indent=2)
+        result["Note"] = NO_TIMES if own is None else NO_FILE
+    return json.dumps(result, indent=2)
 
 
 def _averaged(events: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
@@ -79,14 +79,14 @@ def document(profile: Profile, *, memory: bool) -> dict[str, object]:
         times[event.kind][event.name].append(event.duration / 1e6)
     ledger = Ledger()
     ledger.add(_changes(profile.readings) if memory else None)
-    found: dict[str, object] = {
+    result: dict[str, object] = {
         "Time": {kind: {name: _added(spans) for name, spans in names.items()} for kind, names in times.items()},
         "Memory": ledger.summary(),
         "Unit": {"Time": "ms", "Memory": "B"},
     }
     if not memory:
-        found["Note"] = NO_MEMORY
-    return found
+        result["Note"] = NO_MEMORY
+    return result
 
 
 def _added(spans: Sequence[float]) -> dict[str, float]:

@@ -48,7 +48,7 @@ def bind(
     operator: Operator | None,
     backend: Backend,
     seed: int,
-    known: Mapping[str, object] | None = None,
+    values: Mapping[str, object] | None = None,
 ) -> Bound:
     """Make every argument of a case and bind the framework's function to it.
 
@@ -56,7 +56,7 @@ def bind(
     made already. Raises what the framework raises for values that it does not take.
     """
     maker = Maker(backend, f"{seed}/{case.id}")
-    made = dict(known or {})
+    made = dict(values or {})
     for name, argument in (*case.inputs.items(), *case.attributes.items()):
         if name not in made:
             made[name] = maker.make(argument, name)
@@ -122,15 +122,15 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, mad
     """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
     own = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
     names = own if operator is None else operator.differentiable
-    found = []
+    roles = []
     for name in names:
         if name not in own:
             continue
         specs = list(tensors_of(own[name]))
         for spec, tensor in zip(specs, backend.leaves(made[name])):
             if spec.is_float and spec.requires_grad is not False:
-                found.append(tensor)
-    return found
+                roles.append(tensor)
+    return roles
 
 
 def _mutated(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> tuple[object, ...]:

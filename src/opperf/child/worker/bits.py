@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 PIECE = 32 * 1024 * 1024
 
 
-def drawn(generator: random.Random, count: int, size: int, mask: int, pattern: int = 0) -> bytearray:
+def draw_bits(generator: random.Random, count: int, size: int, mask: int, pattern: int = 0) -> bytearray:
     """Return little-endian elements of `size` bytes each, through a mask and with a pattern of bits set.
 
     The bits do not depend on the pieces: they are those of one draw. Nor do they depend on `count` where `size` is a
@@ -18,19 +18,19 @@ def drawn(generator: random.Random, count: int, size: int, mask: int, pattern: i
     >>> drawn(random.Random(0), 3, 1, 0x0F, 0x40).hex()
     '474c48'
     """
-    found = bytearray()
-    kept, set_bits = mask.to_bytes(size, "little"), pattern.to_bytes(size, "little")
+    result = bytearray()
+    mask_bytes, set_bits = mask.to_bytes(size, "little"), pattern.to_bytes(size, "little")
     for start in range(0, count, PIECE // size):
         elements = min(count - start, PIECE // size)
         piece = bytearray(generator.randbytes(elements * size))
-        for place, (mine, other) in enumerate(zip(kept, set_bits)):
+        for place, (mine, other) in enumerate(zip(mask_bytes, set_bits)):
             # Byte by byte of the element: whole numbers of millions of bits take three times as long.
             if mine == 0:
                 piece[place::size] = bytes([other]) * elements
             elif (mine, other) != (0xFF, 0):
                 piece[place::size] = piece[place::size].translate(bytes(byte & mine | other for byte in range(256)))
-        found += piece
-    return found
+        result += piece
+    return result
 
 
 class KeptBits:
@@ -43,12 +43,12 @@ class KeptBits:
 
     def first(self, size: int, key: Hashable, draw: Callable[[], bytearray]) -> bytearray:
         """Return the first `size` bytes for a key, from `draw` where fewer are kept; nobody may write into them."""
-        found = self._drawn.pop(key, bytearray())
-        self._held -= len(found)
-        if len(found) < size:
-            found = draw()
-        self._drawn[key] = found  # behind those that were asked for before
-        self._held += len(found)
+        bits = self._drawn.pop(key, bytearray())
+        self._held -= len(bits)
+        if len(bits) < size:
+            bits = draw()
+        self._drawn[key] = bits  # behind those that were asked for before
+        self._held += len(bits)
         while self._held > self._most:
             self._held -= len(self._drawn.pop(next(iter(self._drawn))))
-        return found if len(found) == size else found[:size]
+        return bits if len(bits) == size else bits[:size]

@@ -88,9 +88,9 @@ def _timed(backend: Backend, function: Callable[[], object], counters: Counters)
     ):
         samples.append(block.sample(1))
     threads = backend.side.threads
-    kept = Kept.of([Samples(tuple(samples))], threads)
+    samples_kept = Kept.of([Samples(tuple(samples))], threads)
     version = str(backend.facts().get("version", ""))
-    return Program(median(kept.pooled), len(samples), backend.name, version, threads, kept.clock)
+    return Program(median(samples_kept.pooled), len(samples), backend.name, version, threads, samples_kept.clock)
 
 
 def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:

@@ -52,14 +52,14 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
     place, _, name = code.name.rpartition(":")
     try:
         module = _file(folder / place) if place.endswith(".py") else _module(place, folder)
-        found = reduce(getattr, name.split("."), module)
+        function = reduce(getattr, name.split("."), module)
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
     except Exception as error:  # whatever the user's code raises when it is loaded is what is wrong with it
         raise CodeError(f"cannot load `{place}`: {type(error).__name__}: {error}", hint=_lacking(error)) from error
-    if not callable(found):
-        raise CodeError(f"`{place}:{name}` is {type(found).__name__}, expected a function")
-    return found
+    if not callable(function):
+        raise CodeError(f"`{place}:{name}` is {type(function).__name__}, expected a function")
+    return function
 
 
 def load_file(path: str, folder: Path) -> None:
@@ -151,10 +151,10 @@ def neutral_names(
     parameters = positional(function)
     named = {parameter.name for parameter in parameters if parameter.name in taken}
     inputs = iter([name for name in definition.inputs if name not in named])
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for parameter in parameters:
         if parameter.name in taken:
-            found[parameter.name] = parameter.name
+            names[parameter.name] = parameter.name
         elif parameter.default is parameter.empty:
             neutral = next(inputs, "")
             if not neutral:
@@ -162,8 +162,8 @@ def neutral_names(
                     f"what `{parameter.name}` is of `{definition.name}` is not known",
                     hint="say so: `@opperf.operator(implements=..., arguments={...})`",
                 )
-            found[parameter.name] = neutral
-    return found
+            names[parameter.name] = neutral
+    return names
 
 
 def _definition(said: Declaration) -> Operator | None:
@@ -177,21 +177,21 @@ def _definition(said: Declaration) -> Operator | None:
 def positional(function: Callable[..., object]) -> list[inspect.Parameter]:
     """Return the parameters that can be given by position; an object of C code may tell none."""
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
 def argument_names(function: Callable[..., object]) -> list[str] | None:
     """Return the names of all arguments of a function; None where Python cannot tell them, and for a class."""
     try:
-        found = [] if isinstance(function, type) else list(inspect.signature(function).parameters.values())
+        parameters = [] if isinstance(function, type) else list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return None
-    if not found or any(one.kind is one.VAR_POSITIONAL for one in found):
+    if not parameters or any(one.kind is one.VAR_POSITIONAL for one in parameters):
         return None
-    return [one.name for one in found if one.kind is not one.VAR_KEYWORD]
+    return [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
 
 
 def call(code: Code, function: Callable[..., object], case: Case, framework: str) -> Call:

@@ -49,11 +49,11 @@ def leeway(trial: Trial) -> float:
     return ROUGH * max((TOLERANCES.get(dtype, 0.0) for dtype in dtypes), default=0.0) if rough else 0.0
 
 
-def check(found: Sequence[HostValue], expected: Sequence[HostValue], against: str, leeway: float = 0.0) -> None:
+def check(results: Sequence[HostValue], expected: Sequence[HostValue], against: str, leeway: float = 0.0) -> None:
     """Raise `WrongResult` where results differ; `against` says whose the expected one is."""
-    if len(found) != len(expected):
-        raise WrongResult(f"it returns {len(found)} tensors, and {against} returns {len(expected)}")
-    for place, (mine, other) in enumerate(zip(found, expected)):
+    if len(results) != len(expected):
+        raise WrongResult(f"it returns {len(results)} tensors, and {against} returns {len(expected)}")
+    for place, (mine, other) in enumerate(zip(results, expected)):
         _same(mine, other, f"tensor {place}", against, leeway)
 
 

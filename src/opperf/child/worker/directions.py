@@ -62,10 +62,10 @@ def ready(
 
     if direction == "forward_backward":
         work = _restoring(backend, bound, lambda: backend.forward_backward(bound, cotangents), operator)
-        found = _after_a_call(backend, work)
+        result = _after_a_call(backend, work)
     else:
-        found = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
-    return replace(found, work=replace(found.work, notes={**found.work.notes, **notes}))
+        result = _backward(backend, bound, cotangents, random=random or (operator is not None and operator.random))
+    return replace(result, work=replace(result.work, notes={**result.work.notes, **notes}))
 
 
 def _check_mode(backend: Backend) -> None:
@@ -96,26 +96,26 @@ def _after_a_call(backend: Backend, work: Work) -> Ready:
 
 
 def _backward(backend: Backend, bound: Bound, cotangents: Callable[[object], object], *, random: bool) -> Ready:
-    found = _agreeing(backend, backend.backward(bound, cotangents, fresh=False))
-    if found is None:
+    result = _agreeing(backend, backend.backward(bound, cotangents, fresh=False))
+    if result is None:
         work = backend.backward(bound, cotangents, fresh=True)
-        found = _after_a_call(backend, work) if random else _agreeing(backend, work)
-    if found is None:
+        result = _after_a_call(backend, work) if random else _agreeing(backend, work)
+    if result is None:
         raise Unsupported(
             "the gradients of the first calls differ, with a graph that is kept and with a fresh one",
             slug="unsteady_gradients",
             hint="measure `--direction forward_backward` instead",
         )
-    return found
+    return result
 
 
 def _agreeing(backend: Backend, work: Work) -> Ready | None:
     """Return the work when every checked call gives the same gradients."""
-    kept, size, took = _gradients(backend, work)
+    gradients, size, took = _gradients(backend, work)
     calls = [took]
     while len(calls) < CHECKED_CALLS and not (len(calls) == 2 and sum(calls) > LONG_CALLS):
         again, _, took = _gradients(backend, work)
-        if not backend.same(kept, again):
+        if not backend.same(gradients, again):
             return None
         calls.append(took)
     return Ready(work, size, tuple(calls))

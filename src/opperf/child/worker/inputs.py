@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from opperf.child.worker import values
-from opperf.child.worker.bits import KeptBits, drawn
+from opperf.child.worker.bits import KeptBits, draw_bits
 from opperf.domain.backend import Unsupported
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
 
@@ -30,7 +30,7 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
     True
     """
     mask, pattern = PATTERNS[size]
-    return drawn(generator, count, size, mask, pattern)
+    return draw_bits(generator, count, size, mask, pattern)
 
 
 #: So many bytes are kept of the bits drawn last: the backward of a case takes those of its forward, and any backward
@@ -122,16 +122,16 @@ def _uniform(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     if spec.is_float:
         size = 8 if ITEM_SIZES[spec.dtype] == 8 and not spec.dtype.startswith("complex") else 4
         parts = 2 if spec.dtype.startswith("complex") else 1
-        found = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}") - 1.0
+        values = backend.host(_bits(seed, parts * spec.elements, size, floating=True), f"float{8 * size}") - 1.0
         # In place, where a framework has that: fresh memory for each step costs more than the step.
-        found *= high - low
-        found += low
-        return found
-    found = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64") % max(1, int(high) - int(low))
-    found += int(low)
-    return found
+        values *= high - low
+        values += low
+        return values
+    values = backend.host(_bits(seed, spec.elements, 8, floating=False), "int64") % max(1, int(high) - int(low))
+    values += int(low)
+    return values
 
 
 def _raw_integers(generator: random.Random, count: int) -> bytearray:
     """Return `count` little-endian whole numbers of eight bytes, uniform in [0, 2^62)."""
-    return drawn(generator, count, 8, (1 << 62) - 1)
+    return draw_bits(generator, count, 8, (1 << 62) - 1)

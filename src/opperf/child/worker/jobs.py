@@ -199,8 +199,8 @@ class Jobs:
                 counts = self._backend.counts(sound.work, long=min(sound.took, default=0) >= LONG_NS)
         if counts is None:
             return {}
-        known = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
-        return {name: value for name, value in known.items() if value is not None}
+        facts = {"flops": counts.flops, "bytes": counts.bytes, "counted": counts.source}
+        return {name: value for name, value in facts.items() if value is not None}
 
     def _sound(self, case: Case, call: Call, direction: str, seed: int) -> tuple[Ready, float]:
         """Return the work of a case after it ran, and the seconds that making its inputs took."""
@@ -239,8 +239,8 @@ class Jobs:
         return {"checked": f"against {peers.against}"}
 
     def _bound(self, case: Case, call: Call, seed: int) -> Bound:
-        known = self._workload.made(case)
-        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed, known)
+        values = self._workload.made(case)
+        return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed, values)
 
     def _backward_cost(self) -> float | None:
         """Return what a backward costs that computes nothing, in seconds: one element, negated. Not subtracted."""
@@ -299,7 +299,7 @@ class Jobs:
         return Evaluation(tuple(written))
 
     def _compare(self, request: Compare) -> Agreement:
-        check(_read(request.found), _read(request.expected), request.against, leeway(request.trial))
+        check(_read(request.results), _read(request.expected), request.against, leeway(request.trial))
         return Agreement()
 
     def _capture(self, request: Capture) -> Recording:

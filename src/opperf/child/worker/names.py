@@ -106,16 +106,16 @@ class Names:
         A function that constants make several operators of (`nd.Activation`) is none of them by itself, and one that
         writes where a binding tells it (`out=lhs`) is the operator that it is without that, where there is one.
         """
-        calls = {name: known for name, known in self._backend.bindings().items() if isinstance(known, Call)}
-        own = [name for name, known in calls.items() if known.function is None and self._is_at(function, known.path)]
+        calls = {name: call for name, call in self._backend.bindings().items() if isinstance(call, Call)}
+        own = [name for name, call in calls.items() if call.function is None and self._is_at(function, call.path)]
         plain = [name for name in own if not calls[name].fixed] or (own if len(own) == 1 else [])
         free = [name for name in plain if "out" not in calls[name].own_names]
         if free:
             return _meaning(free[0], calls[free[0]], calls[free[0]].path)
-        for name, known in calls.items():
-            for path in known.also:
+        for name, call in calls.items():
+            for path in call.also:
                 if self._is_at(function, path):
-                    return _meaning(name, known, path)
+                    return _meaning(name, call, path)
         return _meaning(plain[0], calls[plain[0]], calls[plain[0]].path) if plain else None
 
     def _is_at(self, function: Callable[..., object], path: str) -> bool:
@@ -126,8 +126,8 @@ class Names:
 
     def draws(self, path: str) -> bool:
         """Whether an operator at a path draws numbers, so that no two results need be the same."""
-        calls = ((name, known) for name, known in self._backend.bindings().items() if isinstance(known, Call))
-        return any(catalog()[name].random for name, known in calls if path in (known.path, *known.also))
+        calls = ((name, call) for name, call in self._backend.bindings().items() if isinstance(call, Call))
+        return any(catalog()[name].random for name, call in calls if path in (call.path, *call.also))
 
     def discover(self, path: str | Code | None, size: str) -> Discovery:
         """Say which operators the framework has registered that no binding names, or give example cases of one."""
@@ -137,12 +137,12 @@ class Names:
             cases = self._backend.examples(path, size)
             # Only PyTorch's are samples scaled up.
             return Discovery(examples=tuple(Example(case, getattr(case, "scale", 1)) for case in cases))
-        calls = [known for known in self._backend.bindings().values() if isinstance(known, Call)]
-        named = {name for known in calls if known.function is None for name in (known.path, *known.also)}
+        calls = [call for call in self._backend.bindings().values() if isinstance(call, Call)]
+        named = {name for call in calls if call.function is None for name in (call.path, *call.also)}
         bound = [self._function(name) for name in sorted(named)]
-        known = {id(function) for function in bound if function is not None}
+        call = {id(function) for function in bound if function is not None}
         others = [name for name in self._backend.registered() if name not in named]  # a method is made at each look
-        return Discovery(tuple(name for name in others if id(self._function(name)) not in known))
+        return Discovery(tuple(name for name in others if id(self._function(name)) not in call))
 
     def _function(self, path: str) -> Callable[..., object] | None:
         try:
@@ -157,11 +157,11 @@ class Names:
 
     def _near(self, name: str) -> list[str]:
         """Return paths that resemble a name: those that end alike first."""
-        bound = [known.path for known in self._backend.bindings().values() if isinstance(known, Call)]
-        known = [*self._backend.names(), *bound]
+        bound = [call.path for call in self._backend.bindings().values() if isinstance(call, Call)]
+        call = [*self._backend.names(), *bound]
         last = name.rpartition(".")[2]
-        alike = [path for path in known if path.rpartition(".")[2] == last]
-        return list(dict.fromkeys([*alike, *get_close_matches(name, known, n=5, cutoff=0.6)]))[:5]
+        alike = [path for path in call if path.rpartition(".")[2] == last]
+        return list(dict.fromkeys([*alike, *get_close_matches(name, call, n=5, cutoff=0.6)]))[:5]
 
     def peers(self, trial: Trial) -> Peers | None:
         """Return what the user's own code is to be checked against: its reference, or the framework's operator."""

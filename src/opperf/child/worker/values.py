@@ -15,7 +15,7 @@ from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from opperf.child.worker.bits import drawn
+from opperf.child.worker.bits import draw_bits
 from opperf.domain.backend import Unsupported
 from opperf.domain.tensor import STRING, TensorSpec, zero_share
 
@@ -55,15 +55,15 @@ def definite(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     side = spec.shape[-1]
     generator = random.Random(seed)
     parts = 2 if spec.dtype.startswith("complex") else 1
-    found = bytearray()
+    rows = bytearray()
     for _ in range(math.prod(spec.shape[:-2])):
         line = array("d", [float(side)] + [2 * generator.random() - 1 for _ in range(side - 1)])
         mirrored = array("d", [*line[:0:-1], *line])
         if parts == 2:
             mirrored = array("d", [part for value in mirrored for part in (value, 0.0)])
         raw, step = memoryview(mirrored).cast("B"), 8 * parts
-        found += b"".join(raw[step * (side - 1 - row) : step * (2 * side - 1 - row)] for row in range(side))
-    return backend.host(found, "float64")
+        rows += b"".join(raw[step * (side - 1 - row) : step * (2 * side - 1 - row)] for row in range(side))
+    return backend.host(rows, "float64")
 
 
 def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:
@@ -96,7 +96,7 @@ def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
         raise Unsupported(f"denormal values are made for float32 and float64, not {spec.dtype}", slug="no_such_values")
     size = 4 if spec.dtype == "float32" else 8
     fraction = (1 << (23 if size == 4 else 52)) - 1
-    return backend.host(drawn(random.Random(seed), spec.elements, size, fraction), spec.dtype)
+    return backend.host(draw_bits(random.Random(seed), spec.elements, size, fraction), spec.dtype)
 
 
 def mask(backend: Backend, spec: TensorSpec, seed: str) -> Any:
@@ -117,6 +117,6 @@ def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[f
     packed = [struct.pack("<f" if spec.is_float else "<q", value) for value in table]
     if spec.dtype.startswith("complex"):
         packed = [value + value for value in packed]
-    places = drawn(random.Random(seed), spec.elements, 2, ENTRIES - 1)
+    places = draw_bits(random.Random(seed), spec.elements, 2, ENTRIES - 1)
     chosen = b"".join([packed[i] for i in memoryview(places).cast("H")])
     return backend.host(bytearray(chosen), "float32" if spec.is_float else "int64")

@@ -67,8 +67,8 @@ class MXNetOperatorBenchmarkBase(ABC):
         self.inputs: dict[str, Any] = dict(default_parameters or {})
         for name, value in (custom_parameters or {}).items():
             if name not in self.inputs:
-                known = f"it takes {', '.join(self.inputs)}"
-                raise ValueError(str(unknown(f"parameter of {type(self).__name__}", name, self.inputs, hint=known)))
+                hint = f"it takes {', '.join(self.inputs)}"
+                raise ValueError(str(unknown(f"parameter of {type(self).__name__}", name, self.inputs, hint=hint)))
             self.inputs[name] = value
         self.results: dict[str, float] = {}
         self.samples: dict[str, list[float]] = {}

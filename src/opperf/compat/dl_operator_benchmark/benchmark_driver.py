@@ -20,18 +20,18 @@ COLUMNS = ("Operator", "Time (s)")
 
 def parser() -> argparse.ArgumentParser:
     """Return what reads the command line."""
-    found = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         prog="python -m opperf.compat.dl_operator_benchmark.benchmark_driver",
         description="Benchmark MXNet's operators and Gluon's layers: seconds by key.",
     )
-    found.add_argument("--ctx", default="cpu", help="cpu, gpu or gpu(0)")
-    found.add_argument("--dtype", default="float32", help="element type of every operator")
-    found.add_argument("--output-format", default="json", choices=FORMATS)
-    found.add_argument("--output-file", type=Path, default=Path("mxnet_operator_benchmarks.json"))
-    found.add_argument("--category", action="append", help="a group, as in `arithmetic`; may be given again")
-    found.add_argument("--warmup", type=int, default=10, help="calls before the first sample")
-    found.add_argument("--runs", type=int, default=50, help="samples of each operator")
-    return found
+    result.add_argument("--ctx", default="cpu", help="cpu, gpu or gpu(0)")
+    result.add_argument("--dtype", default="float32", help="element type of every operator")
+    result.add_argument("--output-format", default="json", choices=FORMATS)
+    result.add_argument("--output-file", type=Path, default=Path("mxnet_operator_benchmarks.json"))
+    result.add_argument("--category", action="append", help="a group, as in `arithmetic`; may be given again")
+    result.add_argument("--warmup", type=int, default=10, help="calls before the first sample")
+    result.add_argument("--runs", type=int, default=50, help="samples of each operator")
+    return result
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -70,30 +70,30 @@ def _run(given: argparse.Namespace) -> int:
     context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
     classes = chosen(given.category, nd.CLASSES, gluon.CLASSES)
     inputs = {"dtype": dtype_named(given.dtype)}
-    found: dict[str, float] = {}
+    times: dict[str, float] = {}
     for results in measured(classes, context, inputs, warmup=given.warmup, runs=given.runs):
-        found.update(results)
-        write_text(file, rendered(found, given.output_format))
-    if not found:
+        times.update(results)
+        write_text(file, rendered(times, given.output_format))
+    if not times:
         print(f"none of {len(classes)} operators was measured, and nothing was written", file=sys.stderr)
         return 3
-    print(f"wrote {file}: {len(found)} of {len(classes)} operators", file=sys.stderr)
+    print(f"wrote {file}: {len(times)} of {len(classes)} operators", file=sys.stderr)
     return 0
 
 
-def rendered(found: Mapping[str, float], format: str) -> str:
+def rendered(results: Mapping[str, float], format: str) -> str:
     r"""Return results in one of `FORMATS`, with a line break at the end.
 
     >>> rendered({"MX_Add_Forward_Time": 0.5}, "csv")
     'Operator,Time (s)\nMX_Add_Forward_Time,0.5\n'
     """
     if format == "json":
-        return json.dumps(found, indent=4) + "\n"
+        return json.dumps(results, indent=4) + "\n"
     if format == "csv":
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([COLUMNS, *found.items()])
+        csv.writer(text, lineterminator="\n").writerows([COLUMNS, *results.items()])
         return text.getvalue()
-    lines = [COLUMNS, (":---", "---:"), *((key, f"{seconds:.9f}") for key, seconds in found.items())]
+    lines = [COLUMNS, (":---", "---:"), *((key, f"{seconds:.9f}") for key, seconds in results.items())]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -19,7 +19,7 @@ def run_all_mxnet_operator_benchmarks(
     `ValueError` for inputs that none of them has.
     """
     classes = chosen(None, nd.CLASSES, gluon.CLASSES)
-    found: dict[str, float] = {}
+    times: dict[str, float] = {}
     for results in measured(classes, ctx, inputs or {}, warmup=warmup, runs=runs):
-        found |= results
-    return found
+        times |= results
+    return times

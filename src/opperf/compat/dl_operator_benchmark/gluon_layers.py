@@ -64,31 +64,31 @@ def _activations() -> dict[str, Declared]:
 
 
 def _convolutions() -> dict[str, Declared]:
-    found: dict[str, Declared] = {}
+    layers: dict[str, Declared] = {}
     for rank, (layout, shape) in SHAPES.items():
         kernel, one, pad = ((3,) * rank, (1,) * rank, (0,) * rank) if rank > 1 else (3, 1, 1)
         window: dict[str, Any] = {"channels": 64, "kernel_size": kernel, "strides": one, "padding": pad}
         rest = {"dilation": one, "layout": layout, "activation": None}
         more = {"output_padding": (0,) * rank if rank > 1 else 0}
         name = f"Conv{rank}D"
-        found[name] = Layer(name, getattr(nn, name), {"data": shape}, {**window, **rest})
+        layers[name] = Layer(name, getattr(nn, name), {"data": shape}, {**window, **rest})
         name = f"Conv{rank}DTranspose"
-        found[name] = Layer(name, getattr(nn, name), {"data": shape}, {**window, **more, **rest})
-    return found
+        layers[name] = Layer(name, getattr(nn, name), {"data": shape}, {**window, **more, **rest})
+    return layers
 
 
 def _pooling() -> dict[str, Declared]:
-    found: dict[str, Declared] = {}
+    layers: dict[str, Declared] = {}
     for rank, (layout, shape) in SHAPES.items():
         window = {"pool_size": 2, "strides": None, "padding": 0} if rank == 1 else {
             "pool_size": (2,) * rank, "strides": None, "padding": (0,) * rank,
         }  # fmt: skip
         for kind in ("Max", "Avg"):
             name = f"{kind}Pool{rank}D"
-            found[name] = Layer(name, getattr(nn, name), {"data": shape}, {**window, "layout": layout})
+            layers[name] = Layer(name, getattr(nn, name), {"data": shape}, {**window, "layout": layout})
             name = f"Global{kind}Pool{rank}D"
-            found[name] = Layer(name, getattr(nn, name), {"data": shape}, {"layout": layout})
-    return found
+            layers[name] = Layer(name, getattr(nn, name), {"data": shape}, {"layout": layout})
+    return layers
 
 
 def _normalization() -> dict[str, Declared]:
@@ -104,14 +104,14 @@ def _normalization() -> dict[str, Declared]:
 
 def _recurrent() -> dict[str, Declared]:
     given = {"hidden_size": 100, "num_layers": 1, "layout": "TNC", "dropout": 0, "bidirectional": False}
-    found: dict[str, Declared] = {
+    layers: dict[str, Declared] = {
         "RNN": Layer("RNN", rnn.RNN, {"data": SEQUENCES}, {**given, "activation": "relu"}),
         "LSTM": Layer("LSTM", rnn.LSTM, {"data": SEQUENCES}, given),
         "GRU": Layer("GRU", rnn.GRU, {"data": SEQUENCES}, given),
     }
     for name in ("RNNCell", "LSTMCell", "GRUCell"):
-        found[name] = Layer(name, getattr(rnn, name), {"data": SEQUENCES[1:]}, {"hidden_size": 100})
-    return {**found, **_cells_of_cells()}
+        layers[name] = Layer(name, getattr(rnn, name), {"data": SEQUENCES[1:]}, {"hidden_size": 100})
+    return {**layers, **_cells_of_cells()}
 
 
 def _cells_of_cells() -> dict[str, Declared]:
@@ -134,7 +134,7 @@ def _losses() -> dict[str, Declared]:
     weighted = {"weight": 1.0}
     classes = {"axis": -1, "sparse_label": False, **weighted}
     constant = {"pred": mx.nd.ones, "label": mx.nd.zeros}
-    found: dict[str, Declared] = {
+    layers: dict[str, Declared] = {
         "SigmoidBinaryCrossEntropyLoss": _loss("SigmoidBinaryCrossEntropyLoss", pair, weighted, constant),
         "SoftmaxCrossEntropyLoss": _loss("SoftmaxCrossEntropyLoss", pair, classes),
         "TripletLoss": _loss("TripletLoss", {**pair, "negative": SCORES}, weighted),
@@ -146,8 +146,8 @@ def _losses() -> dict[str, Declared]:
     }  # fmt: skip
     for name in ("L1Loss", "L2Loss", "KLDivLoss", "HuberLoss", "HingeLoss", "SquaredHingeLoss", "LogisticLoss",
                  "PoissonNLLLoss"):  # fmt: skip
-        found[name] = _loss(name, pair, weighted)
-    return found
+        layers[name] = _loss(name, pair, weighted)
+    return layers
 
 
 def _loss(

@@ -43,11 +43,11 @@ class Layer:
 
     def parameters(self) -> dict[str, Any]:
         """Return shapes of data, how they are filled, and what the block is built with."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name, shape in self.data.items():
-            found |= {name: shape, f"{name}_initializer": self.fill.get(name, mx.nd.normal)}
+            result |= {name: shape, f"{name}_initializer": self.fill.get(name, mx.nd.normal)}
         hybrid = {"hybridize": False} if self.hybrid else {}
-        return {**found, **self.given, **hybrid, "run_backward": self.backward, "dtype": "float32"}
+        return {**result, **self.given, **hybrid, "run_backward": self.backward, "dtype": "float32"}
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
         """Return what is measured: a call of the block; gradients flow to its data and to its weights."""
@@ -60,7 +60,9 @@ class Layer:
         given: list[Any] = list(arrays.values())
         given += states_of(block, given[0], context)
         block(*given)  # the shapes of weights are known after this
-        weights = [known.data(context) for known in block.collect_params().values() if known.grad_req != "null"]
+        weights = [
+            parameter.data(context) for parameter in block.collect_params().values() if parameter.grad_req != "null"
+        ]
         data = [array for name, array in arrays.items() if name not in self.fixed]
         return here.of_function(
             block, given, differentiable=[*data, *weights], training=bool(parameters["run_backward"])

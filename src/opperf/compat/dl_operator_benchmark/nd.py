@@ -24,7 +24,7 @@ __all__ = sorted([*CLASSES, *RUNNERS])
 
 def __getattr__(name: str) -> Any:
     """Return a class or a runner; raises `AttributeError` with the names near one that is neither."""
-    found = {**CLASSES, **RUNNERS}
-    if name not in found:
-        raise AttributeError(str(unknown("operator", name, found)))
-    return found[name]
+    members = {**CLASSES, **RUNNERS}
+    if name not in members:
+        raise AttributeError(str(unknown("operator", name, members)))
+    return members[name]

@@ -37,7 +37,7 @@ class InPlaceFunction(Spelled):
 
 def original() -> dict[str, Declared]:
     """Return the original's classes on arrays."""
-    found: dict[str, Declared] = {}
+    result: dict[str, Declared] = {}
     for name, (neutral, path) in {
         "Add": ("add", "nd.add"),
         "Subtract": ("subtract", "nd.subtract"),
@@ -57,20 +57,20 @@ def original() -> dict[str, Declared]:
         "Log": ("log", "nd.log"),
         "Exp": ("exp", "nd.exp"),
     }.items():
-        found[name] = Spelled(neutral, worded(name), path, backward=True)
+        result[name] = Spelled(neutral, worded(name), path, backward=True)
     for name, neutral in (("LogicalNot", "logical_not"), ("Sqrt", "sqrt"), ("Square", "square")):
-        found[name] = Spelled(neutral, worded(name), f"nd.{neutral}", backward=True, filled="data_initializer")
-    found["Power"] = Spelled("power", "Power", "nd.power", {"lhs": "base", "rhs": "exp"}, backward=True)
+        result[name] = Spelled(neutral, worded(name), f"nd.{neutral}", backward=True, filled="data_initializer")
+    result["Power"] = Spelled("power", "Power", "nd.power", {"lhs": "base", "rhs": "exp"}, backward=True)
     for name, neutral, key in (
         ("IAdd", "add_inplace", "Inplace_Add"),
         ("ISub", "subtract_inplace", "Inplace_Subtract"),
         ("IMul", "multiply_inplace", "Inplace_Multiply"),
         ("IDiv", "divide_inplace", "Inplace_Division"),
     ):
-        found[name] = Spelled(neutral, key, words=IN_PLACE, backward=False)
+        result[name] = Spelled(neutral, key, words=IN_PLACE, backward=False)
     # What is left of a division is left of it again: nothing piles up, and nothing need be put back.
-    found["IMod"] = InPlaceFunction("remainder", "Inplace_Modulo", "nd.modulo", IN_PLACE, backward=False)
-    return {**found, **_created(), **_multiplied(), **_sorted(), "CustomOpElementwiseAdd": CustomAddition()}
+    result["IMod"] = InPlaceFunction("remainder", "Inplace_Modulo", "nd.modulo", IN_PLACE, backward=False)
+    return {**result, **_created(), **_multiplied(), **_sorted(), "CustomOpElementwiseAdd": CustomAddition()}
 
 
 def _created() -> dict[str, Declared]:
@@ -112,11 +112,11 @@ def _sorted() -> dict[str, Declared]:
 
 def every() -> dict[str, Declared]:
     """Return the classes of all operators on arrays: those of the catalog that MXNet has, and the original's."""
-    known = bindings("mxnet")
+    by_name = bindings("mxnet")
     made: dict[str, Declared] = {
         classed(name): Spelled(name, "_".join(part.title() for part in name.split("_")))
         for name in catalog()
-        if isinstance(known.get(name), Call)
+        if isinstance(by_name.get(name), Call)
     }
     return {**made, **original()}
 

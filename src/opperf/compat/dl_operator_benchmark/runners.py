@@ -21,7 +21,7 @@ def _category(*names: str, without: str = "") -> str:
     """Return the classes of whole categories of the catalog."""
     left_out = without.split()
     return " ".join(
-        classed(name) for name, known in catalog().items() if known.category in names and name not in left_out
+        classed(name) for name, operator in catalog().items() if operator.category in names and name not in left_out
     )
 
 
@@ -68,25 +68,25 @@ def chosen(
     groups: Sequence[str] | None, arrays: Mapping[str, type[OperatorBenchmark]], layers: Mapping[str, Any]
 ) -> list[type[OperatorBenchmark]]:
     """Return the classes of some groups, of all where none is named; raises `InputError` for one that is not there."""
-    known = {**ND, **CUSTOM, **GLUON}
+    categories = {**ND, **CUSTOM, **GLUON}
     for group in groups or ():
-        if group not in known:
-            raise unknown("category", group, known, hint=f"known: {', '.join(known)}")
-    found: dict[type[OperatorBenchmark], None] = {}
-    for group in groups or known:
+        if group not in categories:
+            raise unknown("category", group, categories, hint=f"known: {', '.join(categories)}")
+    classes_in_order: dict[type[OperatorBenchmark], None] = {}
+    for group in groups or categories:
         place = layers if group in GLUON else arrays
-        found |= dict.fromkeys(place[name] for name in known[group].split() if name in place)
-    return list(found)
+        classes_in_order |= dict.fromkeys(place[name] for name in categories[group].split() if name in place)
+    return list(classes_in_order)
 
 
 def runners(groups: Mapping[str, str], classes: Mapping[str, type[OperatorBenchmark]]) -> dict[str, Callable[..., Any]]:
     """Return a function for each group; members that this MXNet lacks are left out."""
-    found = {}
+    result = {}
     for group, members in groups.items():
-        known = [classes[name] for name in members.split() if name in classes]
+        members_here = [classes[name] for name in members.split() if name in classes]
         name = f"run_{'' if group in CUSTOM else 'all_'}{group}_operations_benchmarks"
-        found[name] = _runner(name, known)
-    return found
+        result[name] = _runner(name, members_here)
+    return result
 
 
 def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[..., Any]:
@@ -110,10 +110,10 @@ def measured(
     Raises `ValueError` for inputs that none of them has, `InputError` for numbers that cannot be.
     """
     Settings(warmup=warmup, runs=runs)  # raises
-    known = {name: None for one in classes for name in one.declared.parameters()}
+    parameters = {name: None for one in classes for name in one.declared.parameters()}
     for name in inputs:
-        if name not in known:
-            raise ValueError(str(unknown("input", name, known)))
+        if name not in parameters:
+            raise ValueError(str(unknown("input", name, parameters)))
     for one in classes:
         try:
             benchmark = one(ctx=ctx, warmup=warmup, runs=runs)

@@ -48,14 +48,14 @@ class Spelled:
     def parameters(self) -> dict[str, Any]:
         """Return shapes of tensors, values of attributes, and how they are made and measured."""
         inputs, attributes = self._arguments()
-        found = {name: _shown(value) for name, value in {**inputs, **attributes}.items()} | dict(self.given)
+        result = {name: _shown(value) for name, value in {**inputs, **attributes}.items()} | dict(self.given)
         floats = [tensor for tensor in Case("", inputs).tensors() if tensor.is_float]
         if floats:
             # Where an operator has no answer for some numbers, None has opperf draw from those that it has one for.
-            found[self.filled] = mx.nd.normal if all(tensor.range is None for tensor in floats) else None
+            result[self.filled] = mx.nd.normal if all(tensor.range is None for tensor in floats) else None
         directions = catalog()[self.operator].directions
-        found["run_backward"] = "backward" in directions if self.backward is None else self.backward
-        return {**found, "dtype": found.get("dtype", "float32")}
+        result["run_backward"] = "backward" in directions if self.backward is None else self.backward
+        return {**result, "dtype": result.get("dtype", "float32")}
 
     def sized(self, size: str) -> Spelled:
         """Return the operator with the inputs of a size class of the catalog."""

@@ -164,14 +164,14 @@ def _write(
     from opperf.parent.cli.screen import tell
     from opperf.parent.reports import render as render_records
 
-    found = collected(asked, run, lumped=lumped)
-    write_text(output, render(found, run, format, lumped=lumped))
+    table_rows = collected(asked, run, lumped=lumped)
+    write_text(output, render(table_rows, run, format, lumped=lumped))
     if records is not None:
         write_text(records, render_records(run, "json"))
-    rows = [row for several in found.values() for row in several]
+    rows = [row for several in table_rows.values() for row in several]
     failed = sum("error" in row for row in rows)
     told = f", {failed} of them with an error instead of times" if failed else ""
-    tell(f"wrote {output}: {len(found)} operators, {len(rows)} rows{told}")
+    tell(f"wrote {output}: {len(table_rows)} operators, {len(rows)} rows{told}")
 
 
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:

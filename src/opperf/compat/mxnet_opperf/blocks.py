@@ -30,17 +30,17 @@ def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: A
     settings = {name: value for name, value in inputs.items() if name in own and name != "dtype"}
     rest = {name: value for name, value in inputs.items() if name not in settings}
     names = frozenset(rest)
-    found = given(operator, rest, here, context, dtype=dtype, known=Signature(names, frozenset()))
+    values = given(operator, rest, here, context, dtype=dtype, signature=Signature(names, frozenset()))
     block = operator
     if isinstance(operator, type):
         block = operator(**settings)
         block.initialize(ctx=context)
         block.cast(rest.get("dtype", dtype))
-    arguments = (*found.positional, *found.keywords.values())
+    arguments = (*values.positional, *values.keywords.values())
     if len(arguments) == 1:
         arguments += states_of(block, arguments[0], context)
     block(*arguments)  # what the shapes of the parameters are, the first call tells
-    flows = found.differentiable
+    flows = values.differentiable
     if isinstance(block, mx.gluon.nn.Embedding):  # its data are places in a table: the gradient is the table's
         flows = (block.weight.data(),)
     return block, Given(arguments, {}, flows)
@@ -48,8 +48,8 @@ def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: A
 
 def _constructor(operator: type) -> frozenset[str]:
     """Return the names of a constructor's arguments, those of the classes below too."""
-    known: set[str] = set()
+    names: set[str] = set()
     for one in operator.__mro__:
         if "__init__" in vars(one):
-            known.update(inspect.signature(vars(one)["__init__"]).parameters)
-    return frozenset(known - {"self", "args", "kwargs"})
+            names.update(inspect.signature(vars(one)["__init__"]).parameters)
+    return frozenset(names - {"self", "args", "kwargs"})

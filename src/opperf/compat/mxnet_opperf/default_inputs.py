@@ -98,11 +98,11 @@ def _counted(**attributes: Any) -> list[Inputs]:
 
 def _weights(arrays: int, rates: int = 0) -> list[Inputs]:
     """Return the row of an update of several weights: arrays of 5 x 5, then rates that are arrays too."""
-    found: Inputs = {f"args{i}": (5, 5) for i in range(arrays)}
-    found |= {f"args{arrays + i}": (1,) for i in range(rates)}
+    inputs: Inputs = {f"args{i}": (5, 5) for i in range(arrays)}
+    inputs |= {f"args{arrays + i}": (1,) for i in range(rates)}
     if not rates:
-        found |= {"lrs": 0.1, "wds": 0.2}
-    return [{**found, "out": (5, 5)}]
+        inputs |= {"lrs": 0.1, "wds": 0.2}
+    return [{**inputs, "out": (5, 5)}]
 
 
 def _drawn(**attributes: Any) -> list[Inputs]:
@@ -111,10 +111,10 @@ def _drawn(**attributes: Any) -> list[Inputs]:
 
 def _windows(weights: Mapping[int, tuple[int, ...]], **attributes: Any) -> list[Inputs]:
     """Return the rows of a convolution in one and two dimensions; `weights` are shapes by that number."""
-    found = []
+    inputs = []
     for shape in (*SEQUENCES, *SMALL_IMAGES):
         size = len(shape) - 2
-        found.append(
+        inputs.append(
             {
                 "data": shape,
                 "weight": weights[size],
@@ -128,7 +128,7 @@ def _windows(weights: Mapping[int, tuple[int, ...]], **attributes: Any) -> list[
                 **attributes,
             }
         )
-    return found
+    return inputs
 
 
 def _pools() -> list[Inputs]:

@@ -58,13 +58,13 @@ class Signature:
         name = registered_name(function)
         if name is None:
             return cls(_array_names(), frozenset(_parameters(function)) - _array_names())
-        known = registered.signature(name)
-        cases = discovery.examples(known.path, "common")
+        signature = registered.signature(name)
+        cases = discovery.examples(signature.path, "common")
         examples = {own: value for case in cases for own, value in case.inputs.items()}
         specs = {own: value for own, value in examples.items() if isinstance(value, TensorSpec)}
-        many = known.arrays[-1] if known.many else None
-        others = frozenset(own for own, _ in known.attributes)
-        return cls(frozenset(known.arrays) | {"out"}, others, specs, many)
+        many = signature.arrays[-1] if signature.many else None
+        others = frozenset(own for own, _ in signature.attributes)
+        return cls(frozenset(signature.arrays) | {"out"}, others, specs, many)
 
 
 def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]:
@@ -76,11 +76,11 @@ def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]
     if name is None:
         arrays = {own: one.default for own, one in _parameters(function).items() if own in _array_names() - {"out"}}
         return {own: size for own, default in arrays.items() if default in (None, inspect.Parameter.empty)}
-    known = registered.signature(name)
-    if known.many:
-        return {known.arrays[-1]: [size, size]}
-    (case,) = discovery.examples(known.path, "common") or (None,)
-    return {own: size for own in known.arrays if case is None or own in case.inputs}
+    signature = registered.signature(name)
+    if signature.many:
+        return {signature.arrays[-1]: [size, size]}
+    (case,) = discovery.examples(signature.path, "common") or (None,)
+    return {own: size for own in signature.arrays if case is None or own in case.inputs}
 
 
 def named(function: Callable[..., Any]) -> frozenset[str]:
@@ -88,17 +88,17 @@ def named(function: Callable[..., Any]) -> frozenset[str]:
     name = registered_name(function)
     if name is None:
         return frozenset(_parameters(function))
-    known = registered.signature(name)
-    return frozenset(known.arrays) | {own for own, _ in known.attributes} | {"out"}
+    signature = registered.signature(name)
+    return frozenset(signature.arrays) | {own for own, _ in signature.attributes} | {"out"}
 
 
 def registered_name(function: Any) -> str | None:
     """Return the name by which MXNet's registry knows a function; None where Python stands around the operator."""
     name = getattr(function, "__name__", "")
     places = {name: (mx.nd, mx.nd._internal), f"_npx_{name}": (mx.npx,)}
-    for known, modules in places.items():
-        if known in registered.names() and any(getattr(one, name, None) is function for one in modules):
-            return known
+    for module_name, modules in places.items():
+        if module_name in registered.names() and any(getattr(one, name, None) is function for one in modules):
+            return module_name
     return None
 
 
@@ -155,22 +155,24 @@ def given(
     context: Any,
     *,
     dtype: str,
-    known: Signature | None = None,
+    signature: Signature | None = None,
 ) -> Given:
     """Return the arguments that a dictionary stands for; raises `InputError`."""
-    known = known or Signature.of(function)
-    own_dtype = inputs.get("dtype") if "dtype" not in known.others else None
+    signature = signature or Signature.of(function)
+    own_dtype = inputs.get("dtype") if "dtype" not in signature.others else None
     make = Maker(here, context, _dtype(own_dtype or dtype), inputs)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for name, value in inputs.items():
         if _is_said(name, inputs) or (name == "dtype" and own_dtype is not None):
             continue
-        if name.startswith("args") or (name == known.many and isinstance(value, list)):
+        if name.startswith("args") or (name == signature.many and isinstance(value, list)):
             several = [value] if is_shape(value) or isinstance(value, mx.nd.NDArray) else value
-            positional += [make.array(f"{name}[{i}]", one, known.examples.get(name)) for i, one in enumerate(several)]
-        elif isinstance(value, (mx.nd.NDArray, numpy.ndarray)) or (name in known.arrays and _is_array(name, value)):
-            keywords[name] = make.array(name, value, known.examples.get(name))
+            positional += [
+                make.array(f"{name}[{i}]", one, signature.examples.get(name)) for i, one in enumerate(several)
+            ]
+        elif isinstance(value, (mx.nd.NDArray, numpy.ndarray)) or (name in signature.arrays and _is_array(name, value)):
+            keywords[name] = make.array(name, value, signature.examples.get(name))
         else:
             keywords[name] = value
     # MXNet has no gradient of what writes into arrays that exist, and recording some of it ends the process.

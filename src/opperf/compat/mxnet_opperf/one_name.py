@@ -34,16 +34,16 @@ def run_benchmark_operator(
     if not functions:
         raise InputError(f"`{name}` is in none of mx.nd, mx.np and mx.npx", slug="unknown_operator")
     additional = additional_inputs or {}
-    known = frozenset[str]().union(*map(named, functions.values()))
-    found: list[dict[str, list[Row]]] = []
+    names = frozenset[str]().union(*map(named, functions.values()))
+    results: list[dict[str, list[Row]]] = []
     for module, function in functions.items():
-        own = {one: value for one, value in additional.items() if one in named(function) or one not in known}
+        own = {one: value for one, value in additional.items() if one in named(function) or one not in names}
         inputs = {**sized(function, size), **own}
         print(module)
         measured = run_performance_test(function, [inputs], run_backward, dtype, ctx, profiler, warmup, runs)
         print(measured)
-        found += measured
-    return found
+        results += measured
+    return results
 
 
 def _called(name: str, module: Any) -> Any:

@@ -51,20 +51,20 @@ def name_of(operator: Any) -> str:
     """Return the name of an operator in rows and keys: a function's own, a block's class."""
     if not callable(operator):
         raise InputError(f"found {operator!r}, expected an operator", hint="a function of mx.nd, or a Gluon block")
-    found: str = getattr(operator, "__name__", type(operator).__name__)
-    return found
+    name: str = getattr(operator, "__name__", type(operator).__name__)
+    return name
 
 
 def _dictionaries(inputs: Any) -> list[Mapping[str, Any]]:
     """Return the dictionaries of inputs; one alone stands for a list of one."""
-    found = [inputs] if isinstance(inputs, Mapping) else inputs
-    if not isinstance(found, (list, tuple)) or not all(isinstance(one, Mapping) for one in found):
+    dictionaries = [inputs] if isinstance(inputs, Mapping) else inputs
+    if not isinstance(dictionaries, (list, tuple)) or not all(isinstance(one, Mapping) for one in dictionaries):
         raise InputError(
             f"`inputs` is {type(inputs).__name__}, expected a list of dictionaries",
             hint='inputs=[{"lhs": (1024, 1024), "rhs": (1024, 1024)}]',
             slug="bad_inputs",
         )
-    return list(found)
+    return list(dictionaries)
 
 
 class Bench:
@@ -86,9 +86,9 @@ class Bench:
         """Return a row for each dictionary; a failure costs its own row alone."""
         name = name_of(operator)
         logging.info("Begin Benchmark - %s", name)
-        found = [self._row(operator, name, one, run_backward) for one in inputs]
+        rows = [self._row(operator, name, one, run_backward) for one in inputs]
         logging.info("Complete Benchmark - %s", name)
-        return found
+        return rows
 
     def _row(self, operator: Any, name: str, inputs: Mapping[str, Any], run_backward: bool) -> Row:
         row: Row = {"inputs": shown(inputs)}
@@ -106,11 +106,11 @@ class Bench:
 
     def _subject(self, operator: Any, inputs: Mapping[str, Any], *, training: bool) -> Subject:
         if blocks.is_block(operator):
-            function, found = blocks.called(operator, inputs, self._here, self._context, self._dtype)
+            function, values = blocks.called(operator, inputs, self._here, self._context, self._dtype)
         else:
-            function, found = operator, given(operator, inputs, self._here, self._context, dtype=self._dtype)
+            function, values = operator, given(operator, inputs, self._here, self._context, dtype=self._dtype)
         return self._here.of_function(
-            function, found.positional, found.keywords, differentiable=found.differentiable, training=training
+            function, values.positional, values.keywords, differentiable=values.differentiable, training=training
         )
 
     def _native(self, row: Row, name: str, subject: Subject, backward: bool) -> None:
@@ -130,10 +130,10 @@ class Bench:
 
     def _python(self, row: Row, name: str, subject: Subject, backward: bool) -> None:
         """Fill a row with both directions together, or with forward alone where there is no backward."""
-        found = None
+        measurement = None
         if backward:
-            found = self._backward(row, lambda: self._measured(subject, "forward_backward"))
-        row.update(rows.times(self._here.seconds(found or self._measured(subject, "forward")), name))
+            measurement = self._backward(row, lambda: self._measured(subject, "forward_backward"))
+        row.update(rows.times(self._here.seconds(measurement or self._measured(subject, "forward")), name))
 
     def _backward(self, row: Row, measure: Callable[[], Any]) -> Any:
         """Return a measurement with a backward pass in it; where there is none, say why in the row."""

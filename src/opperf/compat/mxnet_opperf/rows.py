@@ -16,7 +16,7 @@ def times(seconds: Sequence[float], name: str, direction: str = "") -> dict[str,
     2.0
     """
     key = "_".join(word for word in (direction, name) if word)
-    found = {
+    result = {
         "avg": fmean(seconds),
         "p50": quantile(seconds, 0.5),
         "p90": quantile(seconds, 0.9),
@@ -26,7 +26,7 @@ def times(seconds: Sequence[float], name: str, direction: str = "") -> dict[str,
         "stdev": stdev(seconds) if len(seconds) > 1 else 0.0,
     }
     # Beyond picoseconds there are only the tails of binary fractions.
-    milliseconds = {f"{statistic}_time_{key}": round(1e3 * value, 9) for statistic, value in found.items()}
+    milliseconds = {f"{statistic}_time_{key}": round(1e3 * value, 9) for statistic, value in result.items()}
     return {**milliseconds, f"samples_{key}": len(seconds)}
 
 

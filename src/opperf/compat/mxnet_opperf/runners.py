@@ -61,14 +61,14 @@ def _rows(bench: Bench, name: str, dtype: str, large: bool) -> list[Row]:
 
 def _examples(name: str) -> list[Inputs]:
     """Return the inputs that the rules of opperf's own commands make; any number of arrays go by position."""
-    found = []
+    examples = []
     for case in discovery.examples(f"nd.{name}", "common"):
         arrays = {own: _plain(value) for own, value in case.inputs.items()}
         attributes = {own: _plain(value) for own, value in case.attributes.items() if own != "num_args"}
         if registered.signature(name).many:
             arrays = {"args": list(arrays.values())}
-        found.append({**arrays, **attributes})
-    return found
+        examples.append({**arrays, **attributes})
+    return examples
 
 
 def _plain(value: Argument) -> Any:
@@ -85,8 +85,8 @@ def runner(name: str) -> Runner:
     """Return the function of a name in `RUNNERS`."""
     run: Any = _measuring(RUNNERS[name])
     run.__name__ = run.__qualname__ = name
-    found: Runner = run
-    return found
+    result: Runner = run
+    return result
 
 
 def _measuring(*categories: str) -> Runner:

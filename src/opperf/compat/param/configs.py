@@ -67,10 +67,10 @@ class BenchmarkConfig:
     def load_json(self, config_json: str) -> None:
         """Read text; raises `InputError` for what is no JSON."""
         try:
-            found = value_of(config_json.encode())
+            document = value_of(config_json.encode())
         except ValueError as error:
             raise InputError(f"the config is not JSON ({error})", slug="param_config") from error
-        self.load(found)
+        self.load(document)
 
     def load(self, config: object) -> None:
         """Take objects."""

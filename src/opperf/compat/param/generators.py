@@ -22,7 +22,7 @@ class DefaultDataGenerator(DataGenerator):
         args, kwargs = config.get("args", []), config.get("kwargs", {})
         problems = Problems()
         Checker(problems, sweeps=False).spec(args, kwargs, "$")
-        refuse("arguments", problems.found)
+        refuse("arguments", problems.mistakes)
         place = here(device)
         positional = [place.value(given, f"args/{i}") for i, given in enumerate(args)]
         return positional, {name: place.value(given, f"kwargs/{name}") for name, given in kwargs.items()}

@@ -85,15 +85,15 @@ def register_operators(operators: Mapping[str, OperatorInterface]) -> None:
 def operator(name: str, device: str) -> OperatorInterface:
     """Return the operator of a name on a device; raises `InputError` for one that neither you nor PyTorch has."""
     if name in OPERATORS:
-        found = OPERATORS.find(name)
+        own = OPERATORS.find(name)
     else:
-        known = meaning(name)
-        if known is None or known.framework != "torch":
+        sense = meaning(name)
+        if sense is None or sense.framework != "torch":
             raise InputError(f"no operator `{name}`", hint="register it, or name one of PyTorch's", slug="param_config")
-        found = NamedOperator(known.path)
+        own = NamedOperator(sense.path)
         try:
-            here(device).backend.resolve(known.path)
+            here(device).backend.resolve(sense.path)
         except (LookupError, Unsupported) as error:
             raise InputError(f"PyTorch has no operator `{name}`", slug="param_config") from error
-    found.device = device
-    return found
+    own.device = device
+    return own

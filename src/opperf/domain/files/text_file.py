@@ -23,10 +23,10 @@ def read_bytes(path: Path, *, hint: str | None = None) -> bytes:
     """Return what a file holds; raises `InputError`, with the hint, for what cannot be read or is far too large."""
     try:
         with path.open("rb") as file:
-            known = os.fstat(file.fileno())
-            is_file = stat.S_ISREG(known.st_mode)
+            status = os.fstat(file.fileno())
+            is_file = stat.S_ISREG(status.st_mode)
             most = LARGEST if is_file else LARGEST_STREAM
-            pieces, size = [], known.st_size if is_file else 0
+            pieces, size = [], status.st_size if is_file else 0
             while size <= most and (piece := file.read(PIECE)):
                 pieces.append(piece)
                 size += 0 if is_file else len(piece)

@@ -154,7 +154,7 @@ class Compare(Request[replies.Agreement]):
     """Compare results in files with those that are expected; `against` says whose those are."""
 
     trial: Told
-    found: tuple[Output, ...]
+    results: tuple[Output, ...]
     expected: tuple[Output, ...]
     against: str
 

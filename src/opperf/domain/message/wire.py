@@ -55,22 +55,24 @@ def answer_line(number: int, said: Fields, *, protocol: int | None = None) -> by
 
 def read_request(line: bytes) -> tuple[int, Request[Fields]]:
     """Read a line from the parent; raises `MessageError`."""
-    found = _object(line, {"id", "verb", "arguments"})
-    word = found.get("verb")
-    if not isinstance(word, str) or word not in VERBS or not isinstance(found.get("arguments"), dict):
+    document = _object(line, {"id", "verb", "arguments"})
+    word = document.get("verb")
+    if not isinstance(word, str) or word not in VERBS or not isinstance(document.get("arguments"), dict):
         raise MessageError(f"not a request: {line[:80]!r}", slug="protocol")
     try:
-        return found["id"], VERBS[word].from_json(found["arguments"], word)
+        return document["id"], VERBS[word].from_json(document["arguments"], word)
     except InputError as error:
         raise MessageError(f"not a request: {error.message[:200]}", slug="protocol") from error
 
 
 def read_answer(line: bytes) -> Answer:
     """Read a line from the child; raises `MessageError`."""
-    found = _object(line, {"id", "result", "failure", "protocol"})
-    if ("result" in found) == ("failure" in found) or not isinstance(found.get("result", found.get("failure")), dict):
+    document = _object(line, {"id", "result", "failure", "protocol"})
+    if ("result" in document) == ("failure" in document) or not isinstance(
+        document.get("result", document.get("failure")), dict
+    ):
         raise MessageError(f"not a reply: {line[:80]!r}", slug="protocol")
-    return Answer(**found)
+    return Answer(**document)
 
 
 def _line(content: Mapping[str, object]) -> bytes:
@@ -79,9 +81,9 @@ def _line(content: Mapping[str, object]) -> bytes:
 
 def _object(line: bytes, keys: set[str]) -> dict[str, Any]:
     try:
-        found = value_of(line)
+        value = value_of(line)
     except NotJSON as error:
         raise MessageError(f"not JSON: {line[:80]!r}", slug="protocol") from error
-    if not isinstance(found, dict) or type(found.get("id")) is not int or not keys.issuperset(found):
+    if not isinstance(value, dict) or type(value.get("id")) is not int or not keys.issuperset(value):
         raise MessageError(f"not a message: {line[:80]!r}", slug="protocol")
-    return found
+    return value

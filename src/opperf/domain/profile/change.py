@@ -41,8 +41,8 @@ class Change:
 def changes(before: Profile, after: Profile, by: str = "name") -> tuple[Change, ...]:
     """Return a change for each row of either, what differs most first; raises `InputError` for an unknown grouping."""
     earlier, later = ({_key(row, by): row for row in rows(one, by)} for one in (before, after))
-    found = [Change(key[0], key[1], earlier.get(key), later.get(key)) for key in {**earlier, **later}]
-    return tuple(sorted(found, key=lambda change: (-abs(change.difference), change.name)))
+    result = [Change(key[0], key[1], earlier.get(key), later.get(key)) for key in {**earlier, **later}]
+    return tuple(sorted(result, key=lambda change: (-abs(change.difference), change.name)))
 
 
 def _key(row: Row, by: str) -> tuple[str, tuple[tuple[int, ...], ...], bool]:

@@ -262,8 +262,8 @@ def _reading(entry: Mapping[str, object], epoch: int) -> Reading:
 
 def _microseconds(nanoseconds: int) -> float:
     """Return the double that is no less: viewers cut off parts of nanoseconds, and 1.001 * 1000 is below 1001."""
-    found = nanoseconds / 1000
-    return found if found * 1000 >= nanoseconds else nextafter(found, inf)
+    value = nanoseconds / 1000
+    return value if value * 1000 >= nanoseconds else nextafter(value, inf)
 
 
 def _nanoseconds(microseconds: object, name: str) -> int:

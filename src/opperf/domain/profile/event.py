@@ -107,11 +107,11 @@ def merge(profiles: Iterable[Profile]) -> Profile:
     )
 
 
-def _joined(known: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:
+def _joined(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:
     """Return what two profiles say of one process: a script may use two frameworks."""
-    found = {**known, **facts}
-    for name in known.keys() & facts.keys():
-        said = known[name]
+    result = {**earlier, **facts}
+    for name in earlier.keys() & facts.keys():
+        said = earlier[name]
         if said != facts[name] and isinstance(said, str):
-            found[name] = ", ".join(dict.fromkeys([*said.split(", "), *str(facts[name]).split(", ")]))
-    return found
+            result[name] = ", ".join(dict.fromkeys([*said.split(", "), *str(facts[name]).split(", ")]))
+    return result

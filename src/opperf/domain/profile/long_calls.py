@@ -35,7 +35,7 @@ def long_calls(events: Sequence[Event], durations: Sequence[int]) -> tuple[int, 
         alike[event.name, event.shapes].append(duration)
     # Where most of the calls took no time that the clock could see, nothing tells how long they should be.
     middles = [(group, median(group)) for group in alike.values()]
-    found = [one for group, middle in middles if middle for one in group if one > FAR * middle]
-    if not found or len(found) > FEW * len(durations) or sum(found) <= MOST * sum(durations):
+    calls_far = [one for group, middle in middles if middle for one in group if one > FAR * middle]
+    if not calls_far or len(calls_far) > FEW * len(durations) or sum(calls_far) <= MOST * sum(durations):
         return None
-    return len(found), sum(found) / sum(durations)
+    return len(calls_far), sum(calls_far) / sum(durations)

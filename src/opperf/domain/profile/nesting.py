@@ -15,7 +15,7 @@ def parents(events: Sequence[Event]) -> list[int | None]:
     >>> parents(spans)
     [None, 0]
     """
-    found: list[int | None] = [None] * len(events)
+    result: list[int | None] = [None] * len(events)
     for places in _threads(events):
         open_spans: list[int] = []
         for place in places:
@@ -23,9 +23,9 @@ def parents(events: Sequence[Event]) -> list[int | None]:
                 open_spans.pop()
             while open_spans and events[open_spans[-1]].end <= events[place].begin:
                 open_spans.pop()
-            found[place] = open_spans[-1] if open_spans else None
+            result[place] = open_spans[-1] if open_spans else None
             open_spans.append(place)
-    return found
+    return result
 
 
 def own_times(events: Sequence[Event]) -> list[int]:
@@ -51,7 +51,7 @@ def lanes(events: Sequence[Event]) -> list[tuple[int, int]]:
     >>> lanes([Event(name, "task", begin, 10, 1, "main") for name, begin in (("a", 0), ("b", 2))])
     [(0, 0), (1, 0)]
     """
-    found = [(0, 0)] * len(events)
+    result = [(0, 0)] * len(events)
     for places in _threads(events):
         open_ends: list[list[int]] = []  # of the spans that are open in each lane, the innermost last
         for place in places:
@@ -62,9 +62,9 @@ def lanes(events: Sequence[Event]) -> list[tuple[int, int]]:
             lane = next((lane for lane, ends in enumerate(open_ends) if not ends or end <= ends[-1]), len(open_ends))
             if lane == len(open_ends):
                 open_ends.append([])
-            found[place] = lane, len(open_ends[lane])
+            result[place] = lane, len(open_ends[lane])
             open_ends[lane].append(end)
-    return found
+    return result
 
 
 def track(thread: str, lane: int) -> str:

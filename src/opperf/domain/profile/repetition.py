@@ -46,18 +46,18 @@ def courses(profile: Profile) -> tuple[Course, ...]:
         if step.duration:
             taken[step.process].append(step)
     return tuple(
-        _course([event for event in profile.events if event.process == process], found)
-        for process, found in sorted(taken.items())
+        _course([event for event in profile.events if event.process == process], own_steps)
+        for process, own_steps in sorted(taken.items())
     )
 
 
-def _course(events: Sequence[Event], found: Sequence[Event]) -> Course:
+def _course(events: Sequence[Event], own_steps: Sequence[Event]) -> Course:
     begin, end = min(event.begin for event in events), max(event.end for event in events)
-    durations = [step.duration / 1e9 for step in found]
-    before = max(0, found[0].begin - begin)
+    durations = [step.duration / 1e9 for step in own_steps]
+    before = max(0, own_steps[0].begin - begin)
     return Course(
-        process=found[0].process,
-        count=len(found),
+        process=own_steps[0].process,
+        count=len(own_steps),
         median=median(durations),
         first=durations[0],
         others=median(durations[1:]) if durations[1:] else None,

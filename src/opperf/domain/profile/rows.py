@@ -88,12 +88,12 @@ def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
     for place, own in enumerate(own_times(events)):
         groups[keys[place]].append((events[place], own, _is_outermost(place, above, keys)))
     whole = sum(own for calls in groups.values() for _, own, _ in calls)
-    found = [_row(calls, by, whole) for calls in groups.values()]
+    result = [_row(calls, by, whole) for calls in groups.values()]
     if (peak := _peak(profile)) is not None:
-        found = [replace(row, peak_share=row.flop_rate / peak) if row.flop_rate else row for row in found]
+        result = [replace(row, peak_share=row.flop_rate / peak) if row.flop_rate else row for row in result]
     if profile.slices:
-        found = _with_waiting(found, list(groups.values()), Processor(profile.slices))
-    return tuple(sorted(found, key=lambda row: (-row.own, row.name)))
+        result = _with_waiting(result, list(groups.values()), Processor(profile.slices))
+    return tuple(sorted(result, key=lambda row: (-row.own, row.name)))
 
 
 def _peak(profile: Profile) -> float | None:
@@ -180,13 +180,13 @@ def _flop_rate(events: Sequence[Event]) -> float | None:
 
 def _one(values: Iterable[str]) -> str:
     """Return what all have in common; empty where they differ."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else ""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
 def _known(join: Callable[[list[int]], int], values: Iterable[int | None]) -> int | None:
-    found = [value for value in values if value is not None]
-    return join(found) if found else None
+    numbers = [value for value in values if value is not None]
+    return join(numbers) if numbers else None
 
 
 def _seconds(nanoseconds: int | None) -> float | None:

@@ -29,5 +29,5 @@ class Steps:
 
     def take(self) -> tuple[Event, ...]:
         """Return the steps since the last time."""
-        seen, self._seen = tuple(self._seen), []
-        return seen
+        steps, self._seen = tuple(self._seen), []
+        return steps

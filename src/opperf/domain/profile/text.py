@@ -27,12 +27,12 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     matmul        1  3.00 us  3.00 us  3.00 us  3.00 us  3.00 us  3.00 us  75.0 %
     add           1  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  25.0 %
     """
-    found = rows(profile, by)
-    shown = found[:top]
-    known = columns(by, shown)
-    lines = _aligned(known, [[column.cell(row) for column in known] for row in shown])
-    if len(shown) < len(found):
-        lines.append(more_rows(len(found) - len(shown)))
+    table_rows = rows(profile, by)
+    shown = table_rows[:top]
+    columns_shown = columns(by, shown)
+    lines = _aligned(columns_shown, [[column.cell(row) for column in columns_shown] for row in shown])
+    if len(shown) < len(table_rows):
+        lines.append(more_rows(len(table_rows) - len(shown)))
     words = [*step_lines(profile), *(f"note: {note}" for note in profile.notes)]
     return "\n".join([*lines, "", *words] if words else lines)
 
@@ -48,9 +48,9 @@ def more_rows(count: int) -> str:
 
 def step_lines(profile: Profile) -> list[str]:
     """Say of each process how many steps it took, how long they were, and what came before them."""
-    found, words = courses(profile), []
-    for course in found[:MOST]:
-        subject = f"process {course.process}: " if len(found) > 1 else ""
+    several, words = courses(profile), []
+    for course in several[:MOST]:
+        subject = f"process {course.process}: " if len(several) > 1 else ""
         each = f"{course.count} steps with a median of" if course.count > 1 else "1 step of"
         told = f"{subject}{each} {format_seconds(course.median)}"
         if course.initialisation:
@@ -61,19 +61,19 @@ def step_lines(profile: Profile) -> list[str]:
             ratio = format_count(round(course.first / course.others, 1))
             slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"
             words.append(f"{subject}{slow}; the table counts it, too")
-    if len(found) > MOST:
-        words.append(f"{len(found) - MOST} more processes have steps: `--format json` tells of all")
+    if len(several) > MOST:
+        words.append(f"{len(several) - MOST} more processes have steps: `--format json` tells of all")
     return words
 
 
-def _aligned(known: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:
+def _aligned(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:
     """Return a line for the titles, one under them, and one for each row: words begin left, numbers end right."""
-    titles = [column.title for column in known]
-    shown = [i for i, _ in enumerate(known) if i < 2 or any(row[i] for row in cells)]
+    titles = [column.title for column in columns]
+    shown = [i for i, _ in enumerate(columns) if i < 2 or any(row[i] for row in cells)]
     widths = {i: max(len(row[i]) for row in (titles, *cells)) for i in shown}
 
     def line(row: Sequence[str]) -> str:
-        words = (row[i].ljust(widths[i]) if known[i].text is None else row[i].rjust(widths[i]) for i in shown)
+        words = (row[i].ljust(widths[i]) if columns[i].text is None else row[i].rjust(widths[i]) for i in shown)
         return "  ".join(words).rstrip()
 
     head = line(titles)

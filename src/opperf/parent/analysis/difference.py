@@ -88,8 +88,8 @@ def _made_of(events: Iterable[Event]) -> set[tuple[str | None, float]]:
 
 def _seconds(events: Iterable[Event]) -> float | None:
     """Return the time of all that have one, None when none has."""
-    known = [event.seconds for event in events if event.seconds is not None]
-    return sum(known) if known else None
+    numbers = [event.seconds for event in events if event.seconds is not None]
+    return sum(numbers) if numbers else None
 
 
 def _by(events: Sequence[Event]) -> str:
@@ -103,8 +103,8 @@ def _ways(events: Sequence[Event]) -> str:
 
 def _measured(events: Sequence[Event]) -> str:
     """Write calls and time after a name: ` (12.3 us)`, ` (2 times, 12.3 us)`, or nothing."""
-    known = _seconds(events) is not None or _calls(events) != 1
-    return f" ({_told(events)})" if known else ""
+    has_numbers = _seconds(events) is not None or _calls(events) != 1
+    return f" ({_told(events)})" if has_numbers else ""
 
 
 def _told(events: Sequence[Event]) -> str:

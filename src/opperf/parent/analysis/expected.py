@@ -45,8 +45,8 @@ def expectations_of(run: Run) -> tuple[Expectation, ...]:
 
 def updated(old: Sequence[Expectation], new: Sequence[Expectation]) -> tuple[Expectation, ...]:
     """Return the old expectations with the new ones in their places; what was not measured this time stays."""
-    known = {expectation.trial.key: expectation for expectation in old}
-    return tuple((known | {expectation.trial.key: expectation for expectation in new}).values())
+    by_key = {expectation.trial.key: expectation for expectation in old}
+    return tuple((by_key | {expectation.trial.key: expectation for expectation in new}).values())
 
 
 def compare_expected(
@@ -75,28 +75,28 @@ class _Limits:
 
     def floor(self, trial: Trial) -> float:
         """Return the log-ratio that processes of identical code lay apart by; 0 where that is not measured."""
-        known = self.floors.get(floor_key(trial))
-        return 0.0 if known is None else known.between
+        floor = self.floors.get(floor_key(trial))
+        return 0.0 if floor is None else floor.between
 
 
 def _compared(expected: Expectation | None, record: Record | None, run: Run, limits: _Limits) -> Comparison:
-    known = expected or record
-    if known is None:
+    either = expected or record
+    if either is None:
         raise ValueError("neither an expectation nor a record")
     status, verdict = _verdict(expected, record, limits)
     logs = [] if record is None else process_logs(record)
     return Comparison(
-        case=known.trial.case,
-        direction=known.trial.direction,
-        base=known.trial.side,
-        new=known.trial.side,
+        case=either.trial.case,
+        direction=either.trial.direction,
+        base=either.trial.side,
+        new=either.trial.side,
         verdict=verdict,
         base_time=None if expected is None else geometric_mean(expected.times),
         new_time=math.exp(fmean(logs)) if logs else None,
         memory=_memory(expected, record),
         warnings=() if expected is None or record is None else _doubts(expected, record, run),
         status=status,
-        count=known.trial.count,
+        count=either.trial.count,
     )
 
 
@@ -152,21 +152,21 @@ def _memory(expected: Expectation | None, record: Record | None) -> PeakMemory:
 
 def _doubts(expected: Expectation, record: Record, run: Run) -> tuple[Warning, ...]:
     """Name what else changed since the expectation was recorded."""
-    found = []
+    result = []
     unlike = machine_differences(expected.machine, run.machine)
     if unlike:
         told = f"the expectation is of another machine ({'; '.join(unlike)})"
-        found.append(Warning("other_machine", told, "keep a file for each kind of machine"))
+        result.append(Warning("other_machine", told, "keep a file for each kind of machine"))
     version = _version(record)
     if None not in (version, expected.version) and version != expected.version:
-        found.append(Warning("other_version", f"version: {expected.version} and {version}"))
-    return tuple(found)
+        result.append(Warning("other_version", f"version: {expected.version} and {version}"))
+    return tuple(result)
 
 
 def _peak(record: Record) -> Quantity | None:
-    found = record.metrics.get("memory_peak")
-    return found if isinstance(found, Quantity) else None
+    metric = record.metrics.get("memory_peak")
+    return metric if isinstance(metric, Quantity) else None
 
 
 def _version(record: Record) -> str | None:
-    return record.known.version
+    return record.details.version

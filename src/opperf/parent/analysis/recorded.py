@@ -84,14 +84,14 @@ def _compared(
     floors: Mapping[tuple[object, ...], Floor],
     doubts: tuple[Warning, ...],
 ) -> Comparison:
-    known = old or new
-    if known is None:
+    either = old or new
+    if either is None:
         raise ValueError("neither run has the trial")
-    base, other = (old or known).trial.side, (new or known).trial.side
+    base, other = (old or either).trial.side, (new or either).trial.side
     verdict = _verdict(old, new, rule, floors)
     return Comparison(
-        case=known.trial.case,
-        direction=known.trial.direction,
+        case=either.trial.case,
+        direction=either.trial.direction,
         base=base,
         new=other,
         verdict=verdict,
@@ -99,14 +99,14 @@ def _compared(
         new_time=_typical(new),
         warnings=(*doubts, *_sides(base, other), *_versions(old, new)),
         status=_status(old, new),
-        count=known.trial.count,
+        count=either.trial.count,
     )
 
 
 def _status(old: Record | None, new: Record | None) -> str:
     """Return `failed` where a record is, `skipped` where there is nothing to compare, else `ok`."""
-    found = {"skipped" if record is None else record.status for record in (old, new)}
-    return next((status for status in ("failed", "skipped") if status in found), "ok")
+    statuses = {"skipped" if record is None else record.status for record in (old, new)}
+    return next((status for status in ("failed", "skipped") if status in statuses), "ok")
 
 
 def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping[tuple[object, ...], Floor]) -> Verdict:
@@ -127,9 +127,9 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
     interval = (math.exp(test.low), math.exp(test.high))
     if -rule.band < test.low and test.high < rule.band:
         return Verdict("same", ratio, interval, f"the interval lies within ±{rule.tolerance:.0%}", pairs)
-    known = _known(old, new, floors)
-    floor = math.log1p(FLOOR) if known is None else known
-    moves = f"the {math.expm1(floor):.1%} that identical code {'may move' if known is None else 'moved'} by"
+    noise = _known(old, new, floors)
+    floor = math.log1p(FLOOR) if noise is None else noise
+    moves = f"the {math.expm1(floor):.1%} that identical code {'may move' if noise is None else 'moved'} by"
     if test.low > max(floor, rule.band) or test.high < -max(floor, rule.band):
         word = "slower" if test.mean > 0 else "faster"
         return Verdict(word, ratio, interval, f"beyond {moves} between runs", pairs)
@@ -139,8 +139,8 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
 
 def _known(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:
     """Return the log-ratio that processes of identical code lay apart by, of the noisier side."""
-    known = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
-    return max(known, default=None)
+    floors_of_both = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
+    return max(floors_of_both, default=None)
 
 
 def _typical(record: Record | None) -> float | None:
@@ -153,11 +153,11 @@ def process_logs(record: Record) -> list[float]:
     """Return the log of the clean minimum of each process; without samples, of the summary's."""
     if record.time is None:
         return []
-    kept = record.samples.get("time")
-    if not kept:
+    series = record.samples.get("time")
+    if not series:
         return [math.log(record.time.min)] if record.time.min > 0 else []
-    seen = [Samples.from_json(columns) for columns in kept]
-    least = [min(samples.seconds() or samples.seconds(clean_only=False)) for samples in seen]
+    runs = [Samples.from_json(columns) for columns in series]
+    least = [min(samples.seconds() or samples.seconds(clean_only=False)) for samples in runs]
     return [math.log(value) for value in least if value > 0]
 
 

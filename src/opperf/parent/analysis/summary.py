@@ -39,15 +39,17 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         return Record(
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
-    time = Kept.of([found.time for found in measured], trial.side.threads)
+    time = Kept.of([measurement.time for measurement in measured], trial.side.threads)
     native = measured[0].facts.get("clock") == NATIVE
     if native:
         time = replace(time, clock=NATIVE)
-    kept = {name: Kept.of(samples, trial.side.threads) for name, samples in _sampled(measured).items()} | {"time": time}
+    by_name = {name: Kept.of(samples, trial.side.threads) for name, samples in _sampled(measured).items()} | {
+        "time": time
+    }
     if not native:  # which is one clock, and tells nothing of the CPU's
-        kept["cpu_time"] = Kept.of_cpu([found.time for found in measured])
+        by_name["cpu_time"] = Kept.of_cpu([measurement.time for measurement in measured])
     sync = str(measured[0].facts.get("sync", "block"))
-    statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in kept.items()}
+    statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
     rates, doubts = _rates(trial, measured[0].facts, median(time.pooled))
     return Record(
         trial,
@@ -62,13 +64,13 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
 def _sampled(measured: Sequence[Measurement]) -> dict[str, list[Samples]]:
     """Return the samples of each metric, one entry for each process."""
     named = {name: [one.samples(name) for one in measured] for name in METRICS}
-    found = {name: [samples for samples in several if samples is not None] for name, several in named.items()}
-    return {name: several for name, several in found.items() if several}
+    result = {name: [samples for samples in several if samples is not None] for name, several in named.items()}
+    return {name: several for name, several in result.items() if several}
 
 
-def _statistics(kept: Kept, sync: str, settings: Settings) -> Statistics:
-    times = sorted(kept.pooled)
-    centres = [median(times) for times in kept.processes]
+def _statistics(samples: Kept, sync: str, settings: Settings) -> Statistics:
+    times = sorted(samples.pooled)
+    centres = [median(times) for times in samples.processes]
     interval = log_interval(centres) if len(centres) >= PROCESSES else None
     reason = None
     if interval is None and len(centres) >= PROCESSES:
@@ -87,13 +89,13 @@ def _statistics(kept: Kept, sync: str, settings: Settings) -> Statistics:
         interval_reason=reason,
         precision=relative_precision(times) if len(centres) == 1 else None,
         samples=len(times),
-        calls_per_sample=kept.calls,
-        discarded=kept.discarded,
-        disturbed=kept.disturbed,
+        calls_per_sample=samples.calls,
+        discarded=samples.discarded,
+        disturbed=samples.disturbed,
         processes=len(centres),
         sync=sync,
         cache=settings.cache,
-        clock=kept.clock,
+        clock=samples.clock,
     )
 
 
@@ -135,37 +137,37 @@ def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[d
 
 def _all_counted(counts: Mapping[str, int | None], seconds: float, source: str) -> dict[str, Value]:
     """Return the counts that are known, each with its rate."""
-    found: dict[str, Value] = {}
+    result: dict[str, Value] = {}
     for name, count in counts.items():
         if count is not None:
-            found |= _counted(name, count, seconds, source)
-    return found
+            result |= _counted(name, count, seconds, source)
+    return result
 
 
 def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Value]:
     """Return a count, and the rate that it makes with the median time."""
-    found: dict[str, Value] = {f"{name}s": Quantity(count, source)}
+    values: dict[str, Value] = {f"{name}s": Quantity(count, source)}
     if seconds > 0 and count > 0:
-        found[f"{name}_rate"] = Quantity(count / seconds, f"{source} over median time")
-    return found
+        values[f"{name}_rate"] = Quantity(count / seconds, f"{source} over median time")
+    return values
 
 
 def _warnings(measured: Sequence[Measurement], time: Kept) -> tuple[Warning, ...]:
-    found = {warning.slug: warning for process in measured for warning in process.warnings}
+    by_slug = {warning.slug: warning for process in measured for warning in process.warnings}
     if time.disturbed:
         stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"
-        found["few_clean_samples"] = Warning(
+        by_slug["few_clean_samples"] = Warning(
             "few_clean_samples",
             f"the machine disturbed {time.disturbed} of the {len(time.pooled)} samples; {stand_in}",
             "run on an idle machine, or give more `--runs` or `--trial-budget`",
         )
     if len(time.pooled) < ENOUGH_FOR_P99:
-        found["p99_of_few"] = Warning(
+        by_slug["p99_of_few"] = Warning(
             "p99_of_few",
             f"p99 is taken from fewer than {ENOUGH_FOR_P99} samples",
             f"`--runs {ENOUGH_FOR_P99}`",
         )
-    return tuple(found.values())
+    return tuple(by_slug.values())
 
 
 def _samples(measured: Sequence[Measurement]) -> dict[str, list[object]]:

@@ -76,8 +76,8 @@ class Rule:
         >>> Rule().second_looks([0.17, 0.23, 0.16, 0.24, 0.25])
         (5, 8, 12)
         """
-        seen = abs(fmean(stage1)) - self.band
-        first = self._enough(stdev(stage1), max(self.band, seen / 2))
+        effect = abs(fmean(stage1)) - self.band
+        first = self._enough(stdev(stage1), max(self.band, effect / 2))
         return (first, *(look for look in self.looks if look > first))
 
     def knowing(self, floor: Floor | None) -> Rule:
@@ -159,7 +159,7 @@ def outright(stage1: Sequence[float], rule: Rule) -> Verdict | None:
     return _verdict(word, test, stage1, f"{reason} {_share(rule.change)}", confidence=ONE_STAGE)
 
 
-def settled(ratios: Sequence[float], rule: Rule) -> Verdict:
+def settle(ratios: Sequence[float], rule: Rule) -> Verdict:
     """Return the verdict on an operator that stage 1 did not flag."""
     if len(ratios) < 2:
         return cut_short(ratios, "too few pairs had enough undisturbed samples", _more(rule))

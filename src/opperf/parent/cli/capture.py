@@ -55,7 +55,7 @@ def capture(
     from opperf.parent.sources.user_inputs import pairs
 
     take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0])])
-    found = captured(
+    result = captured(
         code,
         Bar().note,
         framework=framework,
@@ -64,9 +64,9 @@ def capture(
         timeout=timeout,
     )
     if output is None:
-        emit(suite_text(found.suite))
+        emit(suite_text(result.suite))
     else:
-        write_suite(found.suite, output)
-    for note in found.notes:
+        write_suite(result.suite, output)
+    for note in result.notes:
         typer.echo(note, err=True)
-    tell_left_out(found.left_out)
+    tell_left_out(result.left_out)

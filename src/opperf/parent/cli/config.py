@@ -59,33 +59,33 @@ def _checked(file: Path, pool: Pool, own: Workloads) -> str:
     config, problems = examined(file, own)
     for note in notes([config]):
         tell(f"note: {note}")
-    asked = (known.meaning.framework for known in config.operators if not known.meaning.certain)
+    asked = (operator.meaning.framework for operator in config.operators if not operator.meaning.certain)
     for framework in dict.fromkeys(name for name in asked if name is not None):
         side = settled_side(Side(framework))
-        problems.found += unknown_operators(config, framework, partial(pool.describe, side)).found
-    refuse(str(file), problems.found)
-    count = sum(_count(known, pool, problems) for known in config.operators)
-    refuse(str(file), problems.found)
+        problems.mistakes += unknown_operators(config, framework, partial(pool.describe, side)).mistakes
+    refuse(str(file), problems.mistakes)
+    count = sum(_count(operator, pool, problems) for operator in config.operators)
+    refuse(str(file), problems.mistakes)
     return f"{file}: {len(config.operators)} operators, {count} cases"
 
 
-def _count(known: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
+def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     """Return how many cases an operator has; what the user's own code makes of it may be wrong."""
     from opperf.catalog.param.cases import operator_cases
     from opperf.domain.message.replies import Meaning
     from opperf.domain.plan import Side
     from opperf.parent.planning.configured import USUAL
     from opperf.parent.planning.own_code import as_implemented, own_meaning
-    from opperf.parent.planning.workloads import settled
+    from opperf.parent.planning.workloads import settle
     from opperf.parent.workers.interpreters import settled_side
 
-    side = Side(known.meaning.framework or USUAL)
-    if known.meaning.is_own or not known.is_settled:
+    side = Side(operator.meaning.framework or USUAL)
+    if operator.meaning.is_own or not operator.is_settled:
         side = settled_side(side)  # where nobody is asked, none need be there
-    code = known.meaning.code
+    code = operator.meaning.code
     own = Meaning() if code is None else own_meaning(code, side, pool)
-    whole = settled(known, partial(pool.workload, side), problems)
-    if problems.found:
+    whole = settle(operator, partial(pool.workload, side), problems)
+    if problems.mistakes:
         return 0
     return len([as_implemented(made.case, own) for made in operator_cases(whole, 0)])
 

@@ -121,7 +121,7 @@ def _tell_updated(updated: Updated, places: Places) -> None:
         typer.echo(f"stopped: {updated.path} is as it was", err=True)
         return
     if updated.measured:
-        told = f"{updated.measured} expectations measured now, {updated.kept} kept"
+        told = f"{updated.measured} expectations measured now, {updated.others} kept"
         typer.echo(f"wrote {updated.path}: {told}", err=True)
     if updated.failed:
         told = f"{updated.failed} of {len(updated.run.records)} trials failed; what was expected of them is kept"

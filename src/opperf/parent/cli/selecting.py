@@ -28,7 +28,7 @@ def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] 
 
 def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] = ()) -> list[Path | None]:
     """Return the files that a command reads, which it must not write: the user's own code among them."""
-    code = [Path(found[1]) for name in operators or () if (found := re.match(r"(?:.*?code:)?(.+\.py)(?::|$)", name))]
+    code = [Path(match[1]) for name in operators or () if (match := re.match(r"(?:.*?code:)?(.+\.py)(?::|$)", name))]
     return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
 
 

@@ -75,8 +75,8 @@ def cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: 
                 translated = _neutral(wanted.definition, values, side, asked, words)
                 made.append((case_with(wanted.definition, translated), "user"))
     elif selection.random is not None:
-        drawn = random_cases(wanted.definition, selection.random, seed)
-        made = [(case, f"random:{seed}") for case in drawn]
+        several = random_cases(wanted.definition, selection.random, seed)
+        made = [(case, f"random:{seed}") for case in several]
     else:
         made = list(_sized(selection, wanted.definition))
     if not given:
@@ -153,16 +153,16 @@ def _neutral(
     definition: Operator, given: Mapping[str, object], side: Side, asked: Asked, words: Mapping[str, str]
 ) -> dict[str, object]:
     """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
-    known = (*definition.inputs, *definition.attributes)
+    names = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
-    if any(name not in known for name in given):
+    if any(name not in names for name in given):
         own = {**asked.describe(side, definition.name).arguments, **words}
     for name in given:
-        if name not in known and name not in own:
+        if name not in names and name not in own:
             raise unknown(
                 f"input of {definition.name}",
                 name,
-                [*known, *own],
-                hint=f"it takes {', '.join(dict.fromkeys([*known, *own]))}",
+                [*names, *own],
+                hint=f"it takes {', '.join(dict.fromkeys([*names, *own]))}",
             )
-    return {name if name in known else own[name]: value for name, value in given.items()}
+    return {name if name in names else own[name]: value for name, value in given.items()}

@@ -127,7 +127,9 @@ def _check(selection: Selection) -> None:
 def _names(selection: Selection) -> tuple[str | Code, ...]:
     """Return the names that the selection means, and code, in its order, skips left out."""
     names = list(selection.operators)
-    names += [name for name, known in catalog().items() if selection.every or known.category in selection.categories]
+    names += [
+        name for name, operator in catalog().items() if selection.every or operator.category in selection.categories
+    ]
     names += [member for group in selection.categories for member in GROUPS.get(group, ())]
     return tuple(name for name in dict.fromkeys(names) if not _skipped(name, selection))
 
@@ -142,10 +144,10 @@ def _text(name: str | Code) -> str:
 
 def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
     """Yield what the selection asks of one side, each once, however many names mean it."""
-    seen = set()
+    keys = set()
     for wanted in (_meant(name, side, asked) for name in _names(selection)):
-        if wanted is not None and (wanted.name, wanted.path) not in seen:
-            seen.add((wanted.name, wanted.path))
+        if wanted is not None and (wanted.name, wanted.path) not in keys:
+            keys.add((wanted.name, wanted.path))
             yield wanted
 
 

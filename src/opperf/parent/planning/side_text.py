@@ -54,10 +54,10 @@ def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: Non
         if owner is None:
             raise InputError(f"`{own.name}` does not tell its framework", hint="add `;framework=torch`")
         text = ";".join([f"{framework(owner).name}:{own}", *rest])
-    found = _read(text)
-    name = found.side.implementation
-    code = None if name is None else named(f"{found.side.framework}:{name}")
-    return replace(found, side=replace(found.side, implementation=code)) if isinstance(code, Code) else found
+    words = _read(text)
+    name = words.side.implementation
+    code = None if name is None else named(f"{words.side.framework}:{name}")
+    return replace(words, side=replace(words.side, implementation=code)) if isinstance(code, Code) else words
 
 
 def _read(text: str) -> SideText:
@@ -105,9 +105,9 @@ def _pair(word: str, text: str) -> tuple[str, str]:
     return key, value
 
 
-def _one_of(value: str, known: tuple[str, ...], key: str) -> str:
-    if value not in known:
-        raise unknown(key, value, known, hint=f"known: {', '.join(known)}")
+def _one_of(value: str, names: tuple[str, ...], key: str) -> str:
+    if value not in names:
+        raise unknown(key, value, names, hint=f"known: {', '.join(names)}")
     return value
 
 

@@ -31,18 +31,18 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
         prefixed += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]
         prefixed += [split_implementation(member)[0] for member in members]
-    found = [*asked, *(name for name in prefixed if name is not None)]
+    result = [*asked, *(name for name in prefixed if name is not None)]
     if not asked:
-        found += [name for name in bound if name is not None]
-        if not found or (None in prefixed and not any(bound)):
-            found += importable
-    if not found:
+        result += [name for name in bound if name is not None]
+        if not result or (None in prefixed and not any(bound)):
+            result += importable
+    if not result:
         raise InputError(
             "no framework can be imported here",
             hint="name one: `--framework torch`; opperf builds its environment",
             slug="no_framework",
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(result))
 
 
 def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
@@ -50,12 +50,12 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
     for mode in selection.modes:
         if mode not in MODES:
             raise unknown("mode", mode, MODES, hint=f"known: {', '.join(MODES)}")
-    for value, known, option in (
+    for value, choices, option in (
         (selection.engine, ENGINES, "engine"),
         (selection.allocator, ALLOCATORS, "allocator"),
     ):
-        if value not in known:
-            raise unknown(option, value, known, hint=f"known: {', '.join(known)}")
+        if value not in choices:
+            raise unknown(option, value, choices, hint=f"known: {', '.join(choices)}")
     if selection.threads < 1:
         raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
     check_most("--threads", selection.threads, "threads")

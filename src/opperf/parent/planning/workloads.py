@@ -28,17 +28,17 @@ class Ask(Protocol):
         """Return the reply."""
 
 
-def settled(known: ConfiguredOperator, ask: Ask, problems: Problems) -> ConfiguredOperator:
+def settle(operator: ConfiguredOperator, ask: Ask, problems: Problems) -> ConfiguredOperator:
     """Return an operator of a config of which nothing is left to the user's own code; `problems` take what is wrong."""
-    if known.is_settled:
-        return known
+    if operator.is_settled:
+        return operator
     settling = _Settling(ask, problems)
-    before = len(problems.found)
-    places = (f"{known.place}.config[{i}]" for i in range(len(known.entries)))
-    found = replace(known, entries=tuple(map(settling.entry, known.entries, places)))
-    if len(problems.found) == before:
-        check(found, problems)
-    return found
+    before = len(problems.mistakes)
+    places = (f"{operator.place}.config[{i}]" for i in range(len(operator.entries)))
+    result = replace(operator, entries=tuple(map(settling.entry, operator.entries, places)))
+    if len(problems.mistakes) == before:
+        check(result, problems)
+    return result
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class _Settling:
         """Return an entry with what its ways make of it."""
         parts: list[tuple[tuple[Spec, ...], bool]] = []
         for part, specs, way, swept in zip(CONFIG_KEYS, (entry.builds, entry.inputs), entry.ways, entry.swept):
-            inside, found = key(place, part), specs or ()
+            inside, specs_here = key(place, part), specs or ()
             if way.iterator is not None and part in entry.given:
-                found, swept = self._gone_through(entry.given, part, way, inside), False
-            if way.generator is not None and found:
-                found, swept = self._made(found, way.generator, inside, swept=swept), False
-            parts.append((found, swept))
+                specs_here, swept = self._gone_through(entry.given, part, way, inside), False
+            if way.generator is not None and specs_here:
+                specs_here, swept = self._made(specs_here, way.generator, inside, swept=swept), False
+            parts.append((specs_here, swept))
         (builds, builds_swept), (inputs, inputs_swept) = parts
         return Entry(builds or None, inputs, (builds_swept, inputs_swept))
 

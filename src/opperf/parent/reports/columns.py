@@ -37,8 +37,8 @@ def of_part(metric: Metric, part: str, title: str | None = None, *, rank: int | 
         if part in _ENDS:
             interval = getattr(value, "interval", None)
             return None if interval is None else float(interval[_ENDS.index(part)])
-        known: Raw = getattr(value, part, None)
-        return known
+        raw: Raw = getattr(value, part, None)
+        return raw
 
     if part == "value":
         return Column(f"{metric.name}_{metric.unit.suffix}", title, read, metric.unit.show, "right", rank=rank)
@@ -72,16 +72,16 @@ def of_reason(part: str) -> Column:
 
 def implementation(record: Record) -> str | None:
     """Return how the framework spells the operator: what the child found, or else what the user asked for."""
-    found = record.known.implementation or record.trial.side.implementation
-    return None if found is None else str(found)
+    spelling = record.details.implementation or record.trial.side.implementation
+    return None if spelling is None else str(spelling)
 
 
 def other_name(record: Record) -> str | None:
     """Return the implementation where the row is not called by that very name."""
-    found = implementation(record)
+    text = implementation(record)
     if own_function(record.trial.side) is not None:
         return None
-    return None if spelling(found) == spelling(record.trial.case.operator) else found
+    return None if spelling(text) == spelling(record.trial.case.operator) else text
 
 
 def spelling(name: str | None) -> str:
@@ -96,7 +96,7 @@ def spelling(name: str | None) -> str:
 
 def version(record: Record) -> str | None:
     """Return the framework's version, if the child said it."""
-    return record.known.version
+    return record.details.version
 
 
 def framework(record: Record) -> str:
@@ -121,28 +121,30 @@ def spread(record: Record) -> str:
 
 def floor(record: Record) -> float | None:
     """Return how far the slowest process of identical code lay above the fastest here, as a share."""
-    return None if record.known.noise_floor is None else math.expm1(record.known.noise_floor)
+    return None if record.details.noise_floor is None else math.expm1(record.details.noise_floor)
 
 
 def of_run(name: str, part: str, *, rank: int | None = None) -> Column:
     """Declare what tells records of several runs apart."""
-    return Column(name, name, lambda record: getattr(record.known.run, part, None), wanted="apart", rank=rank, least=8)
+    return Column(
+        name, name, lambda record: getattr(record.details.run, part, None), wanted="apart", rank=rank, least=8
+    )
 
 
 def of_suite(part: str) -> Callable[[Record], float | None]:
     """Return what reads a number that a record has as a part of a suite."""
-    return lambda record: getattr(record.known.suite, part, None)
+    return lambda record: getattr(record.details.suite, part, None)
 
 
 def roofline(record: Record) -> float | None:
     """Return the least time that the machine's limits allow over the median time, as a share."""
-    found = record.known.roofline
-    if found is None or record.time is None or not record.time.median:
+    limit = record.details.roofline
+    if limit is None or record.time is None or not record.time.median:
         return None
-    return found.seconds / record.time.median
+    return limit.seconds / record.time.median
 
 
-def kept(record: Record) -> str:
+def sample_counts(record: Record) -> str:
     """Write how many samples the summary is made of, of how many taken, and how many count although disturbed."""
     time = record.time
     if time is None:
@@ -160,7 +162,11 @@ def notes(record: Record) -> str:
     unusual = []
     if time is not None:
         usual = {"clock": ("wall",), "sync": ("block", None), "cache": ("hot", None)}
-        unusual = [f"{name}={getattr(time, name)}" for name, known in usual.items() if getattr(time, name) not in known]
+        unusual = [
+            f"{name}={getattr(time, name)}"
+            for name, usual_values in usual.items()
+            if getattr(time, name) not in usual_values
+        ]
     return " ".join([*unusual, *(slug for slug in _slugs(record) if slug not in ABOUT_THE_UNSEEN)])
 
 
@@ -202,7 +208,7 @@ _BEFORE: tuple[Column, ...] = (
     Column("noise_floor", "floor", floor, units.format_percent, "right", rank=0),
     of_part(_TIME, "p90", "p90", rank=2),
     of_part(_TIME, "min", "min", rank=1),
-    Column(None, "samples", kept, align="right", rank=3),
+    Column(None, "samples", sample_counts, align="right", rank=3),
     Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied", usual=1, rank=14),
     Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied", usual=None),
     Column("share", "share", of_suite("share"), units.format_percent, "right", wanted="varied", usual=None),
@@ -219,7 +225,7 @@ _BEFORE: tuple[Column, ...] = (
 )
 _AFTER: tuple[Column, ...] = (
     Column("roofline_share", "roofline", roofline, units.format_percent, "right", rank=6),
-    Column("roofline_bound", None, lambda record: getattr(record.known.roofline, "bound", None)),
+    Column("roofline_bound", None, lambda record: getattr(record.details.roofline, "bound", None)),
     Column(None, "notes", notes, rank=12, least=14),
     *(of_reason(part) for part in ("slug", "message", "hint", "signal", "exception")),
     Column("warnings", None, lambda record: " ".join(_slugs(record)) or None),

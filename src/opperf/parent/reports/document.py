@@ -88,14 +88,14 @@ class Table:
     characters: int | None = None
 
     @property
-    def seen(self) -> Sequence[Row]:
+    def visible(self) -> Sequence[Row]:
         """The rows that people are shown."""
         return self.rows[: self.top]
 
     def places(self) -> list[int]:
         """Return the places of the columns that people are shown: those with a title, and a text in any row."""
         titled = (i for i, column in enumerate(self.columns) if column.title is not None)
-        return [i for i in titled if any(row.cells[i].text for row in self.seen)]
+        return [i for i in titled if any(row.cells[i].text for row in self.visible)]
 
     def titles(self) -> list[str]:
         """Return the titles of the columns that people are shown."""
@@ -103,7 +103,7 @@ class Table:
 
     def more(self) -> str:
         """Say how many rows people are not shown."""
-        left = len(self.rows) - len(self.seen)
+        left = len(self.rows) - len(self.visible)
         return f"{left} more row{'s' if left > 1 else ''}: without `--top` all are shown" if left else ""
 
 

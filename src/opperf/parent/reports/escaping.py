@@ -32,7 +32,7 @@ def one_line(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-    return _COMMAND.sub(lambda found: "".join(f"\\x{ord(char):02x}" for char in found[0]), text)
+    return _COMMAND.sub(lambda match: "".join(f"\\x{ord(char):02x}" for char in match[0]), text)
 
 
 def lines_of(text: str) -> str:
@@ -54,8 +54,8 @@ def for_markdown(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    escaped = _MARKUP.sub(lambda found: f"\\{found[0]}", text)
-    return _MENTION.sub(lambda found: f"{found[0]}&#8203;", escaped)
+    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", text)
+    return _MENTION.sub(lambda match: f"{match[0]}&#8203;", escaped)
 
 
 def for_markdown_line(text: str) -> str:

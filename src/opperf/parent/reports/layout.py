@@ -49,8 +49,8 @@ def grid(table: Table) -> Grid:
     """Return what people are shown of a table, fit for a terminal."""
     places = table.places()
     columns = [replace(table.columns[i], title=one_line(table.columns[i].title or "")) for i in places]
-    rows = [[one_line(row.cells[i].text) for i in places] for row in table.seen]
-    return Grid(columns, rows, [LEVELS[row.level] for row in table.seen], one_line(table.caption), table.whole)
+    rows = [[one_line(row.cells[i].text) for i in places] for row in table.visible]
+    return Grid(columns, rows, [LEVELS[row.level] for row in table.visible], one_line(table.caption), table.whole)
 
 
 def paragraph(words: str, width: int | None = None, indent: int = 0) -> list[str]:
@@ -223,12 +223,12 @@ def _grouped(grid: Grid, place: int) -> list[tuple[str, str]]:
     for row in grid.rows:
         if row[place]:
             groups.setdefault(row[place], []).append(row[0])
-    found = []
+    result = []
     for said, names in groups.items():
         shown = list(dict.fromkeys(names))
         more = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
-        found.append((", ".join([*shown[:NAMED], *more]), said))
-    return found
+        result.append((", ".join([*shown[:NAMED], *more]), said))
+    return result
 
 
 def _naturals(grid: Grid) -> list[int]:

@@ -40,12 +40,12 @@ def document(
     visits: Sequence[Visit],
 ) -> Document:
     """Return the report; `rates` are those that were measured on a device with so many threads (`where`)."""
-    known = {name: value for name, value in facts.items() if value is not None and not isinstance(value, (dict, list))}
+    values = {name: value for name, value in facts.items() if value is not None and not isinstance(value, (dict, list))}
     none = Note("no framework imports here; `opperf doctor --framework torch` looks at a built one")
     return Document(
         "opperf doctor",
         [
-            Section("machine", [Note(f"{name}: {value}") for name, value in known.items()]),
+            Section("machine", [Note(f"{name}: {value}") for name, value in values.items()]),
             Section("noise", [*map(_doubt, doubts)] or [Note("nothing found")]),
             Section(f"peaks of {where[0]}, {where[1]} thread(s)", [*_peaks(rates)]),
             Section("environments", [*map(_visit, visits)] or [none]),

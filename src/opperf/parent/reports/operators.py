@@ -36,12 +36,12 @@ def document(lines: Iterable[Line]) -> Document:
 
 
 def support(
-    operators: Iterable[Operator], frameworks: Sequence[str], known: Mapping[tuple[str, str], Support]
+    operators: Iterable[Operator], frameworks: Sequence[str], entries: Mapping[tuple[str, str], Support]
 ) -> Document:
     """Return the report of what each framework makes of each operator, known by the names of both."""
 
     def of(framework: str) -> Column[Operator]:
-        return Column(framework, framework, lambda operator: known[operator.name, framework].text(), least=14)
+        return Column(framework, framework, lambda operator: entries[operator.name, framework].text(), least=14)
 
     columns: tuple[Column[Operator], ...] = (
         Column("operator", "operator", lambda operator: operator.name, least=14),

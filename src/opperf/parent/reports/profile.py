@@ -60,13 +60,16 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
     """
     if sort not in SORTS:
         raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
-    found = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
-    first, *others = columns(by, found[:top])
+    ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
+    first, *others = columns(by, ordered_rows[:top])
     declared = [*_NAMED, Column(None, first.title, first.value, least=20), *map(_shown, others)]
-    words = _caption(profile, first.title, found)
-    words += [f"note: {note}" for note in (*_long_calls(profile, found[:top]), *_waits(found[:top]), *profile.notes)]
-    blocks: list[Block] = [table(declared, found, top=top), *map(Note, words), Legend(LEGEND)]
-    return Document("opperf profile", blocks, partial(_document, profile, by, found))
+    words = _caption(profile, first.title, ordered_rows)
+    words += [
+        f"note: {note}"
+        for note in (*_long_calls(profile, ordered_rows[:top]), *_waits(ordered_rows[:top]), *profile.notes)
+    ]
+    blocks: list[Block] = [table(declared, ordered_rows, top=top), *map(Note, words), Legend(LEGEND)]
+    return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows))
 
 
 def _shown(column: profiled.Column) -> Column[Row]:
@@ -76,16 +79,16 @@ def _shown(column: profiled.Column) -> Column[Row]:
     return Column(None, column.title, column.value, show, rank=rank, least=12 if column.text is None else None)
 
 
-def _caption(profile: Profile, subject: str, found: Sequence[Row]) -> list[str]:
+def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[str]:
     """Say what was run, and how much of it was seen."""
     named = [_process(number, facts) for number, facts in profile.processes.items()]
     if len(named) > NAMED:
         named = [*named[:NAMED], f"{len(named) - NAMED} more processes"]
-    if not found:
+    if not table_rows:
         return [*named, f"no {subject} was seen"]
-    calls = format_count(sum(row.calls for row in found))
+    calls = format_count(sum(row.calls for row in table_rows))
     spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
-    taken = format_seconds(sum(row.own for row in found))
+    taken = format_seconds(sum(row.own for row in table_rows))
     told = f"{calls} calls, {taken} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
     return [*named, told, *step_lines(profile)]
 
@@ -122,13 +125,13 @@ def _process(number: int, facts: Mapping[str, object]) -> str:
     return ": ".join(text for text in (process, framework, words) if text)
 
 
-def _document(profile: Profile, by: str, found: Sequence[Row]) -> dict[str, object]:
+def _document(profile: Profile, by: str, table_rows: Sequence[Row]) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "processes": {str(number): dict(facts) for number, facts in profile.processes.items()},
         "by": by,
         "steps": [asdict(course) for course in courses(profile)],
-        "rows": [{name: getattr(row, field) for name, field in NAMES.items()} for row in found],
+        "rows": [{name: getattr(row, field) for name, field in NAMES.items()} for row in table_rows],
         "notes": list(profile.notes),
     }
 

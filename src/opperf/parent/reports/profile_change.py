@@ -30,19 +30,19 @@ def document(before: Profile, after: Profile, by: str = "name", top: int | None 
 
     Raises `InputError` for a grouping that is not known.
     """
-    found = changes(before, after, by)
+    differences = changes(before, after, by)
     first = columns(by)[0].title
-    words = [_sums(found), *(f"note: {note}" for note in dict.fromkeys((*before.notes, *after.notes)))]
-    blocks: list[Block] = [table(_columns(first), found, top=top), *map(Note, words), Legend(LEGEND)]
+    words = [_sums(differences), *(f"note: {note}" for note in dict.fromkeys((*before.notes, *after.notes)))]
+    blocks: list[Block] = [table(_columns(first), differences, top=top), *map(Note, words), Legend(LEGEND)]
     return Document(
         "opperf profile --diff",
         blocks,
-        lambda: {"schema_version": SCHEMA_VERSION, "by": by, "rows": [_document(change) for change in found]},
+        lambda: {"schema_version": SCHEMA_VERSION, "by": by, "rows": [_document(change) for change in differences]},
     )
 
 
-def _sums(found: Sequence[Change]) -> str:
-    sums = [sum(row.own for change in found if (row := side(change))) for side in (_before, _after)]
+def _sums(differences: Sequence[Change]) -> str:
+    sums = [sum(row.own for change in differences if (row := side(change))) for side in (_before, _after)]
     ratio = f" ({sums[1] / sums[0]:.3g} of it)" if sums[0] else ""
     return f"self in all: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
 

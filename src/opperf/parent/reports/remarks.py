@@ -125,8 +125,8 @@ def _summed_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
 def more(records: Iterable[Record]) -> str:
     """Say where the rest is, if tracebacks or the stderr of a child were kept."""
     reasons = [record.reason for record in records if record.reason is not None]
-    kept = any(reason.traceback or reason.stderr for reason in reasons)
-    return "tracebacks and stderr are in the JSON document" if kept else ""
+    has_details = any(reason.traceback or reason.stderr for reason in reasons)
+    return "tracebacks and stderr are in the JSON document" if has_details else ""
 
 
 def _unmeasured(records: Iterable[Record], status: str) -> tuple[Remark, ...]:
@@ -194,7 +194,7 @@ def shares(run: Run) -> list[str]:
         side = record.trial.side
         words: tuple[str, ...] = (framework(record), side.device, side.mode, f"threads {side.threads}")
         if "merged" in run.environment:
-            words += (f"run of {getattr(record.known.run, 'started', None)}",)
+            words += (f"run of {getattr(record.details.run, 'started', None)}",)
         sides.setdefault(", ".join(words), []).append(record)
     measured = [_sum(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
     return [*measured, *_left_out(suite)] if measured else []
@@ -228,11 +228,11 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
 
 def _took(left_out: Sequence[LeftOut]) -> str:
     """Say what calls took that were left out, as far as somebody recorded it."""
-    known = [one.recorded for one in left_out if one.recorded is not None]
-    if not known:
+    times = [one.recorded for one in left_out if one.recorded is not None]
+    if not times:
         return "their time unknown"
-    some = "" if len(known) == len(left_out) else "those of known time "
-    return f"{some}{format_seconds(sum(known))} when they were recorded"
+    some = "" if len(times) == len(left_out) else "those of known time "
+    return f"{some}{format_seconds(sum(times))} when they were recorded"
 
 
 def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:

@@ -98,24 +98,28 @@ def _name(entry: Replayed) -> str:
 
 def summary(replay: Replay) -> list[str]:
     """Say how much of the trace was measured, what all of it costs, and what was left out."""
-    found = replay.coverage()
-    told = [f"measured: {found['measured_calls']} of {found['calls']} calls ({_percent(found['share_of_calls'])})"]
-    if found["share_of_time"] is not None:
-        told[0] += f", {_percent(found['share_of_time'])} of the recorded time"
+    coverage = replay.coverage()
+    told = [
+        f"measured: {coverage['measured_calls']} of {coverage['calls']} calls ({_percent(coverage['share_of_calls'])})"
+    ]
+    if coverage["share_of_time"] is not None:
+        told[0] += f", {_percent(coverage['share_of_time'])} of the recorded time"
     told.append(f"standalone: {format_seconds(replay.total)} in all, with warm caches")
-    if found["ratio"] is not None:
-        told[-1] += f", {found['ratio']:.2f} of the {format_seconds(found['measured_recorded'])} that were recorded"
-    told += [_missing(name, *seen, found["recorded"]) for name, seen in _unmeasured(replay).items() if seen[0]]
+    if coverage["ratio"] is not None:
+        told[-1] += (
+            f", {coverage['ratio']:.2f} of the {format_seconds(coverage['measured_recorded'])} that were recorded"
+        )
+    told += [_missing(name, *counts, coverage["recorded"]) for name, counts in _unmeasured(replay).items() if counts[0]]
     return [*told, _between(replay.trace), *left_out(replay.trace)]
 
 
 def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:
     """Return the calls that were not measured and their recorded time: those that failed, those that were left out."""
-    found = replay.coverage()
-    lacking = found["left_out_calls"], found["left_out_recorded"]
-    failed = found["calls"] - found["measured_calls"] - lacking[0]
-    recorded = found["recorded"]
-    rest = None if recorded is None else recorded - (found["measured_recorded"] or 0.0) - (lacking[1] or 0.0)
+    coverage = replay.coverage()
+    lacking = coverage["left_out_calls"], coverage["left_out_recorded"]
+    failed = coverage["calls"] - coverage["measured_calls"] - lacking[0]
+    recorded = coverage["recorded"]
+    rest = None if recorded is None else recorded - (coverage["measured_recorded"] or 0.0) - (lacking[1] or 0.0)
     return {"not measured": (failed, rest), "left out": lacking}
 
 
@@ -128,11 +132,11 @@ def _missing(name: str, calls: int, seconds: float | None, recorded: float | Non
 
 def _between(trace: Trace) -> str:
     """Say for how long no operator ran, or why that is not known."""
-    found = trace.between
-    if found is not None:
-        share = _percent(found.seconds / found.span) if found.span else ""
-        whole = f"{format_seconds(found.span)} from the first call to the end of the last"
-        return f"between operators: {format_seconds(found.seconds)} ({share}) of the {whole}"
+    between = trace.between
+    if between is not None:
+        share = _percent(between.seconds / between.span) if between.span else ""
+        whole = f"{format_seconds(between.span)} from the first call to the end of the last"
+        return f"between operators: {format_seconds(between.seconds)} ({share}) of the {whole}"
     if not trace.has_recorded:
         return "between operators: not known, nor what calls took in the program; `--kineto` names a file that has both"
     return "between operators: not known, where not every call on the host was found once, or of a part below a label"

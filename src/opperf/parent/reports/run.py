@@ -119,8 +119,8 @@ def _costs(records: Iterable[Record]) -> dict[str, float]:
     """Return what all calls of a suite's case take, on the side where they take longest."""
     costs: dict[str, float] = {}
     for record in records:
-        if record.known.suite is not None:
-            total = record.known.suite.total
+        if record.details.suite is not None:
+            total = record.details.suite.total
             costs[record.trial.case.id] = max(total, costs.get(record.trial.case.id, 0.0))
     return costs
 

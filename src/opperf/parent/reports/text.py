@@ -104,7 +104,7 @@ def trial_text(trial: Trial) -> str:
     """
     side = trial.side
     usual = ((side.environment, ("current", side.framework)), (side.device, ("cpu",)), (side.mode, ("eager",)))
-    unusual = [text for text, known in usual if text not in known]
+    unusual = [text for text, usual_values in usual if text not in usual_values]
     words = [subject(trial.case, side), side.framework, *unusual, trial.direction, case_text(trial.case)]
     return " ".join(word for word in words if word)
 

@@ -104,8 +104,8 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
         )
     if not isinstance(table, dict):
         raise InputError(f"{where}: `tool.opperf` is {_kind(table)}, expected a table", slug="gate_file")
-    found = _values(table, KEYS, where, path.parent, "")
-    strange = [name for name in found.get("operators", ()) if split_implementation(name)[0] is None]
+    values = _values(table, KEYS, where, path.parent, "")
+    strange = [name for name in values.get("operators", ()) if split_implementation(name)[0] is None]
     if not all(map(is_known, strange)):
         read = _names(_known("operator", lambda: [*catalog(), *own()]))
         _read(read, [name for name in strange if not is_known(name)], path.parent, f"{where}: `operators`: ")
@@ -114,20 +114,20 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
         raise InputError(
             f"{where}: `expected` is {_kind(inner)}, expected a table", hint="write `[expected]`", slug="gate_file"
         )
-    found |= _values(inner, EXPECTED_KEYS, where, path.parent, "expected.")
-    return GateFile(path=path, **found)
+    values |= _values(inner, EXPECTED_KEYS, where, path.parent, "expected.")
+    return GateFile(path=path, **values)
 
 
 def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
     """Return the file with the options of a command line in place of what it says; None says nothing."""
-    known = {**KEYS, **EXPECTED_KEYS}
-    found: dict[str, Any] = {}
+    readers = {**KEYS, **EXPECTED_KEYS}
+    values: dict[str, Any] = {}
     for option, value in options.items():
         if value is None or value == []:
             continue
-        field, reader = known[OPTIONS.get(option, option)]
-        found[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`: ")
-    return replace(file, **found)
+        field, reader = readers[OPTIONS.get(option, option)]
+        values[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`: ")
+    return replace(file, **values)
 
 
 def _parsed(text: str, where: str) -> dict[str, object]:
@@ -148,17 +148,17 @@ def _values(
     table: Mapping[str, object], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
 ) -> dict[str, Any]:
     """Read the values of a table by the name of their field; a key that nobody knows is refused."""
-    found = {}
+    result = {}
     for key, value in table.items():
         if key == "expected" and not prefix:
             continue
         if key not in keys:
-            known = sorted({*keys, *(() if prefix else ("expected",))})
-            error = unknown("key", key, known, hint=f"known: {', '.join(known)}")
+            names = sorted({*keys, *(() if prefix else ("expected",))})
+            error = unknown("key", key, names, hint=f"known: {', '.join(names)}")
             raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug)
         field, reader = keys[key]
-        found[field] = _read(reader, value, folder, f"{where}: `{prefix}{key}`: ")
-    return found
+        result[field] = _read(reader, value, folder, f"{where}: `{prefix}{key}`: ")
+    return result
 
 
 def _read(reader: Reader, value: object, folder: Path, told: str) -> object:
@@ -226,10 +226,10 @@ def _duration(value: object, folder: Path) -> float:
     return read
 
 
-def _one_of(known: Sequence[str]) -> Reader:
+def _one_of(names: Sequence[str]) -> Reader:
     def read(value: object, _: Path) -> str:
-        if value not in known:
-            raise _wrong(value, " or ".join(f"`{word}`" for word in known))
+        if value not in names:
+            raise _wrong(value, " or ".join(f"`{word}`" for word in names))
         return str(value)
 
     return read

@@ -22,13 +22,13 @@ def installed_plugins(note: Callable[[str], None]) -> dict[str, Path]:
     for package in distributions():
         for entry in _entries(package, note):
             entries.setdefault(entry.name, entry)  # of a package that lies in two places, Python takes the first
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for name in sorted(entries):
         try:
-            found[name] = module_file(_module(entries[name]))
+            paths[name] = module_file(_module(entries[name]))
         except InputError as error:
             note(f"plugin `{name}` is left out: {error.message}")
-    return found
+    return paths
 
 
 def _entries(package: Distribution, note: Callable[[str], None]) -> Iterator[EntryPoint]:

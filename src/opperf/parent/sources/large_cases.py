@@ -32,17 +32,17 @@ def large_case(definition: Operator) -> Case | None:
 
 def _grown(template: Template, values: Values) -> Case | None:
     """Return the small case with one variable as large as needed; None where the first input does not follow it."""
-    small = {known: known[SMALL] for known in template.variables}
+    small = {variable: variable[SMALL] for variable in template.variables}
 
     def case(size: int) -> Case:
         return template.case({**small, values: size}, SMALL)
 
     start, step = values[SMALL], template.step(values, SMALL)
-    known, doubled = _first(case(start)), _first(case(2 * start))
-    if not known or doubled <= known:
+    variable, doubled = _first(case(start)), _first(case(2 * start))
+    if not variable or doubled <= variable:
         return None
-    power = math.log2(doubled / known)
-    size = math.ceil(start * (MOST_32_BIT / known) ** (1 / power) / step) * step
+    power = math.log2(doubled / variable)
+    size = math.ceil(start * (MOST_32_BIT / variable) ** (1 / power) / step) * step
     while _first(case(size)) <= MOST_32_BIT:
         size += step
     return case(size)

@@ -96,8 +96,8 @@ def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Itera
         elif _whole(value) and len(value) not in lengths:
             yield name, TensorSpec(tuple(value))
         else:
-            shape, found = nested(value)
-            yield name, TensorSpec(shape, literal=tuple(found))
+            shape, items = nested(value)
+            yield name, TensorSpec(shape, literal=tuple(items))
     except (InputError, TypeError) as error:
         raise InputError(f"{where}: {error}", hint="expected a shape, or the values of an array") from error
 

@@ -90,8 +90,8 @@ def framework_of(code: Code) -> str | None:
     modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     modules |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
     tops = {module.partition(".")[0] for module in modules}
-    found = [name for name in REAL_FRAMEWORKS if FRAMEWORKS[name].module in tops]
-    return min(found, key=lambda name: name == "numpy", default=None)
+    names = [name for name in REAL_FRAMEWORKS if FRAMEWORKS[name].module in tops]
+    return min(names, key=lambda name: name == "numpy", default=None)
 
 
 def register_frameworks(
@@ -106,14 +106,14 @@ def register_frameworks(
         own = declared_framework(path)
         if own is not None:
             register(own)
-    found = list(plugins)
+    result = list(plugins)
     lacking = {name for name in names if name not in FRAMEWORKS}
     for path in installed_plugins(note).values() if lacking else ():
         own = declared_framework(path)
         if own is not None and own.name in lacking:
             register(own)
-            found.append(path)
-    return found
+            result.append(path)
+    return result
 
 
 def declared_framework(path: Path) -> Framework | None:
@@ -153,52 +153,52 @@ def workloads(
     With them, the functions that plugins declare as operators. `installed` says that installed plugins count too;
     `note` takes a line on each of these that cannot be used. Raises `InputError` for a name that is taken.
     """
-    found = Workloads()
+    result = Workloads()
     for path in plugins:
-        found = _more(found, path)
-        found = found if path in found.plugins else replace(found, plugins=(*found.plugins, path))
+        result = _more(result, path)
+        result = result if path in result.plugins else replace(result, plugins=(*result.plugins, path))
     for plugin, path in installed_plugins(note).items() if installed else ():
         try:
-            found = _more(found, path)
+            result = _more(result, path)
         except InputError as error:
             note(f"plugin `{plugin}` is left out: {error.message}")
-    return found
+    return result
 
 
-def _more(known: Workloads, path: Path) -> Workloads:
+def _more(workloads: Workloads, path: Path) -> Workloads:
     """Return what is known with what another plugin registers and declares; what is declared twice stays the first."""
-    if path in known.plugins:
-        return known
+    if path in workloads.plugins:
+        return workloads
     declared = declared_operators(path).items()
     own = {name: Meaning(None, one.code.name, one.arguments, one.code) for name, one in declared if not is_known(name)}
-    known = replace(known, operators={**own, **known.operators})
+    workloads = replace(workloads, operators={**own, **workloads.operators})
     names = _registered(path)
     for name in (*names[ITERATOR], *names[GENERATOR]):
-        if name in (*ITERATORS, *GENERATORS, *known.iterators, *known.generators):
+        if name in (*ITERATORS, *GENERATORS, *workloads.iterators, *workloads.generators):
             raise InputError(
                 f"{path} registers `{name}`, and there is one already",
                 hint="register it by another name",
                 slug="user_code",
             )
     if not any(names.values()):
-        return known
+        return workloads
     return replace(
-        known,
-        iterators=(*known.iterators, *names[ITERATOR]),
-        generators=(*known.generators, *names[GENERATOR]),
-        plugins=(*known.plugins, path),
+        workloads,
+        iterators=(*workloads.iterators, *names[ITERATOR]),
+        generators=(*workloads.generators, *names[GENERATOR]),
+        plugins=(*workloads.plugins, path),
     )
 
 
 def _registered(path: Path) -> dict[str, list[str]]:
     """Return the names that a file registers, by the function that it calls."""
     calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call) and node.args]
-    found: dict[str, list[str]] = {ITERATOR: [], GENERATOR: []}
+    names: dict[str, list[str]] = {ITERATOR: [], GENERATOR: []}
     for call in calls:
         name = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
-        if _called(call) in found and isinstance(name, str):
-            found[_called(call)].append(name)
-    return found
+        if _called(call) in names and isinstance(name, str):
+            names[_called(call)].append(name)
+    return names
 
 
 def declared_code(plugins: Sequence[Path]) -> tuple[Code, ...]:
@@ -219,19 +219,19 @@ def with_plugins(
     line on each of them that cannot be used. Raises `InputError` for a plugin that declares nothing where nothing else
     is named, which it may register with its framework, and for a name that two of them declare.
     """
-    known: dict[str, Declared] = {}
+    result: dict[str, Declared] = {}
     for path in plugins:
         for name, declared in (declared_operators(path) if operators or others else _some(path)).items():
-            if name in known:
-                other = known[name].code.name.rpartition(":")[0]
+            if name in result:
+                other = result[name].code.name.rpartition(":")[0]
                 raise InputError(f"`{name}` is declared in {other} and in {path}", hint="rename one of them")
-            known[name] = declared
+            result[name] = declared
     if not operators and not others:
-        return tuple(declared.code for declared in known.values())
+        return tuple(declared.code for declared in result.values())
     names = [name for name in operators if isinstance(name, str)]
-    if any(name.isidentifier() and name not in known and not is_known(name) for name in names):
-        known = {**installed_operators(note), **known}
-    return tuple(known[name].code if isinstance(name, str) and name in known else name for name in operators)
+    if any(name.isidentifier() and name not in result and not is_known(name) for name in names):
+        result = {**installed_operators(note), **result}
+    return tuple(result[name].code if isinstance(name, str) and name in result else name for name in operators)
 
 
 def operators_of(plugins: Sequence[Path], note: Callable[[str], None] = warnings.warn) -> list[str]:
@@ -245,7 +245,7 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
 
     `note` takes a line on each plugin that cannot be used, and on each operator whose name is taken.
     """
-    found: dict[str, Declared] = {}
+    result: dict[str, Declared] = {}
     for plugin, path in installed_plugins(note).items():
         try:
             operators = _some(path)
@@ -253,18 +253,18 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
             note(f"plugin `{plugin}` is left out: {error.message}")
             continue
         for name, declared in operators.items():
-            if name in found or is_known(name):
+            if name in result or is_known(name):
                 note(f"plugin `{plugin}`: there is another operator `{name}`; name this one as `{declared.code.name}`")
             else:
-                found[name] = declared
-    return found
+                result[name] = declared
+    return result
 
 
 def _some(path: Path) -> dict[str, Declared]:
     """Return the operators that a file declares; raises `InputError` when it declares nothing at all."""
-    found = declared_operators(path)
-    if not found and not any(_registered(path).values()):
+    operators = declared_operators(path)
+    if not operators and not any(_registered(path).values()):
         raise InputError(
             f"{path} declares no operator", hint="put `@opperf.operator(...)` above a function", slug="user_code"
         )
-    return found
+    return operators

@@ -71,9 +71,13 @@ class Template:
 
     def step(self, values: Values, chosen: int) -> int:
         """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
-        attributes = (known for place, known in self._places.items() if not _is_dimension(place))
-        dividing = [known for known in attributes if all(n > 1 and size % n == 0 for size, n in zip(values, known))]
-        return math.lcm(*(known[chosen] for known in dividing))
+        attributes = (sizes_here for place, sizes_here in self._places.items() if not _is_dimension(place))
+        dividing = [
+            sizes_here
+            for sizes_here in attributes
+            if all(n > 1 and size % n == 0 for size, n in zip(values, sizes_here))
+        ]
+        return math.lcm(*(sizes_here[chosen] for sizes_here in dividing))
 
     @property
     def classes(self) -> int:
@@ -122,25 +126,25 @@ class Template:
         if values in sizes:
             return sizes[values]
         if _is_dimension(place):
-            factors = ((_multiple(values, known), size) for known, size in sizes.items())
+            factors = ((_multiple(values, sizes_here), size) for sizes_here, size in sizes.items())
             whole = next((factor * size for factor, size in factors if factor), None)
             # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
-            alike = (size for known, size in sizes.items() if known[chosen] == values[chosen] != 1)
+            alike = (size for sizes_here, size in sizes.items() if sizes_here[chosen] == values[chosen] != 1)
             return whole or next(alike, values[chosen])
         return _followed(values, sizes) or values[chosen]
 
 
 def _multiple(values: Values, of: Values) -> int | None:
     """Return the whole number above one that makes one place's values another's; None where there is none."""
-    factors = {Fraction(value, known) for value, known in zip(values, of)}
+    factors = {Fraction(value, number) for value, number in zip(values, of)}
     factor = factors.pop()
     return int(factor) if not factors and factor.denominator == 1 and factor > 1 else None
 
 
 def _followed(values: Values, sizes: Mapping[Values, int]) -> int | None:
     """Return what an attribute is by the dimensions it follows: a share of one, or a product of some; None for none."""
-    for known, size in sizes.items():
-        shares = {Fraction(value, dimension) for value, dimension in zip(values, known)}
+    for sizes_here, size in sizes.items():
+        shares = {Fraction(value, dimension) for value, dimension in zip(values, sizes_here)}
         if len(shares) == 1:
             return math.floor(shares.pop() * size)
     for count in range(2, MOST_FACTORS + 1):
@@ -157,9 +161,9 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
     template = Template(definition)
     places = st.tuples(*(st.integers(0, STEPS) for _ in template.variables))
 
-    def made(drawn: tuple[Sequence[int], int]) -> Case:
-        chosen = drawn[1]
-        sized = {values: template.sized(values, place, chosen) for values, place in zip(template.variables, drawn[0])}
+    def made(draw: tuple[Sequence[int], int]) -> Case:
+        chosen = draw[1]
+        sized = {values: template.sized(values, place, chosen) for values, place in zip(template.variables, draw[0])}
         return template.case(sized, chosen)
 
     return (
@@ -176,7 +180,7 @@ def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
 
-    found: dict[str, Case] = {}
+    by_id: dict[str, Case] = {}
 
     @seeded(seed)
     @settings(
@@ -185,11 +189,11 @@ def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
     )  # fmt: skip
     @given(cases(definition))
     def collect(case: Case) -> None:
-        if len(found) < count:
-            found.setdefault(case.id, case)
+        if len(by_id) < count:
+            by_id.setdefault(case.id, case)
 
     collect()
-    return list(found.values())
+    return list(by_id.values())
 
 
 def fits(definition: Operator, case: Case) -> bool:

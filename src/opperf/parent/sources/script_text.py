@@ -24,15 +24,15 @@ def frameworks_of(words: Sequence[str]) -> tuple[str, ...]:
     `words` are what Python is given.
     """
     owners = {FRAMEWORKS[name].module: name for name in WATCHED}
-    found: list[str] = []
+    result: list[str] = []
     for node in ast.walk(_parsed(source(words)) or ast.Module([], [])):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
-        found += [owners[top] for name in names if (top := name.partition(".")[0]) in owners]
-    return tuple(dict.fromkeys(found))
+        result += [owners[top] for name in names if (top := name.partition(".")[0]) in owners]
+    return tuple(dict.fromkeys(result))
 
 
 def check_function(words: Sequence[str], function: str) -> None:

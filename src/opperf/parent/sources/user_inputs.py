@@ -143,7 +143,7 @@ def in_one_shape(definition: Operator, given: Mapping[str, object]) -> dict[str,
     sizes = shape(whole, "`--input`") if isinstance(whole, str) else _sizes(whole, EVERY)
     named = [name for name in rest if name in definition.inputs]
     common = definition.case("common")
-    known = {**common.inputs, **common.attributes}
+    arguments = {**common.inputs, **common.attributes}
     case = Template(definition).with_shape(sizes)
     if named or case is None or not list(common.tensors()) or not fits(definition, case):
         text = "x".join(map(str, sizes)) or "()"
@@ -155,7 +155,7 @@ def in_one_shape(definition: Operator, given: Mapping[str, object]) -> dict[str,
             slug="bad_shape",
         )
     made = {**case.inputs, **case.attributes}
-    return {**{name: value for name, value in made.items() if name in case.inputs or value != known[name]}, **rest}
+    return {**{name: value for name, value in made.items() if name in case.inputs or value != arguments[name]}, **rest}
 
 
 def _text(value: Argument) -> str:
@@ -218,10 +218,10 @@ def _given(text: str, default: Argument, name: str) -> TensorSpec:
     """
     values = _literal(text.removeprefix(LITERAL_PREFIX))
     try:
-        written, found = nested(values)
-        dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(found, written)
+        written, items = nested(values)
+        dtype = default.dtype if isinstance(default, TensorSpec) else _dtype_of(items, written)
         gradient = default.requires_grad if isinstance(default, TensorSpec) else None
-        return TensorSpec(written, dtype, literal=tuple(found), requires_grad=gradient)
+        return TensorSpec(written, dtype, literal=tuple(items), requires_grad=gradient)
     except InputError as error:
         hint = f"write for example `{LITERAL_PREFIX}[0,3,7]`"
         raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error

@@ -30,31 +30,31 @@ def earlier_work(resume: Path | None, settings: Settings) -> Earlier:
     """
     if resume is None:
         return Earlier()
-    found = Earlier()
+    earlier = Earlier()
     journal = journal_of(resume)
     if not resume.exists() and not journal.exists():
         raise InputError(f"`{resume}` and its journal do not exist", hint="leave `--resume` out to begin a run")
     if not journal.exists():
-        found.run = read_run(resume)
-        found.records = {known.trial.key: known for known in found.run.records if not _is_open(known, settings)}
-        _same_settings(found.run.settings, settings, resume)
-        return found
-    kept = read_journal(journal)
-    _same_settings(kept.run.settings, settings, journal)
-    found.run = kept.run
-    found.records = {known.trial.key: known for known in kept.records}
-    for outcome in kept.outcomes:
+        earlier.run = read_run(resume)
+        earlier.records = {record.trial.key: record for record in earlier.run.records if not _is_open(record, settings)}
+        _same_settings(earlier.run.settings, settings, resume)
+        return earlier
+    stored = read_journal(journal)
+    _same_settings(stored.run.settings, settings, journal)
+    earlier.run = stored.run
+    earlier.records = {record.trial.key: record for record in stored.records}
+    for outcome in stored.outcomes:
         if not (outcome.reason is not None and outcome.reason.slug == "budget"):
-            found.outcomes.setdefault(outcome.trial.key, []).append(outcome)
-            found.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
-    return found
+            earlier.outcomes.setdefault(outcome.trial.key, []).append(outcome)
+            earlier.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
+    return earlier
 
 
-def _is_open(known: Record, settings: Settings) -> bool:
+def _is_open(record: Record, settings: Settings) -> bool:
     """Whether a record stands for a trial that was not reached, or not in every process, and is to be measured now."""
-    if known.reason is not None:
-        return known.reason.slug in ("budget", "not_run")
-    return known.time is not None and known.time.processes < settings.processes
+    if record.reason is not None:
+        return record.reason.slug in ("budget", "not_run")
+    return record.time is not None and record.time.processes < settings.processes
 
 
 def _same_settings(then: Settings, now: Settings, path: Path) -> None:

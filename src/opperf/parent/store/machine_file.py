@@ -64,10 +64,10 @@ class MachineFile(Generic[E]):
         if not isinstance(entries, list):
             raise InputError(f"{path}: not a file of {self.what}: `{self.name}` is no list", hint=hint, slug="input")
         try:
-            known = [self.from_json(entry, f"{path}: {self.name}[{i}]") for i, entry in enumerate(entries)]
+            result = [self.from_json(entry, f"{path}: {self.name}[{i}]") for i, entry in enumerate(entries)]
         except InputError as error:
             raise InputError(error.message, hint=hint, slug=error.slug) from error
-        return {entry.key: entry for entry in known}
+        return {entry.key: entry for entry in result}
 
     def prove(self, path: Path) -> None:
         """Raise where entries could not be added: for a file that cannot be written, or read."""
@@ -84,8 +84,8 @@ class MachineFile(Generic[E]):
             with told(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=PATIENCE):
-                known = {**self.read(path), **{entry.key: entry for entry in entries}}
-                document = {"schema_version": SCHEMA_VERSION, self.name: [entry.to_json() for entry in known.values()]}
+                by_key = {**self.read(path), **{entry.key: entry for entry in entries}}
+                document = {"schema_version": SCHEMA_VERSION, self.name: [entry.to_json() for entry in by_key.values()]}
                 write_text(path, json.dumps(document, indent=1) + "\n")
         except Timeout as error:
             raise InputError(

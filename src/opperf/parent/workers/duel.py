@@ -156,13 +156,13 @@ class Duel:
 
     def memory(self, base: Trial, new: Trial) -> list[Measurement]:
         """Measure what one call takes on each side."""
-        found = []
+        peaks = []
         few = Settings(warmup=1, runs=1, latency=False, memory=True)
         for place, trial in ((0, base), (1, new)):
             handle = self._prepare(place, trial)
-            found.append(self._ask(place, Measure(handle, few)))
+            peaks.append(self._ask(place, Measure(handle, few)))
             self._ask(place, Release(handle))
-        return found
+        return peaks
 
     def _prepare(self, place: int, trial: Trial, *, elsewhere: bool = False) -> int:
         offset = 1 + self._random.randrange(OFFSET_BYTES) if elsewhere else 0
@@ -226,11 +226,11 @@ def pair_value(rounds: Sequence[Round], *, cpu_may_stand_in: bool = False) -> Pa
     A call of one thread that takes over 2 ms hardly escapes a busy neighbour: without enough clean rounds, CPU time of
     all samples stands in.
     """
-    found = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
-    if found.log_ratio is None and cpu_may_stand_in and _long(rounds):
+    value = _value([(one[0].seconds(), one[1].seconds()) for one in rounds], "wall")
+    if value.log_ratio is None and cpu_may_stand_in and _long(rounds):
         every = [(one[0].cpu_seconds(clean_only=False), one[1].cpu_seconds(clean_only=False)) for one in rounds]
         return _value(every, "cpu")
-    return found
+    return value
 
 
 def _long(rounds: Sequence[Round]) -> bool:
@@ -240,24 +240,25 @@ def _long(rounds: Sequence[Round]) -> bool:
 
 def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str) -> PairValue:
     """Return the value of rounds of times, base and new, in seconds."""
-    kept: tuple[list[float], list[float]] = ([], [])
-    minima = [logs for one in rounds if (logs := _minima(one, kept)) is not None]
+    pairs: tuple[list[float], list[float]] = ([], [])
+    minima = [logs for one in rounds if (logs := _minima(one, pairs)) is not None]
     if len(minima) < LEAST_ROUNDS:
         return PairValue(None, None, None, len(minima), f"{len(minima)} rounds with undisturbed samples of both sides")
     # The ratio and the level of the rounds each have their centre; the times are those that lie so far apart there.
     ratio, level = centre([new - base for base, new in minima]), centre([(new + base) / 2 for base, new in minima])
     base_values, new_values = (
-        {"turn": math.exp(level + half), **_values(sorted(times))} for half, times in zip((-ratio / 2, ratio / 2), kept)
+        {"turn": math.exp(level + half), **_values(sorted(times))}
+        for half, times in zip((-ratio / 2, ratio / 2), pairs)
     )
     return PairValue(ratio, base_values, new_values, len(minima), clock=clock)
 
 
-def _minima(one: Sequence[list[float]], kept: tuple[list[float], list[float]]) -> tuple[float, float] | None:
+def _minima(one: Sequence[list[float]], minima: tuple[list[float], list[float]]) -> tuple[float, float] | None:
     """Return the logs of the minima of a round's turns, and keep the times that they are from."""
     count = min(map(len, one))
     if count == 0 or min(map(min, one)) <= 0:
         return None
-    for side, times in zip(kept, one):
+    for side, times in zip(minima, one):
         side.extend(times[:count])
     return math.log(min(one[0][:count])), math.log(min(one[1][:count]))
 

@@ -94,8 +94,8 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
 def environments() -> list[Built]:
     """Return the environments that can be used, by name."""
     home = _home()
-    found = [_read(folder) for folder in sorted(home.iterdir())] if home.is_dir() else []
-    return [built for built in found if built is not None]
+    result = [_read(folder) for folder in sorted(home.iterdir())] if home.is_dir() else []
+    return [built for built in result if built is not None]
 
 
 def remove(name: str, *, progress: Progress = quiet) -> list[str]:

@@ -40,10 +40,10 @@ def gpus_listed(text: str) -> list[dict[str, object]]:
     >>> gpus_listed("NVIDIA H200, 143771, 570.86.15")
     [{'name': 'NVIDIA H200', 'memory': 150754820096, 'driver': '570.86.15'}]
     """
-    found: list[dict[str, object]] = []
+    gpus: list[dict[str, object]] = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) == 3:
             memory = int(parts[1]) * 2**20 if parts[1].isdecimal() else None
-            found.append({"name": parts[0], "memory": memory, "driver": parts[2]})
-    return found
+            gpus.append({"name": parts[0], "memory": memory, "driver": parts[2]})
+    return gpus

@@ -54,9 +54,9 @@ def _uv_executable() -> str:
     try:
         return find_uv_bin()
     except FileNotFoundError as problem:
-        found = shutil.which("uv")
-        if found is not None:
-            return found
+        path = shutil.which("uv")
+        if path is not None:
+            return path
         raise EnvironmentFailure(
             "cannot find uv, which builds environments", hint="install it: `pip install uv`", slug="no_uv"
         ) from problem
@@ -93,8 +93,8 @@ def surroundings() -> dict[str, str]:
 
 
 def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
-    known = [distribution for framework in FRAMEWORKS.values() for distribution in framework.distributions]
-    close = near(requirement_name(spec.requirements[0]), known) if spec.framework is None else []
+    distributions = [distribution for framework in FRAMEWORKS.values() for distribution in framework.distributions]
+    close = near(requirement_name(spec.requirements[0]), distributions) if spec.framework is None else []
     if close:
         return f"did you mean {', '.join(f'`{name}`' for name in close)}?"
     if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):

@@ -44,7 +44,7 @@ def importable() -> tuple[str, ...]:
     return tuple(name for name in REAL_FRAMEWORKS if imports_here(name))
 
 
-def settled(spec: EnvironmentSpec, framework: str) -> EnvironmentSpec:
+def choose_environment(spec: EnvironmentSpec, framework: str) -> EnvironmentSpec:
     """Return the environment that is really meant: `current` gives way to the preset where the framework is missing."""
     return preset(framework) if spec == CURRENT and not imports_here(framework) else spec
 
@@ -55,7 +55,7 @@ def settled_side(side: Side, *, named: bool = False) -> Side:
     Where `current` was `named` by the user, no other is: raises `EnvironmentFailure`.
     """
     spec = EnvironmentSpec.parse(side.environment)
-    chosen = settled(spec, side.framework)
+    chosen = choose_environment(spec, side.framework)
     if named and spec == CURRENT != chosen:
         raise EnvironmentFailure(
             f"`--environment current` is `{sys.executable}`, and {side.framework} does not import there",
@@ -71,7 +71,7 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
 
     Raises `InputError` for a path that is no Python, `EnvironmentFailure` when the framework cannot be had there.
     """
-    spec = settled(spec, framework)
+    spec = choose_environment(spec, framework)
     if spec == CURRENT:
         return Path(sys.executable)
     if spec.path is not None:
@@ -95,8 +95,8 @@ def _own_python(text: str, framework: str) -> Path:
     # Not resolved: the link is what makes the Python of an environment see that environment.
     path = (path / PYTHON if path.is_dir() else path).absolute()
     if not os.access(path, os.X_OK):
-        found = "cannot be run" if path.exists() else "does not exist"
-        raise InputError(f"`python={text}`: `{path}` {found}", hint="give the path of a Python", slug="python_path")
+        problem = "cannot be run" if path.exists() else "does not exist"
+        raise InputError(f"`python={text}`: `{path}` {problem}", hint="give the path of a Python", slug="python_path")
     version, modules = probe(path, text)
     if version < OLDEST_PYTHON:
         raise InputError(

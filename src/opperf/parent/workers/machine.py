@@ -116,13 +116,13 @@ def _swap_used() -> int:
 
 def _caches(folder: Path) -> list[dict[str, object]] | None:
     """Return level, type, size in bytes and how many CPUs share it, for each cache of the first CPU."""
-    found: list[dict[str, object]] = []
+    caches: list[dict[str, object]] = []
     for index in sorted(folder.glob("index[0-9]*")):
         level, size = _number(index / "level"), _bytes(_text(index / "size"))
         if level is not None and size is not None:
             kind = (_text(index / "type") or "").lower() or None
-            found.append({"level": level, "type": kind, "size": size, "shared_by": _shared(index)})
-    return found or None
+            caches.append({"level": level, "type": kind, "size": size, "shared_by": _shared(index)})
+    return caches or None
 
 
 def _shared(index: Path) -> int | None:
@@ -136,12 +136,12 @@ def cpu_ranges(text: str) -> list[range]:
     >>> cpu_ranges("0-2,5")
     [range(0, 3), range(5, 6)]
     """
-    found = []
+    ranges = []
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
         if first.isdecimal() and (last or first).isdecimal():
-            found.append(range(int(first), int(last or first) + 1))
-    return found
+            ranges.append(range(int(first), int(last or first) + 1))
+    return ranges
 
 
 def _turbo(cpus: Path) -> bool | None:
@@ -164,8 +164,8 @@ def _container(root: Path) -> str | None:
     for mark, name in (("run/.containerenv", "podman"), (".dockerenv", "docker")):
         if asked((root / mark).exists):
             return name
-    found = re.search(r"kubepods|docker|lxc|containerd", _text(root / "proc/1/cgroup") or "")
-    return found[0] if found else None
+    match = re.search(r"kubepods|docker|lxc|containerd", _text(root / "proc/1/cgroup") or "")
+    return match[0] if match else None
 
 
 def asked(question: Callable[[], _Fact]) -> _Fact | None:
@@ -198,16 +198,16 @@ def _kilohertz(path: Path) -> float | None:
 
 def _bytes(text: str | None) -> int | None:
     """Read a size as sysfs writes it (`32K`)."""
-    found = re.fullmatch(r"(\d+)([KMG]?)", text or "")
-    return int(found[1]) * 1024 ** " KMG".index(found[2] or " ") if found else None
+    match = re.fullmatch(r"(\d+)([KMG]?)", text or "")
+    return int(match[1]) * 1024 ** " KMG".index(match[2] or " ") if match else None
 
 
 def _selected(text: str | None) -> str | None:
     """Return the choice in brackets (`always [madvise] never`)."""
-    found = re.search(r"\[(\w+)\]", text or "")
-    return found[1] if found else None
+    match = re.search(r"\[(\w+)\]", text or "")
+    return match[1] if match else None
 
 
 def _field(info: str, name: str) -> str | None:
-    found = re.search(rf"^{name}\s*:[ \t]*(.*)$", info, re.MULTILINE)
-    return found[1].strip() or None if found else None
+    match = re.search(rf"^{name}\s*:[ \t]*(.*)$", info, re.MULTILINE)
+    return match[1].strip() or None if match else None

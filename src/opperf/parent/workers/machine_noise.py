@@ -53,22 +53,22 @@ def signs(seconds: float = PROBE, root: Path = ROOT) -> Signs:
     # Before the watch, which is a load of its own.
     load = asked(lambda: os.getloadavg()[0])
     stolen, taken = _watch(seconds)
-    found = facts_of_noise(root)
-    return Signs(cores=os.cpu_count() or 1, load=load, stolen=stolen, taken=taken, **found)
+    facts = facts_of_noise(root)
+    return Signs(cores=os.cpu_count() or 1, load=load, stolen=stolen, taken=taken, **facts)
 
 
 def facts_of_noise(root: Path = ROOT) -> dict[str, Any]:
     """Return the facts that `judge` looks at."""
-    known = {**processor_facts(root), **memory_facts(root)}
+    facts = {**processor_facts(root), **memory_facts(root)}
     names = ("governor", "turbo", "smt", "huge_pages", "isolated_cpus", "cpu_limit", "swap_used", "hypervisor")
-    return {name: known[name] for name in names}
+    return {name: facts[name] for name in names}
 
 
 def judge(signs: Signs) -> list[Warning]:
     """Say what is noisy about a machine, most telling first."""
     on_cpu = (_taken(signs), _stolen(signs), _load(signs), _cpu_limit(signs))
-    found = (*on_cpu, *_clock(signs), *_memory(signs), *_sharing(signs))
-    return [warning for warning in found if warning is not None]
+    findings = (*on_cpu, *_clock(signs), *_memory(signs), *_sharing(signs))
+    return [warning for warning in findings if warning is not None]
 
 
 def _taken(signs: Signs) -> Warning | None:

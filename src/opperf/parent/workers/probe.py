@@ -35,7 +35,7 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     `text` is what the user called it. Raises `InputError` for what is no Python, `EnvironmentFailure` for one that does
     not answer.
     """
-    modules = {known.module: name for name, known in FRAMEWORKS.items() if name != "null"}
+    modules = {framework.module: name for name, framework in FRAMEWORKS.items() if name != "null"}
     try:
         answer = heard([str(python), "-c", _PROBE, *modules], PROBE_LIMIT)
     except subprocess.TimeoutExpired as problem:

@@ -68,10 +68,10 @@ class Reference:
         small = Trial(definition.small_case(trial.case), trial.side, "forward")
         if small.key not in self._found:
             self._found[small.key] = self._look(definition, small, ask)
-        found = self._found[small.key]
-        if isinstance(found, OperatorFailure):
-            raise found
-        return {"checked": found}
+        result = self._found[small.key]
+        if isinstance(result, OperatorFailure):
+            raise result
+        return {"checked": result}
 
     def close(self) -> None:
         """End the child, and forget what it computed."""
@@ -98,14 +98,14 @@ class Reference:
         if why is not None:
             raise NotChecked(why)
         try:
-            found = self._evaluated(small, "found", ask)
+            results = self._evaluated(small, "found", ask)
         except OperatorFailure as failure:
             raise NotChecked(f"its small case does not run: {failure.message}") from failure
         expected = self._reference(small.case)
         # Some functions return more than the operator: the places of what they sorted.
         count = len(definition.outputs(small.case))
         try:
-            self._ask(Compare(small, found[:count], expected[:count], self._against))
+            self._ask(Compare(small, results[:count], expected[:count], self._against))
         except OperatorFailure as failure:
             if failure.reason.slug != "wrong_result":
                 raise NotChecked(f"the results cannot be compared: {failure.message}") from failure

@@ -94,21 +94,21 @@ def wrapped(tool: str, command: Sequence[str], output: Path) -> Vendor:
     """
     if tool not in TOOLS:
         raise unknown("tool", tool, TOOLS, hint=f"known: {', '.join(TOOLS)}")
-    known = TOOLS[tool]
-    program = located(tool, option=f"--with {tool}", package=known.package, hint=known.hint)
-    report = output.absolute() / known.report
+    tool_facts = TOOLS[tool]
+    program = located(tool, option=f"--with {tool}", package=tool_facts.package, hint=tool_facts.hint)
+    report = output.absolute() / tool_facts.report
     if tool == "vtune":
         report = _unused(report)
     own = {"nsys": _nsys, "ncu": _ncu, "vtune": _vtune, "perf": _perf}[tool](report, command)
-    return Vendor((program, *own), known.ranges, report, known.read.format(report=shlex.quote(str(report))))
+    return Vendor((program, *own), tool_facts.ranges, report, tool_facts.read.format(report=shlex.quote(str(report))))
 
 
 def located(program: str, *, option: str, package: str, hint: str) -> str:
     """Return the path of a program; raises `InputError` with the option that needs it and how to get its package."""
-    found = shutil.which(program)
-    if found is None:
+    path = shutil.which(program)
+    if path is None:
         raise InputError(f"`{option}` needs {package}, and there is no program `{program}`", hint=hint, slug="no_tool")
-    return str(Path(found).absolute())
+    return str(Path(path).absolute())
 
 
 def _nsys(report: Path, command: Sequence[str]) -> list[str]:
@@ -170,8 +170,8 @@ def _check_allowed() -> None:
 def _unused(report: Path) -> Path:
     """Return a name that no folder has: VTune writes into none that holds something."""
     number = 1
-    found = report
-    while found.exists():
+    path = report
+    while path.exists():
         number += 1
-        found = report.with_name(f"{report.name}_{number}")
-    return found
+        path = report.with_name(f"{report.name}_{number}")
+    return path

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from opperf.parent.analysis.verdict import Rule, confirmed, outright, settled, sort_out, spending
+from opperf.parent.analysis.verdict import Rule, confirmed, outright, settle, sort_out, spending
 
 RULE = Rule(tolerance=0.02, pairs=5)
 
@@ -84,16 +84,16 @@ def test_a_noisy_second_stage_is_inconclusive_and_says_what_would_settle_it() ->
 
 
 def test_too_few_pairs_are_inconclusive() -> None:
-    assert settled([0.01], RULE).verdict == "inconclusive"
+    assert settle([0.01], RULE).verdict == "inconclusive"
     assert confirmed(around(0.05), [0.05], RULE).verdict == "inconclusive"
 
 
 def test_an_interval_inside_the_tolerance_is_the_same() -> None:
-    assert settled(around(0.004), RULE).verdict == "same"
+    assert settle(around(0.004), RULE).verdict == "same"
 
 
 def test_an_interval_that_leaves_the_tolerance_is_inconclusive() -> None:
-    assert settled(around(0.0, spread=0.05), RULE).verdict == "inconclusive"
+    assert settle(around(0.0, spread=0.05), RULE).verdict == "inconclusive"
 
 
 def test_five_pairs_that_agree_on_a_large_ratio_need_no_second_stage() -> None:
@@ -130,7 +130,7 @@ def test_a_look_of_the_second_stage_spends_its_share_of_the_error() -> None:
 
 
 def test_one_pair_far_off_hardly_moves_what_eight_others_say() -> None:
-    assert settled([*around(0.001, count=8), 0.4], RULE).verdict == "same"
+    assert settle([*around(0.001, count=8), 0.4], RULE).verdict == "same"
 
 
 def test_looks_that_go_on_spend_the_whole_error_and_end_at_the_most_pairs() -> None:
@@ -142,7 +142,7 @@ def test_looks_that_go_on_spend_the_whole_error_and_end_at_the_most_pairs() -> N
 
 
 def test_what_is_inconclusive_says_how_large_a_change_may_still_be() -> None:
-    verdict = settled(around(0.0, spread=0.02), RULE)
+    verdict = settle(around(0.0, spread=0.02), RULE)
     assert verdict.interval is not None
     assert verdict.bound == pytest.approx(max(1 - verdict.interval[0], verdict.interval[1] - 1))
     assert confirmed(around(0.10), around(0.10), RULE).bound is None

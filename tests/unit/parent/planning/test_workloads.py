@@ -17,7 +17,7 @@ from opperf.domain.case import argument_to_json
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
 from opperf.domain.message.requests import Iterate
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.planning.workloads import settled
+from opperf.parent.planning.workloads import settle
 
 OWN = Workloads(("Mine",), ("Data",), (Path("mine.py"),))
 ADD = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
@@ -51,15 +51,15 @@ def operator(folder: Path, name: str = "torch.add", build: Any = None, **info: A
 def cases(known: ConfiguredOperator, child: Child) -> list[ConfigCase]:
     """Settle an operator, in which nothing may be wrong, and return its cases."""
     problems = Problems()
-    made = settled(known, child, problems)
-    assert problems.found == []
+    made = settle(known, child, problems)
+    assert problems.mistakes == []
     assert made.is_settled
     return list(operator_cases(made, 0))
 
 
 def test_an_operator_without_own_code_stays_as_it_is_and_no_child_is_asked(tmp_path: Path) -> None:
     known, child = operator(tmp_path, input=[{"args": [TENSOR]}]), Child()
-    assert settled(known, child, Problems()) is known
+    assert settle(known, child, Problems()) is known
     assert child.asked == []
 
 
@@ -129,8 +129,8 @@ class Neutral(Child):
 )
 def test_what_an_iterator_gives_wrong_is_a_mistake_of_the_config(entries: Any, told: str, tmp_path: Path) -> None:
     problems = Problems()
-    settled(operator(tmp_path, input_iterator="Mine"), Child(entries), problems)
-    (only,) = problems.found
+    settle(operator(tmp_path, input_iterator="Mine"), Child(entries), problems)
+    (only,) = problems.mistakes
     assert told in only.text
     assert only.place.startswith('$["torch.add"].config[0].input')
 
@@ -141,5 +141,5 @@ def test_what_the_code_raises_is_a_mistake_of_the_config(tmp_path: Path) -> None
     def ask(request: Any, /) -> Any:
         return Descriptions(wrong="`Data` raised KeyError: 'rows'")
 
-    settled(operator(tmp_path, input_data_generator="Data"), ask, problems)
-    assert [one.text for one in problems.found] == ["`Data` raised KeyError: 'rows'"]
+    settle(operator(tmp_path, input_data_generator="Data"), ask, problems)
+    assert [one.text for one in problems.mistakes] == ["`Data` raised KeyError: 'rows'"]

@@ -18,13 +18,13 @@ def _nothing_imports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_current_interpreter_is_used_when_the_framework_imports_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreters, "imports_here", lambda framework: True)
-    assert interpreters.settled(CURRENT, "mxnet") == CURRENT
+    assert interpreters.choose_environment(CURRENT, "mxnet") == CURRENT
     assert interpreters.interpreter(CURRENT, framework="mxnet") == Path(sys.executable)
 
 
 def test_current_gives_way_to_the_preset_of_a_framework_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     _nothing_imports(monkeypatch)
-    assert interpreters.settled(CURRENT, "mxnet") == EnvironmentSpec.parse("mxnet")
+    assert interpreters.choose_environment(CURRENT, "mxnet") == EnvironmentSpec.parse("mxnet")
     assert interpreters.importable() == ()
 
 

@@ -69,9 +69,9 @@ def _case(name: str, equation: Equation) -> Case:
     if not is_own(equation.own.primitive):
         raise Unsupported("a primitive that is not JAX's own")
     kinds = [_aval(operand) for operand in equation.own.invars]
-    known = limits(name, [kind.shape for kind in kinds], equation.own.params)
+    bounds = limits(name, [kind.shape for kind in kinds], equation.own.params)
     inputs: dict[str, Argument] = {
-        f"operand{i}": _spec(kind, value, known.get(i)) for i, (kind, value) in enumerate(zip(kinds, equation.values))
+        f"operand{i}": _spec(kind, value, bounds.get(i)) for i, (kind, value) in enumerate(zip(kinds, equation.values))
     }
     attributes = {own: encoded(value) for own, value in equation.own.params.items()}
     if any(map(_is_key, kinds)):

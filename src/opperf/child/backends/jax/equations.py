@@ -55,9 +55,9 @@ def equations(program: ClosedJaxpr) -> Iterator[Equation]:
 
 
 def _entered(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any], around: Place) -> Iterator[Equation]:
-    known = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, given))}
+    environment = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, given))}
     for equation in program.eqns:
-        values = tuple(one.val if isinstance(one, Literal) else known.get(one) for one in equation.invars)
+        values = tuple(one.val if isinstance(one, Literal) else environment.get(one) for one in equation.invars)
         place = around.of(equation)
         within = list(bodies(equation))
         for body, own in within:

@@ -46,12 +46,12 @@ class Differentiated:
                 return _smooth(call(*(places[i] for i in range(len(places)))))
 
             try:
-                found, pullback = jax.vjp(outputs, *moving)
+                results, pullback = jax.vjp(outputs, *moving)
             except NotImplementedError as error:
                 raise Unsupported(
                     str(error).partition("\n")[0], slug="no_gradient", hint="measure it forward"
                 ) from error
-            return found, pullback
+            return results, pullback
 
         return cls(forward, (tuple(tensors[i] for i in chosen), tuple(tensors[i] for i in rest)))
 

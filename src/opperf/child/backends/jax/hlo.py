@@ -47,15 +47,15 @@ NAMED = 6
 def read(text: str) -> list[Event]:
     """Return the instructions of the program's entry, in order."""
     bodies, entry = _computations(text)
-    found = []
+    events = []
     for line in bodies.get(entry, ()):
         operation = _operation(line)
         if operation is None or operation in IDLE:
             continue
         called = CALLED.search(line)
         name = _fused(bodies.get(called[1], []), operation) if operation in CALLERS and called else operation
-        found.append(Event(name, "kernel", 1, None, _way(line)))
-    return found
+        events.append(Event(name, "kernel", 1, None, _way(line)))
+    return events
 
 
 def shapes(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
@@ -110,13 +110,13 @@ def _computations(text: str) -> tuple[dict[str, list[str]], str]:
 
 
 def _operation(line: str) -> str | None:
-    found = INSTRUCTION.match(line)
-    return found[1] if found else None
+    match = INSTRUCTION.match(line)
+    return match[1] if match else None
 
 
 def _fused(body: list[str], operation: str) -> str:
     """Name a fusion by what was fused, each operation once; broadcasts are left out where there is anything else."""
-    operations = dict.fromkeys(found for line in body if (found := _operation(line)) and found not in IDLE)
+    operations = dict.fromkeys(member for line in body if (member := _operation(line)) and member not in IDLE)
     telling = [one for one in operations if one != "broadcast"] or list(operations)
     if not telling:
         return operation
@@ -124,4 +124,4 @@ def _fused(body: list[str], operation: str) -> str:
 
 
 def _way(line: str) -> str | None:
-    return next((found[1] for way in WAYS if (found := way.search(line))), None)
+    return next((match[1] for way in WAYS if (match := way.search(line))), None)

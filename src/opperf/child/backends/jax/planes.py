@@ -68,13 +68,13 @@ class Reader:
         planes = list(planes)
         tasks = (stat for plane in planes if plane.name == TASK for stat in plane.stats)
         beginning = next((int(value) for name, value in tasks if name == BEGINNING), 0)
-        found: list[Event] = []
+        events: list[Event] = []
         for plane in planes:
             if plane.name == HOST:
-                found.extend(self._of_host(plane, beginning))
+                events.extend(self._of_host(plane, beginning))
             elif plane.name.startswith(DEVICE):
-                found.extend(self._of_device(plane, beginning))
-        return found
+                events.extend(self._of_device(plane, beginning))
+        return events
 
     def _of_host(self, plane: Any, beginning: int) -> Iterator[Event]:
         lines = [(thread, list(_told(line, beginning))) for thread, line in self._named(plane.lines)]
@@ -130,11 +130,11 @@ class Reader:
 
     def _named(self, lines: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         """Return the lines with the names of their threads; a pool gives all of its own the same, or a long number."""
-        seen: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for line in lines:
-            seen[line.name] += 1
+            counts[line.name] += 1
             name = line.name.partition("/")[0] or "thread"
-            yield self.threads.of((line.name, seen[line.name]), name), line
+            yield self.threads.of((line.name, counts[line.name]), name), line
 
 
 @dataclass(frozen=True)

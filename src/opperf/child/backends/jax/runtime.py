@@ -64,7 +64,7 @@ class JaxBackend(Backend):
         #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
         self.plans: WeakKeyDictionary[Callable[..., Any], Memory | None] = WeakKeyDictionary()
         square, product = jnp.ones((384, 384), jnp.float32), jax.jit(jnp.matmul)
-        self.threads_seen: float | None = threads.seen(lambda: product(square, square).block_until_ready())
+        self.threads_seen: float | None = threads.count(lambda: product(square, square).block_until_ready())
 
     def facts(self) -> dict[str, Any]:
         """Return versions, device and threads."""
@@ -85,8 +85,8 @@ class JaxBackend(Backend):
 
     def devices(self) -> list[str]:
         """Return accelerators first; a side on the CPU does not look for them."""
-        found = [f"{_spelled(device)}:{device.id}" for device in jax.devices() if device.platform != "cpu"]
-        return [*found, "cpu"]
+        accelerators = [f"{_spelled(device)}:{device.id}" for device in jax.devices() if device.platform != "cpu"]
+        return [*accelerators, "cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a 1-D NumPy array over the bytes."""
@@ -181,8 +181,8 @@ class JaxBackend(Backend):
 
     def free_memory(self) -> int | None:
         """Return what XLA may still take of its share of a device; it has none of the machine's own memory."""
-        known = None if self.device.platform == "cpu" else self.device.memory_stats()
-        return None if known is None else int(known["bytes_limit"]) - int(known["bytes_in_use"])
+        stats = None if self.device.platform == "cpu" else self.device.memory_stats()
+        return None if stats is None else int(stats["bytes_limit"]) - int(stats["bytes_in_use"])
 
     def memory(self, work: Work) -> Memory | None:
         """Return what XLA plans for one call."""

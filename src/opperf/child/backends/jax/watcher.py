@@ -147,9 +147,9 @@ class Watcher:
 
 def _instructions(watching: Watching) -> dict[tuple[str, str], Instruction]:
     """Return what is asked for of instructions, by program and instruction; not where programs of one name differ."""
-    found: dict[tuple[str, str], Instruction] = {}
+    instructions: dict[tuple[str, str], Instruction] = {}
     if not (watching.shapes or watching.modules) or not xla_bridge.backends_are_initialized():
-        return found
+        return instructions
     for executable in xla_bridge.get_backend().live_executables():
         with suppress(jax.errors.JaxRuntimeError):  # of some devices, programs cannot be read
             for module in executable.hlo_modules():
@@ -158,9 +158,9 @@ def _instructions(watching: Watching) -> dict[tuple[str, str], Instruction]:
                 scopes = hlo.scopes(text) if watching.modules else {}
                 for name in shapes.keys() | scopes.keys():
                     new = Instruction(shapes.get(name, ()), *scopes.get(name, ("", False)))
-                    old = found.get((module.name, name), new)
-                    found[module.name, name] = Instruction(
+                    old = instructions.get((module.name, name), new)
+                    instructions[module.name, name] = Instruction(
                         new.shapes if old.shapes == new.shapes else (),
                         *((new.scope, new.backward) if (old.scope, old.backward) == (new.scope, new.backward) else ()),
                     )
-    return found
+    return instructions

@@ -35,23 +35,23 @@ class Change:
 
 def changes(text: str) -> list[Change]:
     """Return the allocations and releases since the last reading, in the order of time."""
-    found: list[Change] = []
-    seen = {device: time for device, (time, _) in _last.items()}  # the file still holds the events of earlier readings
+    result: list[Change] = []
+    times = {device: time for device, (time, _) in _last.items()}  # the file still holds the events of earlier readings
     events = [(int(time), device, int(value), thread) for time, device, value, thread in EVENT.findall(text)]
     for time, device, value, thread in sorted(events, key=itemgetter(0)):
-        if time > seen.get(device, 0):
+        if time > times.get(device, 0):
             _, before = _last.get(device, (0, 0))
-            found.append(Change(time, device, thread, value - before))
+            result.append(Change(time, device, thread, value - before))
             _last[device] = time, value
-    return found
+    return result
 
 
 def steps(text: str) -> dict[str, list[int]]:
     """Return the bytes of each allocation and release since the last reading, by device."""
-    found: dict[str, list[int]] = {}
+    by_device: dict[str, list[int]] = {}
     for change in changes(text):
-        found.setdefault(change.device, []).append(change.size)
-    return found
+        by_device.setdefault(change.device, []).append(change.size)
+    return by_device
 
 
 def peak(changes: list[int]) -> int:

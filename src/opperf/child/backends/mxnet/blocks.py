@@ -30,17 +30,17 @@ LEFT_OUT = frozenset(
 
 def paths() -> list[str]:
     """Return the path of every block, one for those with several names."""
-    found = [f"{home}.{name}" for home, module in HOMES.items() for name in dir(module)]
-    return [path for path in found if (made := maker(path)) is not None and path.endswith(f".{made.__name__}")]
+    names = [f"{home}.{name}" for home, module in HOMES.items() for name in dir(module)]
+    return [path for path in names if (made := maker(path)) is not None and path.endswith(f".{made.__name__}")]
 
 
 def maker(path: str) -> type | None:
     """Return the class of the block at a path, None for another path."""
     home, _, name = path.rpartition(".")
-    found = getattr(HOMES.get(home), name, None)
-    if not inspect.isclass(found) or not issubclass(found, mx.gluon.Block) or found.__name__ in LEFT_OUT:
+    block = getattr(HOMES.get(home), name, None)
+    if not inspect.isclass(block) or not issubclass(block, mx.gluon.Block) or block.__name__ in LEFT_OUT:
         return None
-    return found if found.__module__.startswith("mxnet.gluon.") else None
+    return block if block.__module__.startswith("mxnet.gluon.") else None
 
 
 def layer(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], context: Any) -> Layer | None:
@@ -57,15 +57,15 @@ def layer(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], cont
             raise Unsupported(f"`build.{name}` is `{value}`, expected the name of an initializer", slug="no_such_value")
     mx.random.seed(0)
     block = make(*arguments, **keywords)
-    known = list(block.collect_params().values())
-    if any(parameter.shape is None or 0 in parameter.shape for parameter in known):
+    parameters = list(block.collect_params().values())
+    if any(parameter.shape is None or 0 in parameter.shape for parameter in parameters):
         lengths = [name for name in inspect.signature(make).parameters if name.startswith(("in_", "input_"))]
         raise Unsupported(
             f"`{path}` has weights only when it knows how long its inputs are",
             slug="no_length",
             hint=f"say {' or '.join(f'`build.{name}`' for name in lengths)}",
         )
-    trained = [parameter for parameter in known if parameter.grad_req != "null"]
+    trained = [parameter for parameter in parameters if parameter.grad_req != "null"]
     for parameter in trained:
         parameter.grad_req = "null"  # a gradient is attached where one is measured
     block.initialize(ctx=context)

@@ -105,8 +105,8 @@ class Blocks:
     @property
     def _inside(self) -> list[tuple[Any, str]]:
         """The blocks that this thread is inside of, with their paths."""
-        found: list[tuple[Any, str]] = self._thread.__dict__.setdefault("inside", [])
-        return found
+        stack: list[tuple[Any, str]] = self._thread.__dict__.setdefault("inside", [])
+        return stack
 
 
 def of_blocks() -> Calls:

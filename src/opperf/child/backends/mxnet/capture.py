@@ -166,29 +166,29 @@ class Recorder:
 
         before = len(self.calls)
         try:
-            found = graphs.run(block._cached_graph[1], arrays, entered)
+            results = graphs.run(block._cached_graph[1], arrays, entered)
         except mx.MXNetError:  # a shape that is known to the whole graph only
             del self.calls[before:]
-            found = None
+            results = None
         finally:
             self._within = ""
-        return found
+        return results
 
     def _gradients(self, graph: dict[str, Any]) -> list[Captured]:
         """Return the gradients of recorded operators, the last first, and what adds up those of one array."""
         flows = flowing(graph)
-        found: list[Captured] = []
+        gradients: list[Captured] = []
         uses: dict[tuple[int, int], list[TensorSpec]] = {}
         for node, flow in reversed(list(zip(graph["nodes"], flows))):
             if node["op"] == "null" or not flow:
                 continue
             call = self._recorded.get(node["name"]) or self._view(node)
-            found.append(_gradient(call, [flows[entry[0]] for entry in node["inputs"]]))
+            gradients.append(_gradient(call, [flows[entry[0]] for entry in node["inputs"]]))
             if call.case is not None:
                 for entry, tensor in zip(node["inputs"], call.case.tensors()):
                     if flows[entry[0]]:
                         uses.setdefault((entry[0], entry[1]), []).append(replace(tensor, range=None))
-        return found + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
+        return gradients + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
 
     def _viewed(self, given: int, made: int) -> None:
         """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""

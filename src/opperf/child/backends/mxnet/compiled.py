@@ -105,9 +105,9 @@ def _symbolic(function: Any) -> Callable[..., Any]:
     for eager, symbolic in FACES:
         face = _module(symbolic)
         for name in _names(_module(eager), function):
-            found = getattr(face, TWO_ARRAYS.get(name, name) if eager == "nd" else name, None)
-            if found is not None:
-                made: Callable[..., Any] = found
+            candidate = getattr(face, TWO_ARRAYS.get(name, name) if eager == "nd" else name, None)
+            if candidate is not None:
+                made: Callable[..., Any] = candidate
                 return made
     name = getattr(function, "__name__", str(function))
     raise Unsupported(f"MXNet has no symbolic form of `{name}`, which compiling needs", slug="no_compiled_form")
@@ -121,7 +121,7 @@ def _names(module: Any, function: Any) -> Iterator[str]:
 
 
 def _module(path: str) -> Any:
-    found: Any = mx
+    module: Any = mx
     for word in path.split("."):
-        found = getattr(found, word, None)
-    return found
+        module = getattr(module, word, None)
+    return module

@@ -55,25 +55,25 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     """
     if name == "Custom":
         raise Unsupported("an operator of your own, which is not there without your code")
-    known = registered.signature(name)
-    function: Any = function_at(known.path)
-    inputs: dict[str, Argument] = dict(zip(_names(known, len(arrays)), arrays))
+    signature = registered.signature(name)
+    function: Any = function_at(signature.path)
+    inputs: dict[str, Argument] = dict(zip(_names(signature, len(arrays)), arrays))
     given: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
     if name in TRAINED and mx.autograd.is_training():
         given["training"] = True
     outputs = [_plain(array) for array in written]
     if outputs and not isinstance(function, registered.Registered):
         # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
-        (given if known.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
+        (given if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
     elif outputs and function.places is not None and function.places.stop is None:
         inputs.update({f"out{i}": output for i, output in enumerate(outputs)})
-    return Case(f"mxnet:{known.path}", inputs, given)
+    return Case(f"mxnet:{signature.path}", inputs, given)
 
 
-def _names(known: registered.Signature, count: int) -> list[str]:
+def _names(signature: registered.Signature, count: int) -> list[str]:
     """Return the names of so many arrays by their places; those of a list are numbered."""
-    single = known.arrays[:-1] if known.many else known.arrays
-    listed = known.arrays[-1] if known.many else "array"
+    single = signature.arrays[:-1] if signature.many else signature.arrays
+    listed = signature.arrays[-1] if signature.many else "array"
     return [*single[:count], *(f"{listed}{i}" for i in range(count - len(single)))]
 
 
@@ -89,8 +89,8 @@ def _value(text: str) -> Argument:
     ((5, 5), 'relu', '1e-5')
     """
     try:
-        found: Any = ast.literal_eval(text)
+        value: Any = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-    plain = found is None or isinstance(found, (bool, int, float, tuple))
-    return found if plain and str(found) == text else text
+    plain = value is None or isinstance(value, (bool, int, float, tuple))
+    return value if plain and str(value) == text else text

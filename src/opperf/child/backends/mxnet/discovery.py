@@ -27,13 +27,13 @@ def examples(path: str, size: str) -> list[Case]:
     if size not in notation.SIDES or name not in registered.names() or registered.signature(name).path != path:
         return []
     side = notation.SIDES[size]
-    known = registered.signature(name)
-    written = _rule(name) or _rule(known.real)
+    signature = registered.signature(name)
+    written = _rule(name) or _rule(signature.real)
     arrays, given = written if written is not None else ("", {})
     inputs = notation.inputs(arrays, side)
     if written is None:
-        inputs = {own: notation.tensor(rules.ARRAYS.get(own, rules.MATRIX), side) for own in known.arrays}
-    attributes = notation.attributes({**_needed(known), **given}, side)
+        inputs = {own: notation.tensor(rules.ARRAYS.get(own, rules.MATRIX), side) for own in signature.arrays}
+    attributes = notation.attributes({**_needed(signature), **given}, side)
     # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
     if "backward" in name or name in registered.CHANGING:
         inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}
@@ -51,17 +51,17 @@ def _rule(name: str) -> notation.Rule | None:
     return next((rules.RULES[stem] for stem in stems if stem in rules.RULES), None)
 
 
-def _needed(known: registered.Signature) -> dict[str, Any]:
+def _needed(signature: registered.Signature) -> dict[str, Any]:
     """Return the attributes that an operator cannot do without, or hardly."""
-    found = {}
-    for own, text in known.attributes:
-        if own in rules.SPOKEN and not known.arrays:
-            found[own] = rules.SPOKEN[own]
+    arguments = {}
+    for own, text in signature.attributes:
+        if own in rules.SPOKEN and not signature.arrays:
+            arguments[own] = rules.SPOKEN[own]
         elif "optional" not in text and own in rules.ATTRIBUTES:
-            found[own] = rules.ATTRIBUTES[own]
+            arguments[own] = rules.ATTRIBUTES[own]
         elif own == "scalar":
-            found[own] = 2.0
-    return found
+            arguments[own] = 2.0
+    return arguments
 
 
 def _fixed(tensor: TensorSpec) -> TensorSpec:

@@ -27,19 +27,19 @@ def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explan
     printed = Printed()
     repeated(work, calls, wait, printed.catch)
     notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not asked to print what it runs",)
-    found = zip(_profiled(work, calls, wait), map(verbose.read, printed.texts), strict=True)
-    return [Explanation((*operators, *primitives), notes) for operators, primitives in found]
+    events = zip(_profiled(work, calls, wait), map(verbose.read, printed.texts), strict=True)
+    return [Explanation((*operators, *primitives), notes) for operators, primitives in events]
 
 
 def _profiled(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
-    found: list[list[Event]] = []
+    several: list[list[Event]] = []
     with window() as profiler:
 
         @contextmanager
         def running() -> Iterator[None]:
             with profiler.open():
                 yield
-            found.append(profiler.read())
+            several.append(profiler.read())
 
         repeated(work, calls + 1, wait, running)
-    return found[1:]
+    return several[1:]

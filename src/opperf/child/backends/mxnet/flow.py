@@ -23,8 +23,8 @@ def flowing(graph: Mapping[str, Any]) -> list[bool]:
             moves.append(node["name"].startswith(VARIABLE))
         else:
             moves.append(node["op"] not in STOPPING and any(moves[entry[0]] for entry in node["inputs"]))
-    reached = {head[0] for head in graph["heads"]}
+    nodes_reached = {head[0] for head in graph["heads"]}
     for place in reversed(range(len(moves))):
-        if place in reached and moves[place]:
-            reached.update(entry[0] for entry in graph["nodes"][place].get("inputs", ()))
-    return [move and place in reached for place, move in enumerate(moves)]
+        if place in nodes_reached and moves[place]:
+            nodes_reached.update(entry[0] for entry in graph["nodes"][place].get("inputs", ()))
+    return [move and place in nodes_reached for place, move in enumerate(moves)]

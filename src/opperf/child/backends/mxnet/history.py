@@ -45,6 +45,6 @@ def graph_behind(addresses: Sequence[int]) -> dict[str, Any]:
 
 
 def _symbol(address: int) -> Any:
-    found = SymbolHandle()
-    failed = _LIB.MXAutogradGetSymbol(NDArrayHandle(address), ctypes.byref(found))
-    return None if failed else mx.sym.Symbol(found)
+    symbol = SymbolHandle()
+    failed = _LIB.MXAutogradGetSymbol(NDArrayHandle(address), ctypes.byref(symbol))
+    return None if failed else mx.sym.Symbol(symbol)

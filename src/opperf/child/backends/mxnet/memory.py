@@ -36,9 +36,9 @@ class Counter:
             mx.nd.waitall()
         finally:
             mx.profiler.set_state("stop")
-        found = self._read()
+        steps = self._read()
         del result  # its release comes after the profiler's end: the peak is while it lives
-        return found
+        return steps
 
     def _read(self) -> dict[str, list[int]]:
         """Have the profiler write its events down, and return those that are new."""

@@ -56,7 +56,7 @@ def function_at(path: str) -> Callable[..., Any]:
     first, *rest = path.split(".")
     if first not in ROOTS or not rest:
         raise NoSuchFunction(path)
-    found = ROOTS[first]
+    value = ROOTS[first]
     parent = first
     for word in rest:
         if parent not in HOMES:
@@ -64,13 +64,13 @@ def function_at(path: str) -> Callable[..., Any]:
         hidden = word.startswith("_") and parent != INTERNAL and f"{parent}.{word}" != INTERNAL
         if hidden or word.startswith("__") or word in REFUSED:
             raise NoSuchFunction(path, REFUSED.get(word))
-        found = _below(parent, found, word)
-        if found is None:
+        value = _below(parent, value, word)
+        if value is None:
             raise NoSuchFunction(path)
         parent = f"{parent}.{word}"
-    if isinstance(found, (ModuleType, type)) or not callable(found):
+    if isinstance(value, (ModuleType, type)) or not callable(value):
         raise NoSuchFunction(path)
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = value
     return function
 
 
@@ -81,23 +81,23 @@ def _below(parent: str, module: Any, word: str) -> Any:
     not for most gradients, nor the states of a few; some operators get no function; and some need to be told where to
     write. All those are called by way of the registry.
     """
-    found = getattr(module, word, None)
+    value = getattr(module, word, None)
     if parent in ("nd", INTERNAL) and word in registered.names():
-        made = found is not None and registered.signature(word).arrays
+        made = value is not None and registered.signature(word).arrays
         if registered.places(word) is not None or word in registered.STATED or (parent == INTERNAL and not made):
             return registered.find(word)
-    return found if _own(found) else None
+    return value if _own(value) else None
 
 
 def listing() -> list[str]:
     """Return the paths of the functions right below the modules that users know."""
-    found = []
+    names = []
     for parent in LISTED:
         module: Any = mx
         for word in parent.split("."):
             module = getattr(module, word, None)
-        found += [f"{parent}.{name}" for name in dir(module) if not name.startswith("_")]
-    return sorted(path for path in found if _is_function(path))
+        names += [f"{parent}.{name}" for name in dir(module) if not name.startswith("_")]
+    return sorted(path for path in names if _is_function(path))
 
 
 def _is_function(path: str) -> bool:
@@ -108,7 +108,7 @@ def _is_function(path: str) -> bool:
     return True
 
 
-def _own(found: Any) -> bool:
+def _own(value: Any) -> bool:
     """Whether a module, class or function is MXNet's."""
-    name = found.__name__ if isinstance(found, ModuleType) else getattr(found, "__module__", None)
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return isinstance(name, str) and name.split(".")[0] in OWN_MODULES

@@ -44,7 +44,7 @@ def mend(file: Path) -> None:
     if file.exists():
         text = file.read_text(errors="replace")
         mended = re.sub(r'("traceEvents": \[)\s*,', r"\1", text, count=1)
-        mended = re.sub(r'("[pt]?id": )(\d+)', lambda found: f"{found[1]}{int(found[2]) % 2**31}", mended)
+        mended = re.sub(r'("[pt]?id": )(\d+)', lambda match: f"{match[1]}{int(match[2]) % 2**31}", mended)
         if mended != text:
             file.write_text(mended)
 

@@ -106,9 +106,9 @@ class Registered:
 @cache
 def names() -> tuple[str, ...]:
     """Return the name of every registered operator, aliases too, in the registry's order."""
-    count, found = mx_uint(), ctypes.POINTER(ctypes.c_char_p)()
-    check_call(_LIB.MXListAllOpNames(ctypes.byref(count), ctypes.byref(found)))
-    return tuple(py_str(found[i]) for i in range(count.value))
+    count, array = mx_uint(), ctypes.POINTER(ctypes.c_char_p)()
+    check_call(_LIB.MXListAllOpNames(ctypes.byref(count), ctypes.byref(array)))
+    return tuple(py_str(array[i]) for i in range(count.value))
 
 
 def find(name: str) -> Registered | None:

@@ -50,7 +50,7 @@ class MxnetBackend(Backend):
         self.clock = ProcessClock()
         kind, _, index = side.device.partition(":")
         self.context = mx.cpu() if kind == "cpu" else mx.gpu(int(index or 0))
-        self.threads_seen: float | None = threads.seen(_product())
+        self.threads_seen: float | None = threads.count(_product())
         custom_add_one.register()
 
     def facts(self) -> dict[str, Any]:
@@ -180,10 +180,10 @@ class MxnetBackend(Backend):
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember arrays and return what puts them back."""
-        kept = [tensor.copy() for tensor in tensors]
+        copies = [tensor.copy() for tensor in tensors]
 
         def restore() -> None:
-            for tensor, value in zip(tensors, kept, strict=True):
+            for tensor, value in zip(tensors, copies, strict=True):
                 value.copyto(tensor)
 
         return restore

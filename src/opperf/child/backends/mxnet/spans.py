@@ -40,7 +40,7 @@ BACKWARD = "_backward_"
 
 def spans(text: str, process: int) -> list[Event]:
     """Return the spans in the order of the file; threads are as MXNet numbers them."""
-    found: list[Event] = []
+    events: list[Event] = []
     begun = 0
     for name, category, phase, stamp, thread in EVENT.findall(text):
         time = int(stamp) * 1000
@@ -48,8 +48,8 @@ def spans(text: str, process: int) -> list[Event]:
             begun = time
         elif kind := _kind(name, category, phase):
             fused, backward = _told(name) if kind == "operator" else (False, False)
-            found.append(Event(name, kind, begun, time - begun, process, thread, backward=backward, fused=fused))
-    return found
+            events.append(Event(name, kind, begun, time - begun, process, thread, backward=backward, fused=fused))
+    return events
 
 
 def _kind(name: str, category: str, phase: str) -> str:
@@ -91,21 +91,21 @@ def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Even
             if time <= operators[inner].end:
                 taken[inner].append(change.size)
             inner = above[inner]
-    found = (
+    pairs = (
         replace(operator, allocated=allocated(taken[place]), peak=peak(taken[place]))
         for place, operator in enumerate(operators)
     )
-    return _put_back(events, found)
+    return _put_back(events, pairs)
 
 
 def with_modules(events: Sequence[Event], modules: Sequence[Event]) -> list[Event]:
     """Return the spans, operators with the innermost of the modules that they ran in."""
     operators = [event for event in events if event.kind == "operator"]
-    found = (
+    pairs = (
         operator if place is None else replace(operator, module=modules[place].name)
         for operator, place in zip(operators, _within(operators, modules))
     )
-    return _put_back(events, found)
+    return _put_back(events, pairs)
 
 
 def with_shapes(events: Sequence[Event], calls: Sequence[Event]) -> list[Event]:
@@ -113,23 +113,23 @@ def with_shapes(events: Sequence[Event], calls: Sequence[Event]) -> list[Event]:
     operators = [event for event in events if event.kind == "operator"]
     places = _within(operators, calls)
     ran = Counter(places)
-    found = (
+    pairs = (
         operator if place is None or ran[place] > 1 else replace(operator, shapes=calls[place].shapes)
         for operator, place in zip(operators, places)
     )
-    return _put_back(events, found)
+    return _put_back(events, pairs)
 
 
 def _within(inner: Sequence[Event], outer: Sequence[Event]) -> list[int | None]:
     """Return for each of the inner spans the place of the innermost of the outer ones that it lies within."""
     above = parents([*outer, *inner])
-    found: list[int | None] = []
+    places: list[int | None] = []
     for place in range(len(outer), len(above)):
         up = above[place]
         while up is not None and up >= len(outer):
             up = above[up]
-        found.append(up)
-    return found
+        places.append(up)
+    return places
 
 
 def _put_back(events: Iterable[Event], operators: Iterator[Event]) -> list[Event]:
@@ -140,12 +140,12 @@ def _put_back(events: Iterable[Event], operators: Iterator[Event]) -> list[Event
 def readings(changed: Iterable[Change], began: int, process: int) -> list[Reading]:
     """Return how many bytes were held over time, of those that were allocated since it `began`: none at first."""
     held: dict[str, int] = {}
-    found: list[Reading] = []
+    result: list[Reading] = []
     for change in changed:
         device = change.device
         if device not in held:
-            found.append(Reading(began, process, device, 0))
+            result.append(Reading(began, process, device, 0))
         # What was there before may be let go: that makes no room for the rest.
         held[device] = max(0, held.get(device, 0) + change.size)
-        found.append(Reading(change.time * 1000, process, device, held[device]))
-    return found
+        result.append(Reading(change.time * 1000, process, device, held[device]))
+    return result

@@ -47,7 +47,7 @@ class Settling:
         return self.settle(*arguments, **keywords)
 
 
-def settled(path: str, positional: str, keywords: str = "", *, settle: Callable[..., Settled], **more: Any) -> Call:
+def adjust(path: str, positional: str, keywords: str = "", *, settle: Callable[..., Settled], **more: Any) -> Call:
     """Write down an operator whose call `settle` works out from the arguments; `path` is the usual one."""
     return Call(path, parameters(positional), parameters(keywords), Settling(settle), **more)
 

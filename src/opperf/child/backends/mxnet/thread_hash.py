@@ -23,14 +23,14 @@ def of_bytes(data: bytes) -> int:
     >>> of_bytes(b"operator")
     3060606181218273969
     """
-    found = SEED ^ (len(data) * MULTIPLIER & MASK)
+    hash_value = SEED ^ (len(data) * MULTIPLIER & MASK)
     whole = len(data) & ~7
     for place in range(0, whole, 8):
         block = int.from_bytes(data[place : place + 8], byteorder) * MULTIPLIER & MASK
-        found = (found ^ (_mixed(block) * MULTIPLIER & MASK)) * MULTIPLIER & MASK
+        hash_value = (hash_value ^ (_mixed(block) * MULTIPLIER & MASK)) * MULTIPLIER & MASK
     if whole < len(data):
-        found = (found ^ int.from_bytes(data[whole:], byteorder)) * MULTIPLIER & MASK
-    return _mixed(_mixed(found) * MULTIPLIER & MASK)
+        hash_value = (hash_value ^ int.from_bytes(data[whole:], byteorder)) * MULTIPLIER & MASK
+    return _mixed(_mixed(hash_value) * MULTIPLIER & MASK)
 
 
 def _mixed(value: int) -> int:

@@ -12,10 +12,10 @@ def of_calls(work: Work, calls: int, clock: Callable[[], int], slowdown: str) ->
     """Return what ran in each of `calls` calls; another slowdown is another kernel."""
     name = getattr(work.function, "__name__", "script")
     by = "scripted" if slowdown == "1" else f"scripted:{slowdown}"
-    found = []
+    calls_events = []
     for _ in range(calls):
         start = clock()
         work.function(*work.arguments, **work.keywords)
         seconds = (clock() - start) / 1e9
-        found.append(Explanation((Event(name, "operator", 1, 0.0), Event("script", "kernel", 1, seconds, by))))
-    return found
+        calls_events.append(Explanation((Event(name, "operator", 1, 0.0), Event("script", "kernel", 1, seconds, by))))
+    return calls_events

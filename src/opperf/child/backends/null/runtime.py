@@ -180,4 +180,4 @@ class NullBackend(Backend):
 
 @cache
 def _bindings() -> Mapping[str, Binding]:
-    return {name: Call(name, parameters(", ".join(known.inputs))) for name, known in catalog().items()}
+    return {name: Call(name, parameters(", ".join(operator.inputs))) for name, operator in catalog().items()}

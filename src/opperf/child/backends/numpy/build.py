@@ -55,6 +55,6 @@ def _instructions() -> str | None:
             compiled: Any = import_module(name)
         except ImportError:  # the package was renamed in 2.0
             continue
-        found = [feature for feature in compiled.__cpu_dispatch__ if compiled.__cpu_features__.get(feature)]
-        return " ".join([*compiled.__cpu_baseline__, *found])
+        features = [feature for feature in compiled.__cpu_dispatch__ if compiled.__cpu_features__.get(feature)]
+        return " ".join([*compiled.__cpu_baseline__, *features])
     return None

@@ -67,7 +67,7 @@ def _computes(path: str) -> bool:
 def _module(path: str) -> ModuleType | None:
     """Return the module at a path, None when something else stands there or nothing."""
     first, *rest = path.split(".")
-    found = ROOTS.get(first)
+    module = ROOTS.get(first)
     for word in rest:
-        found = getattr(found, word, None)
-    return found if isinstance(found, ModuleType) else None
+        module = getattr(module, word, None)
+    return module if isinstance(module, ModuleType) else None

@@ -47,7 +47,7 @@ class NumpyBackend(Backend):
         self.side = side
         self.clock = ProcessClock()
         square = np.ones((384, 384), np.float32)
-        self.threads_seen: float | None = threads.seen(lambda: np.matmul(square, square))
+        self.threads_seen: float | None = threads.count(lambda: np.matmul(square, square))
 
     def facts(self) -> dict[str, Any]:
         """Return version, build and threads."""
@@ -132,10 +132,10 @@ class NumpyBackend(Backend):
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember arrays and return what puts them back."""
-        kept = [tensor.copy() for tensor in tensors]
+        copies = [tensor.copy() for tensor in tensors]
 
         def restore() -> None:
-            for tensor, value in zip(tensors, kept, strict=True):
+            for tensor, value in zip(tensors, copies, strict=True):
                 np.copyto(tensor, value)
 
         return restore

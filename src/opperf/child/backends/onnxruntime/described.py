@@ -42,8 +42,8 @@ def spec(value: Any) -> TensorSpec:
     """Return the description of a tensor that stands for the values of others too; raises `Undescribed`."""
     value = np.asarray(value) if isinstance(value, np.generic) else value
     dtype = element_type(value)
-    kept = FRACTIONS_KEPT if dtype in FLOATS else WHOLE_KEPT
-    return exact(value) if value.size <= kept else TensorSpec(value.shape, dtype, range=_bounds(value, dtype))
+    most = FRACTIONS_KEPT if dtype in FLOATS else WHOLE_KEPT
+    return exact(value) if value.size <= most else TensorSpec(value.shape, dtype, range=_bounds(value, dtype))
 
 
 def exact(value: Any) -> TensorSpec:

@@ -89,13 +89,13 @@ class ModelFile:
     @property
     def notes(self) -> list[str]:
         """What the reader should know of the inputs: which sizes were open and are 1."""
-        found = []
+        notes = []
         for name, kind in self._open.items():
             if name not in self.given and None in _sizes(kind):
                 open_sizes = ", ".join(dim.dim_param or "?" for dim in kind.tensor_type.shape.dim if not _is_fixed(dim))
                 made = "x".join(map(str, self.inputs[name].shape))
-                found.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={made}`")
-        return found
+                notes.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={made}`")
+        return notes
 
     def captured(self, made: Mapping[str, Any]) -> list[Captured]:
         """Run the model on inputs that were made, and return each of its nodes.
@@ -189,9 +189,9 @@ class ModelFile:
 class Values:
     """The values of a model by name: constants, inputs and results; each is described once."""
 
-    def __init__(self, held: Mapping[str, Any], seen: Mapping[str, Any]) -> None:
+    def __init__(self, held: Mapping[str, Any], results: Mapping[str, Any]) -> None:
         self._held = held
-        self._seen = seen
+        self._seen = results
         self._described: dict[str, TensorSpec | ListOf] = {}
 
     def described(self, name: str) -> TensorSpec | ListOf:
@@ -215,16 +215,16 @@ def _by_place(node: Any, outer: Sequence[str]) -> Any:
 def _inputs(kind: Node, opset: int, values: Sequence[Argument]) -> dict[str, Argument]:
     """Return inputs by the operator's own names; what takes several has a list of those that are left."""
     left = iter(values)
-    found: dict[str, Argument] = {}
+    arguments: dict[str, Argument] = {}
     for formal in kind.formals(opset):
         if formal.option.name == "Variadic":
-            found[formal.name] = ListOf(tuple(left))
+            arguments[formal.name] = ListOf(tuple(left))
         else:
-            found[formal.name] = next(left, None)
-    found |= {f"input{place}": value for place, value in enumerate(left)}
-    while found and found[next(reversed(found))] is None:
-        found.popitem()
-    return found
+            arguments[formal.name] = next(left, None)
+    arguments |= {f"input{place}": value for place, value in enumerate(left)}
+    while arguments and arguments[next(reversed(arguments))] is None:
+        arguments.popitem()
+    return arguments
 
 
 def _kind(node: Any) -> tuple[str, str]:

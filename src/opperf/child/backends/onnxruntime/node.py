@@ -62,11 +62,11 @@ class Node:
     def at(cls, path: str) -> Node:
         """Return the operator at a path; raises `LookupError`."""
         domain, _, op_type = path.rpartition(".")
-        found = cls(in_files(domain), op_type)
+        node = cls(in_files(domain), op_type)
         if not domain or not op_type.isidentifier():
             raise LookupError(path)
-        if domain.startswith(OWN) or (not found.domain and op_type in ADDED) or defs.has(op_type, found.domain):
-            return found
+        if domain.startswith(OWN) or (not node.domain and op_type in ADDED) or defs.has(op_type, node.domain):
+            return node
         raise LookupError(path)
 
     @property
@@ -102,8 +102,8 @@ class Node:
         """Return the names of its inputs in a case, in their order."""
         schema = self.schema(opset)
         attributes = () if schema is None else schema.attributes.values()
-        runs_graphs = any(known.type.value == AttributeProto.GRAPH for known in attributes)
-        return [known.name for known in self.formals(opset)] + [OUTER] * runs_graphs
+        runs_graphs = any(formal.type.value == AttributeProto.GRAPH for formal in attributes)
+        return [formal.name for formal in self.formals(opset)] + [OUTER] * runs_graphs
 
     def usual_outputs(self, opset: int | None) -> int:
         """Return how many outputs there always are, at least one."""
@@ -126,9 +126,9 @@ class Node:
         around = [graphs.outer_name(place) for place in range(len(outer))]
         places = [*names, *around]
         held = {name: _arrays(value) for name, value in zip(places, [*values, *outer]) if name}
-        kept = {places[place] for place in fixed if place < len(places) and _is_array(held.get(places[place]))}
-        if len(kept) == len(held):
-            kept.clear()  # of constants alone the result would be one too
+        constants = {places[place] for place in fixed if place < len(places) and _is_array(held.get(places[place]))}
+        if len(constants) == len(held):
+            constants.clear()  # of constants alone the result would be one too
         outputs = [f"out:{place}" if asked else "" for place, asked in enumerate(wanted)]
         node = helper.make_node(self.op_type, names, outputs, name=self.op_type, domain=self.domain)
         schema = self.schema(opset)
@@ -136,14 +136,14 @@ class Node:
         graph = helper.make_graph(
             [node],
             self.op_type,
-            [_info(name, value) for name, value in held.items() if name not in kept],
+            [_info(name, value) for name, value in held.items() if name not in constants],
             [helper.make_empty_tensor_value_info(name) for name in outputs if name],
-            [numpy_helper.from_array(value, name) for name, value in held.items() if name in kept],
+            [numpy_helper.from_array(value, name) for name, value in held.items() if name in constants],
         )
         others = {domain: newest(domain) for domain in map(in_files, graphs.domains(node))}
         versions = {"": newest(""), **others, self.domain: opset}
         content = one_file(graph, versions).SerializeToString()
-        free = {name: value for name, value in held.items() if name not in kept}
+        free = {name: value for name, value in held.items() if name not in constants}
         return Model(content, free, [name for name in outputs if name], opset)
 
     def _values(self, opset: int, inputs: Sequence[Any], given: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
@@ -154,13 +154,13 @@ class Node:
         names, formals = self.names(opset), self.formals(opset)
         values = [*inputs, *(given.pop(name, None) for name in names[len(inputs) :])]
         outer = values.pop() if OUTER in names and len(values) == len(names) else None
-        found: list[Any] = []
+        result: list[Any] = []
         for place, value in enumerate(values):
             several = place >= len(formals) or formals[place].option.name == "Variadic"
-            found.extend(value if several and isinstance(value, (list, tuple)) else [value])
-        while found and found[-1] is None:
-            found.pop()
-        return found, outer or ()
+            result.extend(value if several and isinstance(value, (list, tuple)) else [value])
+        while result and result[-1] is None:
+            result.pop()
+        return result, outer or ()
 
 
 def in_files(domain: str) -> str:
@@ -170,7 +170,7 @@ def in_files(domain: str) -> str:
 
 def paths() -> list[str]:
     """Return every operator that ONNX defines, by path."""
-    return sorted({Node(known.domain, known.name).path for known in defs.get_all_schemas()})
+    return sorted({Node(schema.domain, schema.name).path for schema in defs.get_all_schemas()})
 
 
 def one_file(graph: Any, versions: Mapping[str, int]) -> Any:

@@ -78,8 +78,8 @@ def results(binding: Any) -> list[Any]:
     outputs = binding.get_outputs()
     if any(output.is_tensor() and output.data_type() == TEXTS for output in outputs):
         return [output.numpy() for output in outputs]  # the other way knows no strings
-    found: list[Any] = binding.copy_outputs_to_cpu()
-    return found
+    arrays: list[Any] = binding.copy_outputs_to_cpu()
+    return arrays
 
 
 def _place(device: str) -> tuple[str, int]:
@@ -152,9 +152,9 @@ def newest(domain: str) -> int:
     """Return the newest version of a domain's operators that this ONNX Runtime takes; `onnx` may know newer ones."""
     if domain.startswith(OWN):
         return 1
-    known = [schema.since_version for schema in defs.get_all_schemas() if schema.domain == domain]
+    versions = [schema.since_version for schema in defs.get_all_schemas() if schema.domain == domain]
     others: Mapping[str, int] = {"": newest("")} if domain else {}
-    for version in range(max(known), 0, -1):
+    for version in range(max(versions), 0, -1):
         try:
             session(_nothing({**others, domain: version}), Side("onnxruntime"))
         except (*REFUSALS, Unsupported):

@@ -56,7 +56,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         self.clock = ProcessClock()
         square = np.ones((384, 384), np.float32)
         product = Program(Node("", "MatMul").model((square, square), {}, newest), side)
-        self.threads_seen = threads.seen(product)
+        self.threads_seen = threads.count(product)
 
     def facts(self) -> dict[str, Any]:
         """Return versions, what runs nodes, and threads."""

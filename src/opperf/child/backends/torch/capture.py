@@ -92,7 +92,7 @@ def _case(path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     try:
         case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, exact)
         if not _same_by_bounds(case, func):
-            case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, kept)
+            case = case_of(f"torch:{path}", parameters(func), args, {**kwargs, **formats}, spec_with_values)
     except Undescribed as error:
         return None, str(error)
     return replace(case, attributes={name: _anywhere(value) for name, value in case.attributes.items()}), ""
@@ -115,7 +115,7 @@ def exact(tensor: torch.Tensor) -> TensorSpec:
     )
 
 
-def kept(tensor: torch.Tensor) -> TensorSpec:
+def spec_with_values(tensor: torch.Tensor) -> TensorSpec:
     """Return the description of a tensor, with the values of whole numbers and masks; raises `Undescribed`."""
     described = exact(tensor)
     if described.is_float or described.elements > MOST_LITERAL:

@@ -65,11 +65,11 @@ def _name(function: Any) -> str:
 
 def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
     """Return the tensors among values with elements of their own in memory, also those in lists."""
-    found = []
+    tensors = []
     for value in values:
         if isinstance(value, torch.Tensor):
             if value.layout == torch.strided:
-                found.append(value)
+                tensors.append(value)
         elif isinstance(value, (list, tuple)):
-            found += _tensors(value)
-    return found
+            tensors += _tensors(value)
+    return tensors

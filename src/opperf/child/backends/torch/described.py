@@ -85,12 +85,12 @@ def parameters_of(
     has tensors where the values are some, or else numbers; its values can only go by place, as the names may be others.
     """
     try:
-        found = list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        found = []
-    by_place = [own for own in found if own.kind is own.POSITIONAL_OR_KEYWORD]
-    if len(by_place) >= len(args) and not any(own.kind is own.VAR_POSITIONAL for own in found):
-        named = [*by_place, *(own for own in found if own.kind is own.KEYWORD_ONLY)]
+        parameters = []
+    by_place = [own for own in parameters if own.kind is own.POSITIONAL_OR_KEYWORD]
+    if len(by_place) >= len(args) and not any(own.kind is own.VAR_POSITIONAL for own in parameters):
+        named = [*by_place, *(own for own in parameters if own.kind is own.KEYWORD_ONLY)]
         return [Parameter(own.name, own.default, own.kind is own.KEYWORD_ONLY) for own in named]
     fitting = (names for names in map(_place_names, schemas) if _fits(names, args))
     chosen = ([name for name, _ in zip(names, args)] for names in fitting)
@@ -153,12 +153,12 @@ def spec(tensor: torch.Tensor) -> TensorSpec:
 
 def counted(tensor: torch.Tensor) -> TensorSpec:
     """Return the description of a tensor, a row of whole numbers with their values; raises `Undescribed` for rows."""
-    found = spec(tensor)
-    if found.is_float:
-        return found
+    result = spec(tensor)
+    if result.is_float:
+        return result
     if tensor.dim() != 1:
         raise Undescribed("whole numbers in several rows, each of which must add up")
-    return replace(found, literal=tuple(tensor.tolist()))
+    return replace(result, literal=tuple(tensor.tolist()))
 
 
 def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[list[Any], dict[str, Any]]:
@@ -253,18 +253,18 @@ def _tensor(described: TensorSpec, device: str) -> torch.Tensor:
     dtype = DTYPES[described.dtype]
     low, high = described.range or described.default_range
     if described.literal is not None:
-        drawn = torch.tensor(described.literal, device=device).reshape(described.shape)
+        sample = torch.tensor(described.literal, device=device).reshape(described.shape)
     elif described.values == SPD:
         lower = (torch.rand(described.shape, device=device) * 2 - 1).tril(-1)
-        drawn = lower + lower.mT + described.shape[-1] * torch.eye(described.shape[-1], device=device)
+        sample = lower + lower.mT + described.shape[-1] * torch.eye(described.shape[-1], device=device)
     elif described.values == "sorted":
-        drawn = torch.arange(described.elements, device=device) * ((high - low) / described.elements) + low
+        sample = torch.arange(described.elements, device=device) * ((high - low) / described.elements) + low
     elif described.is_float:
         wide = COMPUTED.get(dtype, dtype) if dtype.is_complex else torch.float32
-        drawn = torch.rand(described.shape, dtype=wide, device=device) * (high - low) + low
+        sample = torch.rand(described.shape, dtype=wide, device=device) * (high - low) + low
     else:
-        drawn = torch.randint(int(low), max(int(low) + 1, int(high)), described.shape, device=device)
-    values = drawn.to(dtype)
+        sample = torch.randint(int(low), max(int(low) + 1, int(high)), described.shape, device=device)
+    values = sample.to(dtype)
     if described.strides is None:
         return values
     return torch.empty_strided(described.shape, described.strides, dtype=dtype, device=device).copy_(values)

@@ -64,8 +64,10 @@ def examples(path: str, size: str, device: str) -> list[Case]:
         return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = _of_aten(path, size, device) if path.startswith("aten::") else _of_function(path, size, device)
-    return [] if found is None else [found]
+        examples_of_path = (
+            _of_aten(path, size, device) if path.startswith("aten::") else _of_function(path, size, device)
+        )
+    return [] if examples_of_path is None else [examples_of_path]
 
 
 def _of_function(path: str, size: str, device: str) -> Example | None:
@@ -74,8 +76,8 @@ def _of_function(path: str, size: str, device: str) -> Example | None:
     if not path.startswith(opinfo.PREFIX):
         function = functions.resolve(path)
         name = next((own for own, info in opinfo.database().items() if info.op is function), "")
-    found = _sampled(name, size, device)
-    return None if found is None else _example(path, found.case, found.factor)
+    sample = _sampled(name, size, device)
+    return None if sample is None else _example(path, sample.case, sample.factor)
 
 
 def _of_aten(path: str, size: str, device: str) -> Example | None:
@@ -113,10 +115,10 @@ def _reached(full: str, where: reached.Where, size: str, device: str) -> tuple[C
 def _composed(path: str, packet: str, size: str, device: str) -> Example | None:
     """Return the case of the OpInfo of an operator that PyTorch composes of others, where the operator takes it."""
     name = next((own for own, info in opinfo.database().items() if info.aten_name == packet), "")
-    found = _sampled(name, size, device)
-    if found is None or cost(functions.resolve(path), found.case, device) is None:
+    sample = _sampled(name, size, device)
+    if sample is None or cost(functions.resolve(path), sample.case, device) is None:
         return None
-    return _example(path, found.case, found.factor)
+    return _example(path, sample.case, sample.factor)
 
 
 def _example(path: str, case: Case, scale: int) -> Example:
@@ -134,13 +136,13 @@ def _sampled(name: str, size: str, device: str) -> Scaled | None:
     function = opinfo.database()[name].op
     with opinfo.seeded():
         costs = {number: cost(function, case, device) for number, case in cases.items()}
-    sizes = {number: found.elements for number, found in costs.items() if found is not None}
+    sizes = {number: example.elements for number, example in costs.items() if example is not None}
     likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
     best: Scaled | None = None
     for number in likely[:TRIED]:
-        found = _scaled(name, number, size, device)
-        if found is not None and (best is None or found.cost.elements > best.cost.elements):
-            best = found
+        example = _scaled(name, number, size, device)
+        if example is not None and (best is None or example.cost.elements > best.cost.elements):
+            best = example
         if best is not None and best.cost.elements >= ELEMENTS[size]:
             break
     return best
@@ -161,7 +163,7 @@ def _scaled(name: str, number: int, size: str, device: str) -> Scaled | None:
 def _described(name: str, device: str) -> Mapping[int, Case]:
     """Return the samples of an OpInfo that a case can hold, by number; raises `Unsupported` where there is none."""
     info = opinfo.database()[name]
-    found, what = {}, "it has none with elements"
+    arguments, what = {}, "it has none with elements"
     schemas = torch._C._jit_get_schemas_for_operator(f"aten::{info.aten_name}")
     adding_up = name in opinfo.ADDING_UP
     for number, sample in enumerate(opinfo.samples(name, device)):
@@ -170,14 +172,14 @@ def _described(name: str, device: str) -> Mapping[int, Case]:
         args = (sample.input, *sample.args)
         parameters = parameters_of(info.op, args, sample.kwargs, schemas)
         try:
-            found[number] = case_of(
+            arguments[number] = case_of(
                 f"torch:{opinfo.PREFIX}{name}", parameters, args, sample.kwargs, counted if adding_up else None
             )
         except Undescribed as error:
             what = str(error)
-    if not found:
+    if not arguments:
         raise Unsupported(f"no case can hold the samples of `{name}`: {what}", slug="no_sample")
-    return found
+    return arguments
 
 
 def _fixed(tensor: TensorSpec) -> TensorSpec:

@@ -28,8 +28,8 @@ MARK = "opperf: one call"
 
 def of_calls(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[Explanation]:
     """Return what ran in each of `calls` calls."""
-    found = zip(_profiled(work, calls, device, wait), _printed(work, calls, wait), strict=True)
-    return [Explanation((*operators, *primitives)) for operators, primitives in found]
+    events = zip(_profiled(work, calls, device, wait), _printed(work, calls, wait), strict=True)
+    return [Explanation((*operators, *primitives)) for operators, primitives in events]
 
 
 def _profiled(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[list[Event]]:
@@ -38,20 +38,20 @@ def _profiled(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) 
         activities.append(ProfilerActivity.CUDA)
     with _levels(on=False), profile(activities=activities) as session:
         repeated(work, calls + 1, wait, lambda: record_function(MARK))
-    seen = sorted(session.events(), key=lambda one: one.time_range.start)
-    marks = [one.time_range for one in seen if one.name == MARK and one.device_type == DeviceType.CPU]
-    found = [(one.time_range.start, event) for one in seen if (event := _event(one)) is not None]
-    return [[event for at, event in found if mark.start <= at <= mark.end] for mark in marks[1:]]
+    raw_events = sorted(session.events(), key=lambda one: one.time_range.start)
+    marks = [one.time_range for one in raw_events if one.name == MARK and one.device_type == DeviceType.CPU]
+    pairs = [(one.time_range.start, event) for one in raw_events if (event := _event(one)) is not None]
+    return [[event for at, event in pairs if mark.start <= at <= mark.end] for mark in marks[1:]]
 
 
-def _event(seen: Any) -> Event | None:
-    if seen.name == MARK:
+def _event(raw_event: Any) -> Event | None:
+    if raw_event.name == MARK:
         return None
-    if seen.device_type != DeviceType.CPU:
-        return Event(seen.name, "kernel", 1, seen.time_range.elapsed_us() / 1e6)
-    if seen.name.startswith(NO_OPERATORS):
+    if raw_event.device_type != DeviceType.CPU:
+        return Event(raw_event.name, "kernel", 1, raw_event.time_range.elapsed_us() / 1e6)
+    if raw_event.name.startswith(NO_OPERATORS):
         return None
-    return Event(plain(seen.name), "operator", 1, max(0.0, seen.self_cpu_time_total) / 1e6)
+    return Event(plain(raw_event.name), "operator", 1, max(0.0, raw_event.self_cpu_time_total) / 1e6)
 
 
 def _printed(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:

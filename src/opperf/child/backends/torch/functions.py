@@ -63,15 +63,15 @@ def resolve(path: str) -> Callable[..., Any]:
     Raises `Unsupported` for one of a package that does not import here.
     """
     namespace, registered, name = path.partition("::")
-    found = _registered(namespace, name) if registered else function_at(path, {"torch": torch}, "torch")
-    if found is None and namespace in PACKAGES:
+    candidate = _registered(namespace, name) if registered else function_at(path, {"torch": torch}, "torch")
+    if candidate is None and namespace in PACKAGES:
         _import_package(path, *PACKAGES[namespace])
-        found = _registered(namespace, name)
+        candidate = _registered(namespace, name)
     if refused(path):
         raise Refused(path, "it reads or writes files, or past its arrays")
-    if not _operator(path, found):
+    if not _operator(path, candidate):
         raise LookupError(path)
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = candidate
     return function
 
 
@@ -91,8 +91,8 @@ def names() -> list[str]:
 
 def overload(path: str) -> Any:
     """Return the overload of a registered operator: the one that is named, else the first; raises `LookupError`."""
-    found: Any = resolve(path)
-    return found if isinstance(found, torch._ops.OpOverload) else getattr(found, found.overloads()[0])
+    packet: Any = resolve(path)
+    return packet if isinstance(packet, torch._ops.OpOverload) else getattr(packet, packet.overloads()[0])
 
 
 def refused(path: str) -> bool:
@@ -112,17 +112,17 @@ def _import_package(path: str, package: str, hint: str) -> None:
 
 def _registered(namespace: str, name: str) -> Any:
     packet, _, overload = name.partition(".")
-    found = getattr(getattr(torch.ops, namespace, None), packet, None)
-    return getattr(found, overload, None) if overload else found
+    packet_object = getattr(getattr(torch.ops, namespace, None), packet, None)
+    return getattr(packet_object, overload, None) if overload else packet_object
 
 
-def _operator(path: str, found: Any) -> bool:
+def _operator(path: str, function: Any) -> bool:
     """Whether what stands at a path computes on tensors."""
     home, _, name = path.rpartition(".")
-    if not callable(found) or inspect.isclass(found) or refused(path):
+    if not callable(function) or inspect.isclass(function) or refused(path):
         return False
-    if isinstance(found, REGISTERED):
-        return not refused(str(getattr(found, "overloadpacket", found)._qualified_op_name))
+    if isinstance(function, REGISTERED):
+        return not refused(str(getattr(function, "overloadpacket", function)._qualified_op_name))
     if home == "torch":
-        return hasattr(GENERATED, name) or getattr(found, "__module__", None) == "torch.functional"
-    return home in HOMES and getattr(found, "__module__", None) not in FOREIGN
+        return hasattr(GENERATED, name) or getattr(function, "__module__", None) == "torch.functional"
+    return home in HOMES and getattr(function, "__module__", None) not in FOREIGN

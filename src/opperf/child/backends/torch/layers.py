@@ -52,7 +52,7 @@ def layer(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], devi
 
 def _module(name: str) -> type | None:
     """Return the class of that name that `torch.nn` defines."""
-    found = getattr(torch.nn, name, None) if name.isidentifier() else None
-    if not inspect.isclass(found) or not issubclass(found, torch.nn.Module) or found is torch.nn.Module:
+    layer = getattr(torch.nn, name, None) if name.isidentifier() else None
+    if not inspect.isclass(layer) or not issubclass(layer, torch.nn.Module) or layer is torch.nn.Module:
         return None
-    return found if found.__module__.startswith(HOME) else None
+    return layer if layer.__module__.startswith(HOME) else None

@@ -36,9 +36,9 @@ def _on_cpu(work: Work, arguments: tuple[Any, ...]) -> Memory:
     try:
         result = work.function(*arguments, **work.keywords)
     finally:
-        seen = _disable_profiler()
+        recording = _disable_profiler()
     del result  # its release comes after the profiler's end: the peak is while it lives
-    steps = sorted((event.start_ns(), event.nbytes()) for event in seen.events() if event.name() == "[memory]")
+    steps = sorted((event.start_ns(), event.nbytes()) for event in recording.events() if event.name() == "[memory]")
     live = peak = allocated = 0
     for _, nbytes in steps:
         live += nbytes

@@ -51,13 +51,13 @@ class _Malloc(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in _FIELDS]  # ctypes reads it so
 
 
-def grows_evenly(seen: Sequence[int]) -> bool:
+def grows_evenly(readings: Sequence[int]) -> bool:
     """Whether the last looks each saw about as much more than the one before.
 
     >>> grows_evenly(range(0, 90, 10)), grows_evenly([*range(0, 80, 10), 70])
     (True, False)
     """
-    steps = [after - before for before, after in pairwise(seen[-EVENLY - 1 :])]
+    steps = [after - before for before, after in pairwise(readings[-EVENLY - 1 :])]
     mean = sum(steps) / max(1, len(steps))
     return len(steps) == EVENLY and all(0 < mean <= ALIKE * step and step <= ALIKE * mean for step in steps)
 
@@ -112,27 +112,27 @@ class MemoryGuard:
 
     def _watch(self) -> None:
         looks = round(min(max(self.limit / GROWTH / RATE / PAUSE, LEAST_LOOKS), MOST_LOOKS))
-        seen: list[int] = []
+        readings: list[int] = []
         while not self._over.wait(PAUSE):
             held = _in_use()
             if held is None or not self._on:
-                seen = []
+                readings = []
                 continue
-            seen = [*seen, held][-looks:]
-            if not self._is_over(seen, looks):
+            readings = [*readings, held][-looks:]
+            if not self._is_over(readings, looks):
                 continue
             self._tensors = _tensor_bytes()
-            if self._is_over(seen, looks):
+            if self._is_over(readings, looks):
                 ctypes.pythonapi.Py_AddPendingCall(self._pending, None)
-            seen = []
+            readings = []
 
-    def _is_over(self, seen: Sequence[int], looks: int) -> bool:
+    def _is_over(self, readings: Sequence[int], looks: int) -> bool:
         modules = self._modules()
         if modules and GROWTH * RECORDED * OF_MODULE * modules <= self.limit:
             return False
-        if grows_evenly(seen) and self._needed(seen[-1]) > self.limit:
+        if grows_evenly(readings) and self._needed(readings[-1]) > self.limit:
             return True
-        return len(seen) == looks and self._needed(min(seen)) > self.limit
+        return len(readings) == looks and self._needed(min(readings)) > self.limit
 
     def _needed(self, held: int) -> int:
         """Return the bytes that the profile needs to be read and written where so many are held in all."""

@@ -44,13 +44,13 @@ def alex_net(num_classes: int = 1000, dropout: float = 0.5) -> Any:
 def resnet(layers: Sequence[int] = (3, 4, 6, 3), num_classes: int = 1000) -> Any:
     """Return a ResNet of bottleneck blocks, so many in each of its four stages."""
     width, channels = 64, 64
-    found: list[nn.Module] = [*_convolution(3, channels, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    modules: list[nn.Module] = [*_convolution(3, channels, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
     for stage, blocks in enumerate(layers):
         for block in range(blocks):
-            found.append(_Bottleneck(channels, width, 2 if stage and not block else 1))
+            modules.append(_Bottleneck(channels, width, 2 if stage and not block else 1))
             channels = EXPANSION * width
         width *= 2
-    return nn.Sequential(*found, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, num_classes))
+    return nn.Sequential(*modules, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, num_classes))
 
 
 def _convolution(channels: int, width: int, kernel: int, stride: int = 1) -> list[nn.Module]:

@@ -65,10 +65,10 @@ def info_at(path: str) -> Any:
 def element_type(info: Any, device: str) -> torch.dtype:
     """Return the element type that an operator is sampled in; raises `Unsupported` where it has none on a device."""
     kind = torch.device(device).type
-    known = info.supported_dtypes(kind)
-    if not known:
+    dtypes = info.supported_dtypes(kind)
+    if not dtypes:
         raise Unsupported(f"PyTorch lists no element type of `{info.full_name}` on {kind}", slug="no_such_device")
-    return next((dtype for dtype in PREFERRED if dtype in known), sorted(known, key=str)[0])
+    return next((dtype for dtype in PREFERRED if dtype in dtypes), sorted(dtypes, key=str)[0])
 
 
 def samples(name: str, device: str) -> list[Any]:
@@ -76,7 +76,7 @@ def samples(name: str, device: str) -> list[Any]:
     info = database()[name]
     dtype = element_type(info, device)
     gradients = info.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
-    found: list[Any] = []
+    result: list[Any] = []
     shapes: Counter[tuple[Any, ...]] = Counter()
     with seeded():
         # Not `info.sample_inputs`: it searches the stack for a test, which takes longer than all the rest.
@@ -84,10 +84,10 @@ def samples(name: str, device: str) -> list[Any]:
             here = tuple(tensor.shape for tensor in tensors((sample.input, sample.args)))
             shapes[here] += 1
             if all(map(math.prod, here)) and (shapes[here] <= ALIKE or not here):
-                found.append(sample)
-            if len(found) == SAMPLES:
+                result.append(sample)
+            if len(result) == SAMPLES:
                 break
-    return found
+    return result
 
 
 @contextmanager

@@ -70,5 +70,5 @@ def emitting(kind: str) -> AbstractContextManager[object]:
             hint="take a build for CUDA, on a machine with a GPU" if kind == "nvtx" else "take a build with USE_ITT",
         )
     profiler = torch.autograd.profiler
-    found: AbstractContextManager[object] = profiler.emit_nvtx() if kind == "nvtx" else profiler.emit_itt()
-    return found
+    context: AbstractContextManager[object] = profiler.emit_nvtx() if kind == "nvtx" else profiler.emit_itt()
+    return context

@@ -28,9 +28,9 @@ Seen = Callable[[str, Any, Sequence[Any], Mapping[str, Any]], None]
 class Watch(TorchDispatchMode):  # type: ignore[misc]
     """Tells of every registered operator before it is called."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, note: Seen) -> None:
         super().__init__()
-        self._seen = seen
+        self._seen = note
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Tell, and call."""
@@ -55,7 +55,7 @@ class Index:
     Samples that a case can hold come first, then those of the operator's own OpInfo.
     """
 
-    found: dict[str, Where] = field(default_factory=dict)
+    places: dict[str, Where] = field(default_factory=dict)
     worth: dict[str, tuple[bool, bool, int]] = field(default_factory=dict)
     here: Where = field(default_factory=lambda: Where("", 0))
     aten: str = ""
@@ -68,8 +68,8 @@ class Index:
         elements = max((tensor.numel() for tensor in given), default=0)
         held = all(tensor.layout == torch.strided for tensor in given)
         worth = (held, func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
-        if path not in self.found or worth > self.worth[path]:
-            self.found[path], self.worth[path] = self.here, worth
+        if path not in self.places or worth > self.worth[path]:
+            self.places[path], self.worth[path] = self.here, worth
 
 
 def _numbers(value: Any) -> int:
@@ -82,21 +82,21 @@ def _numbers(value: Any) -> int:
 @cache
 def index(device: str) -> Mapping[str, Where]:
     """Return every ATen operator that the samples reach on a device; a sample that fails reaches what it reaches."""
-    seen = Index()
+    result = Index()
     for name, info in opinfo.database().items():
         if not info.supported_dtypes(torch.device(device).type):
             continue
-        seen.aten = info.aten_name
+        result.aten = info.aten_name
         for number, sample in enumerate(opinfo.samples(name, device)):
-            seen.here = Where(name, number)
+            result.here = Where(name, number)
             with opinfo.seeded():
-                run(seen, info.op, (sample.input, *sample.args), sample.kwargs)
-    return {path: where for path, where in sorted(seen.found.items()) if not refused(path)}
+                run(result, info.op, (sample.input, *sample.args), sample.kwargs)
+    return {path: where for path, where in sorted(result.places.items()) if not refused(path)}
 
 
-def run(seen: Seen, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def run(note: Seen, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """Call a function, and compute the gradients of its first result that has some, while every operator is told."""
-    with Watch(seen), warnings.catch_warnings():
+    with Watch(note), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             result = function(*args, **kwargs)
@@ -109,17 +109,17 @@ def run(seen: Seen, function: Callable[..., Any], args: Sequence[Any], kwargs: M
 
 def first_case(path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Case | None:
     """Return the case of the first call of an ATen operator in a function's call that a case can hold; or None."""
-    found: list[Case] = []
+    cases: list[Case] = []
 
-    def seen(called: str, func: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
-        if called == path and not found:
+    def note(called: str, func: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+        if called == path and not cases:
             try:
-                found.append(case_of(f"torch:{path}", parameters(func), given, named))
+                cases.append(case_of(f"torch:{path}", parameters(func), given, named))
             except Undescribed:
                 return
 
-    run(seen, function, args, kwargs)
-    return found[0] if found else None
+    run(note, function, args, kwargs)
+    return cases[0] if cases else None
 
 
 def parameters(overload: Any) -> list[Parameter]:

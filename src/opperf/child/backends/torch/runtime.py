@@ -63,11 +63,11 @@ class TorchBackend(Backend):
         torch.set_num_threads(side.threads)
         self.device = torch.device(side.device)
         square = torch.ones(384, 384)
-        self.threads_seen: float | None = threads.seen(lambda: torch.mm(square, square))
+        self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
 
     def facts(self) -> dict[str, Any]:
         """Return version, build and threads."""
-        found = {
+        facts = {
             "version": torch.__version__,
             "build": torch.__config__.show(),
             "isa": torch.backends.cpu.get_cpu_capability(),
@@ -78,8 +78,8 @@ class TorchBackend(Backend):
             "threads_seen": self.threads_seen,
         }
         if self.device.type == "cuda":
-            found["device"] = torch.cuda.get_device_name(self.device)
-        return found
+            facts["device"] = torch.cuda.get_device_name(self.device)
+        return facts
 
     def devices(self) -> list[str]:
         """Return CUDA devices first."""
@@ -191,11 +191,11 @@ class TorchBackend(Backend):
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember tensors and return what puts them back."""
-        kept = [tensor.detach().clone() for tensor in tensors]
+        copies = [tensor.detach().clone() for tensor in tensors]
 
         def restore() -> None:
             with torch.no_grad():
-                for tensor, value in zip(tensors, kept, strict=True):
+                for tensor, value in zip(tensors, copies, strict=True):
                     tensor.copy_(value)
 
         return restore

@@ -119,9 +119,9 @@ def scaled(function: Callable[..., Any], case: Case, elements: int, device: str)
     for growth in _growths(case):
         if best.cost.elements >= elements or process_time() > deadline:
             break
-        found = _climbed(function, case, growth, elements, start, device)
-        if found.cost.elements > best.cost.elements:
-            best = found
+        result = _climbed(function, case, growth, elements, start, device)
+        if result.cost.elements > best.cost.elements:
+            best = result
     return best
 
 
@@ -149,15 +149,15 @@ def _climbed(
     best, before = Scaled(case, 1, start), start
     for step in range(1, STEPS):
         factor = _enough(growth, case, elements, 2**step)
-        found = growth.of(case, factor)
+        candidate = growth.of(case, factor)
         if best.factor > 1 and not _bearable(before, best.cost, factor / best.factor):
             break
-        if sum(tensor.elements for tensor in _specs(found)) > MOST_ELEMENTS:
+        if sum(tensor.elements for tensor in _specs(candidate)) > MOST_ELEMENTS:
             break
-        now = cost(function, found, device)
+        now = cost(function, candidate, device)
         if now is None or now.elements <= best.cost.elements:
             break
-        best, before = Scaled(found, factor, now), best.cost
+        best, before = Scaled(candidate, factor, now), best.cost
         if now.elements >= elements:
             break
     return best
@@ -190,9 +190,9 @@ def _growths(case: Case) -> Iterator[Growth]:
     shapes = [tensor.shape for tensor in _specs(case)]
     extents = frozenset(extent for shape in shapes for extent in shape if extent > 1)
     if not shapes or not extents:
-        found = frozenset(number for number in _numbers(case) if number > 1)
-        yield from (Growth(found, shapes=True), Growth(found, shapes=True, numbers=True))
-        yield from (Growth(frozenset({own}), shapes=True, numbers=True) for own in sorted(found, reverse=True))
+        numbers = frozenset(number for number in _numbers(case) if number > 1)
+        yield from (Growth(numbers, shapes=True), Growth(numbers, shapes=True, numbers=True))
+        yield from (Growth(frozenset({own}), shapes=True, numbers=True) for own in sorted(numbers, reverse=True))
         return
     for some in (extents, *(frozenset({own}) for own in sorted(extents, reverse=True))):
         yield from (Growth(some, shapes=True), Growth(some), Growth(some, shapes=True, numbers=True))

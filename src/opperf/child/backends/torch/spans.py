@@ -57,29 +57,29 @@ def plain(name: str) -> str:
 def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None = None) -> Profile:
     """Return what the profiler's results tell; `thread` names a thread by the system's number."""
     spans, kernels, changes = _sorted(results.events())
-    found = [_event(one, watching, thread, stacks) for one in spans]
-    above = parents(found)
-    backward = _inherited(above, [_of_backward(one, event) for one, event in zip(spans, found)])
-    modules = _inherited(above, [event.name if event.kind == "module" else None for event in found])
-    nodes = _makers(spans, found, above, backward)
+    events = [_event(one, watching, thread, stacks) for one in spans]
+    above = parents(events)
+    backward = _inherited(above, [_of_backward(one, event) for one, event in zip(spans, events)])
+    modules = _inherited(above, [event.name if event.kind == "module" else None for event in events])
+    nodes = _makers(spans, events, above, backward)
     makers = _inherited(above, nodes)
     launched = _launched(spans, kernels)
     device = _on_device(above, launched, kernels)
-    held = _held(spans, found, above, changes, watching)
+    held = _held(spans, events, above, changes, watching)
     told = []
-    for place, (event, node, maker) in enumerate(zip(found, nodes, makers)):
+    for place, (event, node, maker) in enumerate(zip(events, nodes, makers)):
         source = place if maker is None else maker
         told.append(
             replace(
                 event,
                 module=modules[source] or "",
-                stack=found[source].stack,
+                stack=events[source].stack,
                 backward=bool(backward[place]),
                 allocated=held[place][0],
                 peak=held[place][1],
                 device=device.get(place),
                 # The engine's span around a node stands for the same.
-                forward=found[node].begin if node is not None and event.kind == "operator" else None,
+                forward=events[node].begin if node is not None and event.kind == "operator" else None,
             )
         )
     on_device = [_kernel(one, None if place is None else told[place]) for one, place in zip(kernels, launched)]
@@ -87,10 +87,10 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
     return Profile((*_shown(told, above, watching), *on_device), tuple(readings))
 
 
-def _sorted(seen: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+def _sorted(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the spans on the CPU, those around others first; what ran on devices; and changes of memory."""
     spans, kernels, changes = [], [], []
-    for one in seen:
+    for one in raw_spans:
         if one.is_python_function():  # PyTorch's copy of its name may be no text any more
             continue
         name = one.name()
@@ -151,19 +151,19 @@ def _is_bare(name: str) -> bool:
 
 def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of the inputs, those of a list of tensors one by one, where PyTorch tells them."""
-    found: list[tuple[int, ...]] = []
+    result: list[tuple[int, ...]] = []
     for shape in getattr(one, "structured_input_shapes", one.shapes)():
         several = bool(shape) and not isinstance(shape[0], int)
-        found += [tuple(inner) for inner in shape] if several else [tuple(shape)]
-    return tuple(found)
+        result += [tuple(inner) for inner in shape] if several else [tuple(shape)]
+    return tuple(result)
 
 
 def _inherited(above: Sequence[int | None], own: Sequence[Any]) -> list[Any]:
     """Return for each span its own value, or where that is None the value of the span around it."""
-    found: list[Any] = []
+    result: list[Any] = []
     for outer, value in zip(above, own):
-        found.append(found[outer] if value is None and outer is not None else value)
-    return found
+        result.append(result[outer] if value is None and outer is not None else value)
+    return result
 
 
 def _of_backward(one: Any, event: Event) -> bool | None:
@@ -171,7 +171,7 @@ def _of_backward(one: Any, event: Event) -> bool | None:
 
 
 def _makers(
-    spans: Sequence[Any], found: Sequence[Event], above: Sequence[int | None], backward: Sequence[bool | None]
+    spans: Sequence[Any], events: Sequence[Event], above: Sequence[int | None], backward: Sequence[bool | None]
 ) -> list[int | None]:
     """Return for each node of a backward, and the engine's span around it, the place of the operator that made it.
 
@@ -187,7 +187,7 @@ def _makers(
         if one.scope() == BACKWARD:
             makers[place] = made.get((one.fwd_thread_id(), one.sequence_nr()))
             outer = above[place]
-            if outer is not None and found[outer].name.startswith(ENGINE):
+            if outer is not None and events[outer].name.startswith(ENGINE):
                 makers[outer] = makers[place]
     return makers
 
@@ -200,12 +200,12 @@ def _launched(spans: Sequence[Any], kernels: Sequence[Any]) -> list[int | None]:
 
 def _on_device(above: Sequence[int | None], launched: Sequence[int | None], kernels: Sequence[Any]) -> dict[int, int]:
     """Return the nanoseconds on a device by the place of each span that launched something, itself or within."""
-    found: Counter[int] = Counter()
+    totals: Counter[int] = Counter()
     for kernel, place in zip(kernels, launched):
         while place is not None:
-            found[place] += kernel.duration_ns()
+            totals[place] += kernel.duration_ns()
             place = above[place]
-    return dict(found)
+    return dict(totals)
 
 
 def _kernel(one: Any, caller: Event | None) -> Event:
@@ -226,18 +226,18 @@ def _kernel(one: Any, caller: Event | None) -> Event:
 
 def _held(
     spans: Sequence[Any],
-    found: Sequence[Event],
+    events: Sequence[Event],
     above: Sequence[int | None],
     changes: Sequence[Any],
     watching: Watching,
 ) -> Sequence[tuple[int | None, int | None]]:
     """Return for each span the bytes that were allocated within it, and the most above its start that were held."""
     if not watching.memory:
-        return [(None, None)] * len(found)
+        return [(None, None)] * len(events)
     begins: dict[int, tuple[list[int], list[int]]] = {}
     for place, one in enumerate(spans):
         times, places = begins.setdefault(one.device_resource_id(), ([], []))
-        times.append(found[place].begin)
+        times.append(events[place].begin)
         places.append(place)
     allocated, live, most = [0] * len(spans), [0] * len(spans), [0] * len(spans)
     for change in changes:
@@ -246,7 +246,7 @@ def _held(
         # All that are open lie around the last one that began, or are that one.
         around = places[last] if last >= 0 else None
         while around is not None:
-            if found[around].end >= change.start_ns():
+            if events[around].end >= change.start_ns():
                 allocated[around] += max(0, change.nbytes())
                 live[around] += change.nbytes()
                 most[around] = max(most[around], live[around])
@@ -257,14 +257,14 @@ def _held(
 def _readings(changes: Sequence[Any], start: int) -> list[Reading]:
     """Return what was held on each device of what was allocated since the start, which may be let go once only."""
     held: dict[str, int] = {}
-    found: list[Reading] = []
+    result: list[Reading] = []
     for change in changes:
         device = f"{change.device_type().name.lower()}/{max(0, change.device_index())}"
         if device not in held:
-            found.append(Reading(start, os.getpid(), device, 0))
+            result.append(Reading(start, os.getpid(), device, 0))
         held[device] = max(0, held.get(device, 0) + change.nbytes())
-        found.append(Reading(change.start_ns(), os.getpid(), device, held[device]))
-    return found
+        result.append(Reading(change.start_ns(), os.getpid(), device, held[device]))
+    return result
 
 
 def _shown(told: Sequence[Event], above: Sequence[int | None], watching: Watching) -> list[Event]:

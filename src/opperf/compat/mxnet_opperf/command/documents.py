@@ -51,13 +51,13 @@ LUMPED_COLUMNS = {
 def collected(asked: Sequence[Planned], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
     """Return the rows by operator, in the order of their names; rows that were not reached are left out."""
     records = {record.trial.key: record for record in run}
-    found: dict[str, list[dict[str, Any]]] = {}
+    rows: dict[str, list[dict[str, Any]]] = {}
     for row in asked:
         measured = [records[trial.key] for trial in row.trials if trial.key in records]
         if measured:
             filled = _lumped(row.operator, measured) if lumped else _apart(row.operator, measured)
-            found.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **filled})
-    return dict(sorted(found.items()))
+            rows.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **filled})
+    return dict(sorted(rows.items()))
 
 
 def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
@@ -70,8 +70,8 @@ def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
         elif "error" not in made:  # what fails forward needs no second reason
             made["error" if direction == "forward" else "no_backward"] = _reason(record)
     peaks = [record.metrics.get("memory_peak") for record in measured]
-    known = [int(peak.value) for peak in peaks if isinstance(peak, Quantity)]
-    return {**made, **(rows.memory(max(known), _device(measured[0].trial.side.device)) if known else {})}
+    sizes = [int(peak.value) for peak in peaks if isinstance(peak, Quantity)]
+    return {**made, **(rows.memory(max(sizes), _device(measured[0].trial.side.device)) if sizes else {})}
 
 
 def _lumped(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
@@ -104,25 +104,25 @@ def _reason(record: Record) -> str:
     return record.status if record.reason is None else first_line(record.reason.message)
 
 
-def render(found: Rows, run: Run, format: str, *, lumped: bool) -> str:
+def render(rows: Rows, run: Run, format: str, *, lumped: bool) -> str:
     """Return the document in one of `FORMATS`, with a line break at the end."""
     if format == "json":
-        return json.dumps(found, indent=4) + "\n"
-    return _csv(found) if format == "csv" else _markdown(found, run, lumped=lumped)
+        return json.dumps(rows, indent=4) + "\n"
+    return _csv(rows) if format == "csv" else _markdown(rows, run, lumped=lumped)
 
 
-def _plain(found: Rows) -> list[dict[str, Any]]:
+def _plain(rows: Rows) -> list[dict[str, Any]]:
     """Return every row with keys that all operators share: without the operator's name, which gets a key."""
     plain = []
-    for operator, several in found.items():
+    for operator, several in rows.items():
         for row in several:
             shared = {key.removesuffix(f"_{operator}"): value for key, value in row.items()}
             plain.append({"operator": operator, **shared, "inputs": json.dumps(row["inputs"])})
     return plain
 
 
-def _csv(found: Rows) -> str:
-    plain = _plain(found)
+def _csv(rows: Rows) -> str:
+    plain = _plain(rows)
     columns = dict.fromkeys(["operator", "inputs", *sorted({key for row in plain for key in row})])
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
@@ -131,9 +131,9 @@ def _csv(found: Rows) -> str:
     return text.getvalue()
 
 
-def _markdown(found: Rows, run: Run, *, lumped: bool) -> str:
+def _markdown(rows: Rows, run: Run, *, lumped: bool) -> str:
     columns = LUMPED_COLUMNS if lumped else APART_COLUMNS
-    plain = _plain(found)
+    plain = _plain(rows)
     lines = [
         "# Runtime Features",
         *(f"{i}. {for_markdown_line(feature)}" for i, feature in enumerate(_features(run), 1)),
@@ -148,11 +148,11 @@ def _markdown(found: Rows, run: Run, *, lumped: bool) -> str:
 
 def _features(run: Run) -> list[str]:
     """Return what MXNet and the machine said of themselves."""
-    found = [str(run.machine["cpu"])] if run.machine.get("cpu") else []
+    features = [str(run.machine["cpu"])] if run.machine.get("cpu") else []
     for facts in run.frameworks:
         build = read_as(tuple[str, ...], facts.get("build", []), "build")
-        found += [f"{facts.get('framework')} {facts.get('version')}", *build]
-    return found
+        features += [f"{facts.get('framework')} {facts.get('version')}", *build]
+    return features
 
 
 def _cell(row: Mapping[str, Any], key: str) -> str:

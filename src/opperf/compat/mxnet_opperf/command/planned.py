@@ -63,8 +63,8 @@ def names(operators: Sequence[str], categories: Sequence[str], given: InputRows)
         if name not in CATEGORIES:
             raise unknown("category", name, CATEGORIES, hint=f"known: {', '.join(CATEGORIES)}")
     every = [] if operators or given else CATEGORIES
-    found = [*operators, *(member for category in categories or every for member in members(category))]
-    return tuple(dict.fromkeys(spelled(name) for name in found or given))
+    result = [*operators, *(member for category in categories or every for member in members(category))]
+    return tuple(dict.fromkeys(spelled(name) for name in result or given))
 
 
 def spelled(name: str) -> str:
@@ -123,8 +123,8 @@ def _rows(
     if not rows and not wanted.given:
         examples = session.asked.discover(side, path, "common").examples
         cases = [example.case.with_dtype(dtype) for example in examples]
-        found = {case: _trials(case, here, "registry:common") for case in cases}
-        for case, trials in (found or _by_case(session.expanded(selection, (side,)).trials)).items():
+        result = {case: _trials(case, here, "registry:common") for case in cases}
+        for case, trials in (result or _by_case(session.expanded(selection, (side,)).trials)).items():
             yield shown({**case.inputs, **case.attributes}), trials
 
 
@@ -135,10 +135,10 @@ def _trials(case: Case, side: Side, origin: str) -> list[Trial]:
 
 
 def _by_case(trials: Sequence[Trial]) -> dict[Case, list[Trial]]:
-    found: dict[Case, list[Trial]] = {}
+    result: dict[Case, list[Trial]] = {}
     for trial in trials:
-        found.setdefault(trial.case, []).append(trial)
-    return found
+        result.setdefault(trial.case, []).append(trial)
+    return result
 
 
 def _lumped(trials: Sequence[Trial]) -> list[Trial]:

@@ -53,8 +53,8 @@ class Watch:
 
     def run(self, tool: Tool, waiting: Sequence[Part]) -> Iterator[tuple[dict[str, Any], Seen]]:
         """Start a tool on each batch; yield PARAM's line of the batch, and what was seen."""
-        kept = f"{glob.escape(self.beside.stem)}_{tool.name}_*_batch.json"
-        earlier = len(list(self.beside.parent.glob(kept))) if self.given.append else 0
+        pattern = f"{glob.escape(self.beside.stem)}_{tool.name}_*_batch.json"
+        earlier = len(list(self.beside.parent.glob(pattern))) if self.given.append else 0
         for number, parts in enumerate(batches(waiting, self.given.run_batch_size), earlier):
             stem = self.beside.absolute().with_name(f"{self.beside.stem}_{tool.name}_{number}")
             labels = {label(i, trial.direction): trial for i, (_, trials) in enumerate(parts) for trial in trials}
@@ -72,12 +72,12 @@ class Watch:
                 changed = [f"{name}={value}" for name, value in variables.items() if os.environ.get(name) != value]
                 line[f"{tool.name}_cmd_str"] = shlex.join(["env", *changed, *command])
                 write_text(_file(stem), json.dumps(batch))
-                seen = self._seen(tool, stem, command, variables, labels)
+                reports = self._seen(tool, stem, command, variables, labels)
             except OpperfError as error:  # no environment, no tool, no report: the operators are measured all the same
                 reason = Reason(error.slug, error.message, error.hint)
                 self.note(f"{tool.name}: {error.message}")
-                seen = {trial.key: {"reason": reason.to_json()} for trial in labels.values()}
-            yield line, seen
+                reports = {trial.key: {"reason": reason.to_json()} for trial in labels.values()}
+            yield line, reports
 
     def _batch(self, tool: Tool, stem: Path, labels: Mapping[str, Trial]) -> dict[str, Any]:
         """Return what a batch's process reads."""
@@ -135,11 +135,11 @@ class Watch:
 
 def batches(waiting: Sequence[Part], most: int) -> Iterator[list[Part]]:
     """Yield the cases in batches, each of one side; a trial that several cases share is in the first one's."""
-    seen: set[tuple[object, ...]] = set()
+    keys: set[tuple[object, ...]] = set()
     sides: dict[tuple[object, ...], list[Part]] = {}
     for made, trials in waiting:
-        new = [trial for trial in trials if trial.key not in seen]
-        seen.update(trial.key for trial in new)
+        new = [trial for trial in trials if trial.key not in keys]
+        keys.update(trial.key for trial in new)
         for process in dict.fromkeys(trial.side.process for trial in new):
             part = (made, [trial for trial in new if trial.side.process == process])
             sides.setdefault(process, []).append(part)

@@ -22,9 +22,9 @@ def between(made: Sequence[ConfigCase], resume: str | None, stop: str | None) ->
     return list(made[first:last])
 
 
-def short(known: ConfigCase, operator: str) -> str:
+def short(case: ConfigCase, operator: str) -> str:
     """Return a run id without its operator, as PARAM prints it."""
-    return known.run_id.removeprefix(f"{operator}|")
+    return case.run_id.removeprefix(f"{operator}|")
 
 
 def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
@@ -32,19 +32,19 @@ def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
 
     PARAM puts the ids of all builds so far into one: `0|0|1|0` is input 0 of build 1.
     """
-    whole = [i for i, known in enumerate(made) if known.run_id == given or known.run_id == given.replace(":", "|", 1)]
-    ends = [i for i, known in enumerate(made) if known.run_id.endswith(f"|{given}") and _parts(known, given)]
-    found = whole or ends
-    if len(found) == 1:
-        return found[0]
-    if not found and (last := _of_last_build(given)) is not None:
+    whole = [i for i, case in enumerate(made) if case.run_id == given or case.run_id == given.replace(":", "|", 1)]
+    ends = [i for i, case in enumerate(made) if case.run_id.endswith(f"|{given}") and _parts(case, given)]
+    places = whole or ends
+    if len(places) == 1:
+        return places[0]
+    if not places and (last := _of_last_build(given)) is not None:
         with suppress(InputError):
             return _place(made, last, flag)
-    if found:
-        names = ", ".join(f"`{made[i].run_id}`" for i in found[:5])
+    if places:
+        names = ", ".join(f"`{made[i].run_id}`" for i in places[:5])
         raise InputError(f"`{flag} {given}` is the id of several cases", hint=f"write one of {names}", slug="run_id")
-    close = near(given, [known.run_id for known in made])
-    told = ", ".join(f"`{name}`" for name in close or [known.run_id for known in made[:5]])
+    close = near(given, [case.run_id for case in made])
+    told = ", ".join(f"`{name}`" for name in close or [case.run_id for case in made[:5]])
     raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {told}", slug="run_id")
 
 
@@ -61,6 +61,6 @@ def _of_last_build(given: str) -> str | None:
     return "|".join([*parts[: first + 1], *parts[-2:]])
 
 
-def _parts(known: ConfigCase, given: str) -> bool:
+def _parts(case: ConfigCase, given: str) -> bool:
     """Whether a short id is all of a run id but its operator: `1|0|0` is not the end of `x|1|1|0|0`."""
-    return known.run_id.count("|") == given.count("|") + 1
+    return case.run_id.count("|") == given.count("|") + 1

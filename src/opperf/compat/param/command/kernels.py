@@ -76,7 +76,7 @@ def from_ncu(report: Path) -> Launches:
         if "Kernel Name" not in names or "Metric Name" in names:
             raise ValueError("it is not the raw page")
         units = dict(zip(names, rest[0])) if rest else {}
-        found: Launches = {}
+        launches: Launches = {}
         for row in rest[1:]:
             if len(row) != len(names):
                 raise ValueError(f"a row has {len(row)} cells, its head {len(names)}")
@@ -89,13 +89,13 @@ def from_ncu(report: Path) -> Launches:
             }
             launch = Launch(cells["Kernel Name"], _sizes(cells, "Grid Size"), _sizes(cells, "Block Size"), metrics)
             for name in LABEL.findall(ranges):
-                found.setdefault(name, []).append(launch)
-    return found
+                launches.setdefault(name, []).append(launch)
+    return launches
 
 
 def from_nsys(report: Path) -> Launches:
     """Return the launches of an SQLite export; raises `ValueError` for what is none."""
-    found: Launches = {}
+    launches: Launches = {}
     try:
         with closing(sqlite3.connect(f"{report.absolute().as_uri()}?mode=ro", uri=True)) as database:
             tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
@@ -105,10 +105,10 @@ def from_nsys(report: Path) -> Launches:
                 if LABEL.fullmatch(name or ""):
                     metrics = {"duration": (float(duration), "ns")}
                     launch = Launch(kernel, tuple(sizes[:3]), tuple(sizes[3:]), metrics)
-                    found.setdefault(name, []).append(launch)
+                    launches.setdefault(name, []).append(launch)
     except sqlite3.Error as error:
         raise ValueError(str(error)) from error
-    return found
+    return launches
 
 
 def told(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _sums(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
 def _mean(name: str, launches: Sequence[Launch]) -> dict[str, Any]:
     """Return a metric over several launches; of words, the first."""
     value, unit = launches[0].metrics[name]
-    numbers = [known[0] for launch in launches if (known := launch.metrics.get(name)) and isinstance(known[0], float)]
+    numbers = [pair[0] for launch in launches if (pair := launch.metrics.get(name)) and isinstance(pair[0], float)]
     return {"value": sum(numbers) / len(numbers) if numbers else value, "unit": unit}
 
 

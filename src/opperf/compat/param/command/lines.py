@@ -90,15 +90,15 @@ class Shown:
         return "latency" if self.discrete else "time"
 
     def line(
-        self, made: ConfigCase, operator: str, outcomes: Mapping[str, Outcome], seen: Mapping[str, Any] | None = None
+        self, made: ConfigCase, operator: str, outcomes: Mapping[str, Outcome], reports: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Return the line of one case, with what became of each direction, and what tools saw of it."""
-        seen = seen or {}
+        reports = reports or {}
         bad = {name: outcome for name, outcome in outcomes.items() if outcome.status != "ok"}
         return {
             "op_name": operator,
             "id": short(made, operator),
-            "metric": {name: {**self._metric(outcome), **seen.get(name, {})} for name, outcome in outcomes.items()},
+            "metric": {name: {**self._metric(outcome), **reports.get(name, {})} for name, outcome in outcomes.items()},
             "config": {"build": plain(made.build), "input": plain(made.given)},
             "run_id": made.run_id,
             "case_id": made.case.id,
@@ -117,8 +117,8 @@ class Shown:
     def summary(self, outcome: Outcome) -> Statistics | None:
         """Return the summary of those samples, disturbed ones left out."""
         metrics = record(outcome.trial, [outcome], self.settings).metrics
-        found = metrics.get("latency" if self.discrete and "latency" in metrics else "time")
-        return found if isinstance(found, Statistics) else None
+        metric = metrics.get("latency" if self.discrete and "latency" in metrics else "time")
+        return metric if isinstance(metric, Statistics) else None
 
     def _metric(self, outcome: Outcome) -> dict[str, Any]:
         samples, measured, summary = self.samples(outcome), outcome.measurement, self.summary(outcome)

@@ -132,10 +132,10 @@ class Running:
         """Have the tools look at the cases, before anything is timed; each batch is a line."""
         watch = Watch(self._given, self._settings, path, self.note)
         for tool in self._tools:
-            for line, seen in watch.run(tool, list(self._waiting.values())):
+            for line, reports in watch.run(tool, list(self._waiting.values())):
                 lines.add(line)
-                for key, found in seen.items():
-                    self._seen.setdefault(key, {})[tool.name] = found
+                for key, report in reports.items():
+                    self._seen.setdefault(key, {})[tool.name] = report
 
     def _part(self, plan: Plan, wanted: Sequence[ConfigCase]) -> Plan:
         """Return the trials of the cases that are asked for, and remember which case waits for which."""
@@ -192,8 +192,8 @@ class Running:
         for side in dict.fromkeys(trial.side.process for trial in trials):
             outcomes = {trial.direction: self._outcomes[trial.key] for trial in trials if trial.side.process == side}
             if self._lines is not None:
-                seen = {name: self._seen.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
-                self._lines.add(self._shown.line(made, operator, outcomes, seen))
+                reports = {name: self._seen.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
+                self._lines.add(self._shown.line(made, operator, outcomes, reports))
             for direction, outcome in outcomes.items():
                 samples, summary = self._shown.samples(outcome), self._shown.summary(outcome)
                 if samples is not None:

@@ -52,9 +52,9 @@ def told(words: Sequence[str]) -> str:
 
 def check_format(name: str | None, *, checks: bool = False) -> None:
     """Raise `InputError` for a format that is not known, or is one of checks where a report has none."""
-    known = names(checks=checks)
-    if name is not None and name not in known:
-        raise unknown("format", name, known, hint=f"known: {', '.join(known)}")
+    formats = names(checks=checks)
+    if name is not None and name not in formats:
+        raise unknown("format", name, formats, hint=f"known: {', '.join(formats)}")
 
 
 def renderer(name: str) -> Renderer:

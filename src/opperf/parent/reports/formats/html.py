@@ -85,7 +85,7 @@ def _table(parent: Element, table: Table) -> None:
     for i in places:
         _add(head, "th", table.columns[i].title or "", **{"class": table.columns[i].align})
     body = SubElement(whole, "tbody")
-    for row in table.seen:
+    for row in table.visible:
         line = SubElement(body, "tr", {"class": row.level} if row.level else {})
         for i in places:
             cell, column = row.cells[i], table.columns[i]

@@ -65,7 +65,7 @@ def _table(table: Table) -> list[str]:
     places = table.places()
     if not places:
         return []
-    rows = [_line(for_markdown(row.cells[i].text) for i in places) for row in table.seen]
+    rows = [_line(for_markdown(row.cells[i].text) for i in places) for row in table.visible]
     room = len("".join(rows)) + len(rows) if table.characters is None else table.characters
     shown = sum(end <= room for end in accumulate(len(row) + 1 for row in rows))
     marks = ("---:" if table.columns[i].align == "right" else "---" for i in places)

@@ -70,9 +70,9 @@ def _title(profile: Profile) -> str:
 
 def _facts(number: int, facts: Mapping[str, object]) -> dict[str, object]:
     """Return what is told of a process: its framework as its heading, and everything else that is known."""
-    known = {name: _said(value) for name, value in facts.items() if value not in (None, "")}
-    heading = " ".join(known.pop(name) for name in ("framework", "version") if name in known)
-    return {"heading": heading or "process", "facts": {"process": str(number), **known}}
+    texts = {name: _said(value) for name, value in facts.items() if value not in (None, "")}
+    heading = " ".join(texts.pop(name) for name in ("framework", "version") if name in texts)
+    return {"heading": heading or "process", "facts": {"process": str(number), **texts}}
 
 
 def _said(value: object) -> str:

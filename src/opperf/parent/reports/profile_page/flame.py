@@ -53,18 +53,18 @@ def frames(profile: Profile) -> dict[str, list[object]]:
 def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[object]]:
     """Return the frames that took most. None takes more than the one around it, which comes before it."""
     order = [place for place in sorted(range(len(names)), key=lambda place: -took[place]) if took[place]]
-    kept = {place: number for number, place in enumerate(order[:MOST_FRAMES])}
+    numbers = {place: number for number, place in enumerate(order[:MOST_FRAMES])}
     others: dict[int, list[int]] = {}
     for place in order[MOST_FRAMES:]:
-        if outer[place] in kept:
-            others.setdefault(kept[outer[place]], []).append(took[place])
+        if outer[place] in numbers:
+            others.setdefault(numbers[outer[place]], []).append(took[place])
     whole = took[0]
     shown: dict[str, list[object]] = {
-        "names": [marked(_short(names[place])) for place in kept],
-        "outer": [kept.get(outer[place], -1) for place in kept],
-        "took": [took[place] for place in kept],
-        "operator": [int(place in leaves) for place in kept],
-        "said": [f"{marked(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in kept],
+        "names": [marked(_short(names[place])) for place in numbers],
+        "outer": [numbers.get(outer[place], -1) for place in numbers],
+        "took": [took[place] for place in numbers],
+        "operator": [int(place in leaves) for place in numbers],
+        "said": [f"{marked(names[place], LONGEST)}<br>{_share(took[place], whole)}" for place in numbers],
     }
     for number, times in others.items():
         joined = f"{len(times)} others"

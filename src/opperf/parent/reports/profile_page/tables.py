@@ -30,15 +30,15 @@ def _tells(profile: Profile, by: str) -> bool:
 
 def _table(profile: Profile, by: str) -> dict[str, object]:
     """Return the cells of a table, each with what it is sorted by; columns without any are left out."""
-    found = rows(profile, by)
-    seen = found[:MOST_ROWS]
-    first, *others = columns(by, seen)
-    shown = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in seen))]
+    every = rows(profile, by)
+    shown_rows = every[:MOST_ROWS]
+    first, *others = columns(by, shown_rows)
+    shown = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
     return {
         "by": by,
         "columns": shown,
-        "rows": [[_cell(column, row) for column in shown] for row in seen],
-        "left_out": len(found) - len(seen),
+        "rows": [[_cell(column, row) for column in shown] for row in shown_rows],
+        "left_out": len(every) - len(shown_rows),
     }
 
 
@@ -47,10 +47,10 @@ def _cell(column: Column, row: Row) -> dict[str, object]:
     return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
 
 
-def shares(found: Sequence[Row]) -> tuple[dict[str, list[object]], str]:
+def shares(several: Sequence[Row]) -> tuple[dict[str, list[object]], str]:
     """Return the bars of operators by their share, the largest first, and what is said of those that have none."""
-    known = [(row.name, row.share, row.own) for row in found if row.share]
-    bars, rest = known[:MOST_BARS], known[MOST_BARS:]
+    parts = [(row.name, row.share, row.own) for row in several if row.share]
+    bars, rest = parts[:MOST_BARS], parts[MOST_BARS:]
     others = _share(sum(share for _, share, _ in rest), sum(own for _, _, own in rest))
     return {
         "names": [marked(name) for name, _, _ in bars],

@@ -57,10 +57,10 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
     end = max((event.end for event in profile.events), default=0)
     if end <= begin:
         return [], 0
-    found = sorted((step for step in steps(profile) if step.duration), key=in_time)
-    chosen = found[:: -(-len(found) // MOST_STEPS) or 1]
-    several = len({step.process for step in found}) > 1
-    first = min((step.begin for step in found), default=begin)
+    in_order = sorted((step for step in steps(profile) if step.duration), key=in_time)
+    chosen = in_order[:: -(-len(in_order) // MOST_STEPS) or 1]
+    several = len({step.process for step in in_order}) > 1
+    first = min((step.begin for step in in_order), default=begin)
     return [
         Window("the whole profile", begin, end),
         *([Window("initialisation", begin, first)] if first > begin else []),
@@ -70,7 +70,7 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
             )
             for step in chosen
         ),
-    ], len(found) - len(chosen)
+    ], len(in_order) - len(chosen)
 
 
 def typical(windows: Sequence[Window]) -> int:
@@ -135,7 +135,7 @@ def _said(kind: str, name: str, module: str, shapes: tuple[tuple[int, ...], ...]
 def _kept(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
     """Return the longest spans, in time, and the numbers of what they say."""
     whats: dict[What, int] = {}
-    kept: list[Event] = []
+    result: list[Event] = []
     size = 0
     for event in sorted(events, key=lambda event: -event.duration)[:MOST_SPANS]:
         what = _what(event)
@@ -144,8 +144,8 @@ def _kept(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
             if size > MOST_SAID:
                 break
             whats[what] = len(whats)
-        kept.append(event)
-    return sorted(kept, key=in_time), whats
+        result.append(event)
+    return sorted(result, key=in_time), whats
 
 
 def _lines(events: Sequence[Event], places: Sequence[tuple[int, int]]) -> tuple[dict[Lane, int], int]:
@@ -173,10 +173,10 @@ def _told(values: list[int | None]) -> list[int | None]:
     return [] if all(value is None for value in values) else values
 
 
-def _left_out(count: int, kept: Sequence[Event]) -> str:
+def _left_out(count: int, events_drawn: Sequence[Event]) -> str:
     if not count:
         return ""
-    longest = format_seconds(min((event.duration for event in kept), default=0) / 1e9)
+    longest = format_seconds(min((event.duration for event in events_drawn), default=0) / 1e9)
     return f"{count} spans of at most {longest} are in the file of the profile, not here."
 
 
@@ -185,15 +185,15 @@ def _by_device(profile: Profile) -> dict[tuple[int, str], list[Reading]]:
     ends: dict[int, int] = {}
     for event in profile.events:
         ends[event.process] = max(ends.get(event.process, 0), event.end)
-    found: dict[tuple[int, str], list[Reading]] = {}
+    result: dict[tuple[int, str], list[Reading]] = {}
     for reading in sorted(profile.readings, key=lambda reading: reading.time):
-        found.setdefault((reading.process, reading.device), []).append(reading)
+        result.setdefault((reading.process, reading.device), []).append(reading)
     return {
         (process, device): [
             *_thinned(readings),
             replace(readings[-1], time=max(readings[-1].time, ends.get(process, 0))),
         ]
-        for (process, device), readings in found.items()
+        for (process, device), readings in result.items()
     }
 
 

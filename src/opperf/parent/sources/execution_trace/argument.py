@@ -91,12 +91,12 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
     if len(node.values) != len(parameters):
         raise Unknown(f"{len(node.values)} inputs are recorded, and the operator takes {len(parameters)}")
     numbered = Numbered(node.id, _ranges(node.ranges), elements)
-    found: dict[str, Argument] = {}
+    result: dict[str, Argument] = {}
     for place, parameter in enumerate(parameters):
         strides = node.strides[place] if place < len(node.strides) else ()
         made = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
-        found[parameter.name] = _typed(parameter.type, made)
-    return found
+        result[parameter.name] = _typed(parameter.type, made)
+    return result
 
 
 def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Numbered, depth: int = 0) -> Argument:
@@ -164,12 +164,12 @@ def _ranges(text: str) -> Mapping[int, Sequence[float]]:
     """Read the smallest and largest element of the tensors of which they are recorded, by number."""
     try:
         told = read_as(Mapping[int, tuple[float, ...]], value_of(text.encode() or b"{}"), "ranges")
-        found = {int(number): bounds for number, bounds in told.items()}
+        bounds_by_place = {int(number): bounds for number, bounds in told.items()}
     except (ValueError, InputError):
-        found = {0: ()}
-    if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in found.values()):
+        bounds_by_place = {0: ()}
+    if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in bounds_by_place.values()):
         raise Unknown(f"the ranges {text[:80]!r}")
-    return found
+    return bounds_by_place
 
 
 def _within(made: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:

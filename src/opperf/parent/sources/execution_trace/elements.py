@@ -54,22 +54,22 @@ class Elements:
             return tensor
         if not tensor.elements or tensor.nbytes > MOST_READ or not _is_dense(tensor):
             return tensor
-        found: array[int] = array(LETTERS[tensor.dtype], _read(self.folder / name, tensor.nbytes))
+        values: array[int] = array(LETTERS[tensor.dtype], _read(self.folder / name, tensor.nbytes))
         if tensor.elements > min(MOST_LITERAL, self.room):
-            return replace(tensor, range=(float(min(found)), float(max(found)) + 1))
+            return replace(tensor, range=(float(min(values)), float(max(values)) + 1))
         self.room -= tensor.elements
-        return replace(tensor, literal=tuple(found[place] for place in _places(tensor)))
+        return replace(tensor, literal=tuple(values[place] for place in _places(tensor)))
 
 
 def _read(path: Path, size: int) -> bytes:
     """Return the bytes of a file, which must be so many."""
     try:
-        found = path.stat().st_size
-        if found == size:
+        length = path.stat().st_size
+        if length == size:
             return path.read_bytes()
     except OSError as error:
         raise ValueError(f"cannot read {path.name}: {error.strerror}") from error
-    raise ValueError(f"{path.name} has {found} bytes, and the tensor {size}")
+    raise ValueError(f"{path.name} has {length} bytes, and the tensor {size}")
 
 
 def _is_whole(value: Sequence[object]) -> bool:

@@ -89,8 +89,8 @@ def check(path: Path) -> None:
                     raise InputError(f"{path}: a Kineto (Chrome) trace", hint=hint, slug="bad_trace")
         except DAMAGED as error:
             raise InputError(f"{path}: not JSON: {told(error)}", hint=EXPECTED, slug="bad_trace") from error
-    found = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is no object")
-    raise InputError(f"{path}: not an execution trace: {found}", hint=EXPECTED, slug="bad_trace")
+    reason = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is no object")
+    raise InputError(f"{path}: not an execution trace: {reason}", hint=EXPECTED, slug="bad_trace")
 
 
 def _known(schema: object, path: Path) -> None:
@@ -139,7 +139,7 @@ def _flat(data: Mapping[str, Any]) -> Node:
 
 def _list(holder: Mapping[str, Any], name: str) -> list[Any]:
     """Return the list of that name; raises `TypeError` for what is none."""
-    found = holder[name]
-    if isinstance(found, list):
-        return found
-    raise TypeError(f"`{name}` is {shown(found)}, expected a list")
+    value = holder[name]
+    if isinstance(value, list):
+        return value
+    raise TypeError(f"`{name}` is {shown(value)}, expected a list")

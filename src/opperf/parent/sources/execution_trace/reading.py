@@ -72,29 +72,29 @@ class Tree:
 
     def autocast(self) -> set[int]:
         """Return the operators that autocast took the call of: they cast, and call themselves with other types."""
-        found = set()
+        nodes = set()
         for node, (operator, types) in self.called.items():
             caller = self.parents[node]
             above, others = self.called.get(caller, (None, None))
             if caller != node and above == operator and others != types:
-                found.add(caller)
-        return found
+                nodes.add(caller)
+        return nodes
 
     def above(self, node: int) -> Iterator[int]:
         """Yield who called a node, and who called that, up to the root; a damaged file may go round."""
-        seen = {node}
-        while (node := self.parents.get(node, node)) not in seen:
-            seen.add(node)
+        nodes = {node}
+        while (node := self.parents.get(node, node)) not in nodes:
+            nodes.add(node)
             yield node
 
     def on_device(self) -> Mapping[int, float]:
         """Return the seconds on a device of each operator that no other one called, with what was called inside."""
-        found: dict[int, float] = {}
+        times: dict[int, float] = {}
         for node, seconds in self.launched.items():
             callers = [caller for caller in (node, *self.above(node)) if caller in self.operators]
             if callers:
-                found[callers[-1]] = found.get(callers[-1], 0.0) + seconds
-        return found
+                times[callers[-1]] = times.get(callers[-1], 0.0) + seconds
+        return times
 
     def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
         """Whether a node computes, no operator called it, and it is in the part that is asked for."""
@@ -211,8 +211,10 @@ def read_traces(
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if tree.is_wanted(node, subgraph, steps):
                 made = _case(node, elements)
-                kept = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
-                counted = left_out.setdefault((node.name, str(made)), Counted()) if kept is None else kept
+                count_of_case = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
+                counted = (
+                    left_out.setdefault((node.name, str(made)), Counted()) if count_of_case is None else count_of_case
+                )
                 counted.add(_recorded(node, durations, on_device, clock))
                 joined.add(node, durations)
                 spans.add(node, durations)
@@ -222,8 +224,8 @@ def read_traces(
         joined.check(kineto.path)
     return Trace(
         source=", ".join(path.name for path in paths),
-        cases=tuple(TracedCase(case, found.count, found.recorded) for case, found in cases.items()),
-        left_out=tuple(LeftOut(name, found.count, why, found.recorded) for (name, why), found in left_out.items()),
+        cases=tuple(TracedCase(case, count.count, count.recorded) for case, count in cases.items()),
+        left_out=tuple(LeftOut(name, count.count, why, count.recorded) for (name, why), count in left_out.items()),
         clock=clock,
         joined=None if kineto is None else str(joined),
         between=spans.between(),
@@ -247,12 +249,12 @@ def _case(node: Node, elements: Elements) -> Case | str:
         return _fused(node)
     try:
         called = signature(node.schema)
-        found = arguments(node, called.parameters, elements)
+        values = arguments(node, called.parameters, elements)
     except (Unknown, InputError) as error:
         return str(error)
     except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
         return f"its record cannot be read ({error})"
-    inputs, attributes = _parted(called.parameters, found)
+    inputs, attributes = _parted(called.parameters, values)
     return within(Case(f"torch:{called.name}", inputs, attributes))
 
 
@@ -265,13 +267,13 @@ def _fused(node: Node) -> str:
 
 
 def _parted(
-    parameters: Iterable[Parameter], found: Mapping[str, Argument]
+    parameters: Iterable[Parameter], values: Mapping[str, Argument]
 ) -> tuple[dict[str, Argument], dict[str, Argument]]:
     """Return inputs, which go by position, and attributes: up to the last tensor an argument has its place."""
     positional = [parameter.name for parameter in parameters if not parameter.keyword_only]
-    last = max((i for i, name in enumerate(positional) if any(tensors_of(found[name]))), default=-1)
-    inputs = {name: found[name] for name in positional[: last + 1]}
-    return inputs, {name: value for name, value in found.items() if name not in inputs}
+    last = max((i for i, name in enumerate(positional) if any(tensors_of(values[name]))), default=-1)
+    inputs = {name: values[name] for name in positional[: last + 1]}
+    return inputs, {name: value for name, value in values.items() if name not in inputs}
 
 
 def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels: Iterable[str], counted: int) -> None:

@@ -37,12 +37,12 @@ def signature(text: str) -> Signature:
     >>> [found.name for found in signature("aten::t(Tensor(a) self) -> Tensor(a)").parameters]
     ['self']
     """
-    found = _SIGNATURE.match(text.strip())
-    if found is None:
+    match = _SIGNATURE.match(text.strip())
+    if match is None:
         raise ValueError(f"not the signature of an operator: {text[:80]!r}")
     parameters: list[Parameter] = []
     keyword_only = False
-    for part in split_at_commas(found["arguments"]):
+    for part in split_at_commas(match["arguments"]):
         if part == "*":
             keyword_only = True
             continue
@@ -50,4 +50,4 @@ def signature(text: str) -> Signature:
         if argument is None:
             raise ValueError(f"not an argument of an operator: {part[:80]!r}")
         parameters.append(Parameter(argument["name"], argument["type"], keyword_only))
-    return Signature(f"{found['name']}.{found['overload'] or 'default'}", tuple(parameters))
+    return Signature(f"{match['name']}.{match['overload'] or 'default'}", tuple(parameters))

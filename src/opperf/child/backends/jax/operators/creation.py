@@ -36,8 +36,8 @@ _CREATION: dict[str, Binding] = {
 
 def normal(key: Any, shape: Any, dtype: Any, mean: float | None, std: float | None) -> Any:
     """Return numbers of a normal distribution; JAX's own has mean 0 and standard deviation 1."""
-    drawn = jax.random.normal(key, shape, dtype)
-    scaled = drawn if std in (None, 1) else drawn * std
+    sample = jax.random.normal(key, shape, dtype)
+    scaled = sample if std in (None, 1) else sample * std
     return scaled if mean in (None, 0) else scaled + mean
 
 

@@ -120,8 +120,8 @@ def dropout(key: Any, data: Any, rate: float, training: bool | None) -> Any:
     """Return the data with zeros put in and the rest scaled up."""
     if training is False:
         return data
-    kept = jax.random.bernoulli(key, 1.0 - rate, data.shape)
-    return jnp.where(kept, data / (1.0 - rate), 0)
+    mask = jax.random.bernoulli(key, 1.0 - rate, data.shape)
+    return jnp.where(mask, data / (1.0 - rate), 0)
 
 
 _DROPOUT: dict[str, Binding] = {

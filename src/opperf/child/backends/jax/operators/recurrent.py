@@ -93,9 +93,9 @@ def _lstm(gates: Any, cell: Any) -> tuple[Any, Any]:
 def _gru(of_data: Any, of_hidden: Any, hidden: Any) -> Any:
     reset, update, candidate = jnp.split(of_data, 3, axis=-1)
     reset_hidden, update_hidden, candidate_hidden = jnp.split(of_hidden, 3, axis=-1)
-    kept = nn.sigmoid(update + update_hidden)
-    found = jnp.tanh(candidate + nn.sigmoid(reset + reset_hidden) * candidate_hidden)
-    return (1 - kept) * found + kept * hidden
+    share = nn.sigmoid(update + update_hidden)
+    candidate_state = jnp.tanh(candidate + nn.sigmoid(reset + reset_hidden) * candidate_hidden)
+    return (1 - share) * candidate_state + share * hidden
 
 
 def _product(values: Any, weight: Any, bias: Any) -> Any:

@@ -78,8 +78,8 @@ def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
 
 def f1_score(data: Any, labels: Any) -> Any:
     """Count what is found, what should be, and both."""
-    found, wanted = jnp.argmax(data, 1) == 1, labels == 1
-    return 2 * jnp.sum(found & wanted) / (jnp.sum(found) + jnp.sum(wanted))
+    prediction, truth = jnp.argmax(data, 1) == 1, labels == 1
+    return 2 * jnp.sum(prediction & truth) / (jnp.sum(prediction) + jnp.sum(truth))
 
 
 def mean_absolute_error(data: Any, labels: Any) -> Any:

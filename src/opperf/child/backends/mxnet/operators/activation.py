@@ -6,7 +6,7 @@ from typing import Any
 
 from opperf.child.backends.call import Binding, call
 from opperf.child.backends.mxnet.operators.normalization import rms_norm
-from opperf.child.backends.mxnet.spelling import Composition, Settled, composed, settled
+from opperf.child.backends.mxnet.spelling import Composition, Settled, adjust, composed
 
 # MXNet's activations.
 
@@ -52,7 +52,7 @@ _ACTIVATION: dict[str, Binding] = {
     "relu6": call("nd.clip", "data, 0.0, 6.0"),
     "sigmoid": call("nd.sigmoid", "data", also=("npx.sigmoid",)),
     "tanh": call("nd.tanh", "data", also=("np.tanh",)),
-    "gelu": settled("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
+    "gelu": adjust("nd.LeakyReLU", "data", "approximate=approximate", settle=_gelu),
     "silu": composed(silu, "data", note="nd.sigmoid and a product, composed"),
     "mish": composed(mish, "data", note="nd.Activation (softrelu), nd.tanh and a product, composed"),
     "leaky_relu": call("nd.LeakyReLU", "data", "act_type='leaky', slope=slope"),

@@ -24,8 +24,8 @@ def scaled_dot_product_attention(F: Any, query: Any, key: Any, value: Any, *mask
 def grouped_query_attention(F: Any, query: Any, key: Any, value: Any, *mask: Any, scale: float, shared: int) -> Any:
     """Weigh the values, the queries of the heads that share a key being one long row of queries."""
     joined = F.reshape(query, shape=(0, shared, -1, 0), reverse=True)
-    found = scaled_dot_product_attention(F, joined, key, value, *mask, scale=scale)
-    return F.reshape_like(found, query)
+    result = scaled_dot_product_attention(F, joined, key, value, *mask, scale=scale)
+    return F.reshape_like(result, query)
 
 
 def multi_head_attention(
@@ -35,8 +35,8 @@ def multi_head_attention(
     projected = F.FullyConnected(data, weight, bias, num_hidden=3 * width, flatten=False)
     parted = F.transpose(F.reshape(projected, shape=(0, 0, 3, heads, -1)), axes=(2, 0, 3, 1, 4))
     query, key, value = F.split(parted, num_outputs=3, axis=0, squeeze_axis=True)
-    found = scaled_dot_product_attention(F, query, key, value, scale=(width // heads) ** -0.5)
-    joined = F.reshape(F.transpose(found, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
+    result = scaled_dot_product_attention(F, query, key, value, scale=(width // heads) ** -0.5)
+    joined = F.reshape(F.transpose(result, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
     return F.FullyConnected(joined, output_weight, output_bias, num_hidden=width, flatten=False)
 
 

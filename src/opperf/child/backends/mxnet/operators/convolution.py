@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from opperf.child.backends.call import Binding, Call, Missing, call
-from opperf.child.backends.mxnet.spelling import Settled, settled
+from opperf.child.backends.mxnet.spelling import Settled, adjust
 
 # MXNet's convolutions. What they ask for beside the neutral settings, the shape of the weight tells.
 
@@ -91,7 +91,7 @@ def _windows(kind: str) -> Callable[..., Settled]:
 
 
 def _pool(kind: str, *also: str) -> Call:
-    return settled("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind), also=also)
+    return adjust("nd.Pooling", "data, kernel", "stride=stride, pad=padding", settle=_windows(kind), also=also)
 
 
 def _global(kind: str) -> Call:
@@ -112,7 +112,7 @@ _POOLING: dict[str, Binding] = {
     "global_avg_pool3d": _global("avg"),
     "global_max_pool3d": _global("max"),
     "adaptive_avg_pool2d": call("nd.contrib.AdaptiveAvgPooling2D", "data", "output_size=output_size"),
-    "lp_pool2d": settled("nd.Pooling", "data, kernel", "stride=stride, p_value=power", settle=_windows("lp")),
+    "lp_pool2d": adjust("nd.Pooling", "data, kernel", "stride=stride, p_value=power", settle=_windows("lp")),
 }
 
 

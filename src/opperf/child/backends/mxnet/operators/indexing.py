@@ -9,7 +9,7 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import Composition, Settled, composed, settled
+from opperf.child.backends.mxnet.spelling import Composition, Settled, adjust, composed
 
 # MXNet's operators that pick or place elements.
 
@@ -79,7 +79,7 @@ _INDEXING: dict[str, Binding] = {
     ),
     # nd.where takes no truth values.
     "where": call("np.where", "condition=condition, x=lhs, y=rhs"),
-    "masked_fill": settled("np.where", "mask, value, data", settle=_masked_fill),
+    "masked_fill": adjust("np.where", "mask, value, data", settle=_masked_fill),
     "slice": call("nd.slice", "data", "begin, end, step", adapt={"begin": _spread, "end": _spread, "step": _spread}),
 }
 

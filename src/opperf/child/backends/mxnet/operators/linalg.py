@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import Settled, composed, settled
+from opperf.child.backends.mxnet.spelling import Settled, adjust, composed
 
 # MXNet's products of matrices and vectors.
 
@@ -29,9 +29,9 @@ def _outputs(case: Mapping[str, Any]) -> int:
 
 
 _MATMUL: dict[str, Binding] = {
-    "matmul": settled("nd.dot", "lhs, rhs", settle=_matmul, also=("nd.dot", "np.matmul")),
+    "matmul": adjust("nd.dot", "lhs, rhs", settle=_matmul, also=("nd.dot", "np.matmul")),
     "matmul_transposed": call("nd.linalg.gemm2", "A=lhs, B=rhs", "transpose_b=True"),
-    "batch_matmul": settled("nd.batch_dot", "lhs, rhs", settle=_batch_matmul, also=("nd.batch_dot", "npx.batch_dot")),
+    "batch_matmul": adjust("nd.batch_dot", "lhs, rhs", settle=_batch_matmul, also=("nd.batch_dot", "npx.batch_dot")),
     "linear": call(
         "nd.FullyConnected",
         "data, weight, bias",
@@ -39,7 +39,7 @@ _MATMUL: dict[str, Binding] = {
         derive={"num_hidden": _outputs},
     ),
     # Who names nd.dot means the product of matrices.
-    "matrix_vector": settled("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),
+    "matrix_vector": adjust("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),
     "outer": call("np.outer", "a=lhs, b=rhs"),
     # nd.dot returns shape (1,) here.
     "dot": call("np.dot", "a=lhs, b=rhs"),

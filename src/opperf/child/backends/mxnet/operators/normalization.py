@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import Composition, Settled, composed, settled
+from opperf.child.backends.mxnet.spelling import Composition, Settled, adjust, composed
 from opperf.domain.backend import Unsupported
 
 # MXNet's normalizations.
@@ -55,7 +55,7 @@ def _l2_normalize(data: Any, axis: int = -1, eps: float = 1e-5) -> Settled:
 
 
 _NORMALIZATION: dict[str, Binding] = {
-    "batch_norm": settled(
+    "batch_norm": adjust(
         "nd.BatchNorm",
         "data=data, gamma=weight, beta=bias, moving_mean=running_mean, moving_var=running_var",
         "training=training, eps=epsilon",
@@ -74,7 +74,7 @@ _NORMALIZATION: dict[str, Binding] = {
         settle=_group_norm,
     ),
     "instance_norm": call("nd.InstanceNorm", "data=data, gamma=weight, beta=bias", "eps=epsilon"),
-    "l2_normalize": settled(
+    "l2_normalize": adjust(
         "nd.L2Normalization", "data", "axis=axis, eps=epsilon", settle=_l2_normalize, also=("nd.L2Normalization",)
     ),
 }
@@ -96,7 +96,7 @@ def _dropout(data: Any, p: float = 0.5, training: bool = True) -> Settled:
 
 
 _DROPOUT: dict[str, Binding] = {
-    "dropout": settled("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",)),
+    "dropout": adjust("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",)),
 }
 
 

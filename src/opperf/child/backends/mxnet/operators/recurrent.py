@@ -39,9 +39,9 @@ def gru_cell(F: Any, data: Any, hidden: Any, *weights: Any, width: int) -> Any:
     of_data, of_hidden = _products(F, data, hidden, weights, 3 * width)
     reset, update, candidate = F.SliceChannel(of_data, num_outputs=3)
     reset_hidden, update_hidden, candidate_hidden = F.SliceChannel(of_hidden, num_outputs=3)
-    kept = F.sigmoid(update + update_hidden)
-    found = F.tanh(candidate + F.sigmoid(reset + reset_hidden) * candidate_hidden)
-    return (1.0 - kept) * found + kept * hidden
+    share = F.sigmoid(update + update_hidden)
+    candidate_state = F.tanh(candidate + F.sigmoid(reset + reset_hidden) * candidate_hidden)
+    return (1.0 - share) * candidate_state + share * hidden
 
 
 def layer(F: Any, data: Any, hidden: Any, *tensors: Any, mode: str, width: int, both_ways: bool = False) -> Any:

@@ -21,8 +21,8 @@ POSITIONS = "`nd` returns positions as float32"
 def logsumexp(F: Any, data: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Take the largest value out before exponentials are summed; no gradient needs to flow through it."""
     largest = F.BlockGrad(F.max(data, axis=axis, keepdims=True))
-    found = F.log(F.sum(F.exp(F.broadcast_sub(data, largest)), axis=axis, keepdims=keepdims))
-    return found + F.reshape_like(largest, found)
+    result = F.log(F.sum(F.exp(F.broadcast_sub(data, largest)), axis=axis, keepdims=keepdims))
+    return result + F.reshape_like(largest, result)
 
 
 def variance(F: Any, data: Any, *, axes: tuple[int, ...], keepdims: bool) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import Settled, composed, settled
+from opperf.child.backends.mxnet.spelling import Settled, adjust, composed
 
 # Losses, composed as Gluon's are: `nd.softmax_cross_entropy` and its like return a sum, or only gradients.
 #
@@ -212,7 +212,7 @@ _OPTIMIZER: dict[str, Binding] = {
         "nd.adam_update", "weight=weight, grad=gradient, mean=mean, var=variance", f"lr=learning_rate, {ADAM}"
     ),
     # Its `eta` scales the whole step, and its `lr` all but the decay.
-    "adamw_update": settled(
+    "adamw_update": adjust(
         "nd.contrib.adamw_update",
         "weight=weight, grad=gradient, mean=mean, var=variance",
         f"eta=learning_rate, wd=weight_decay, {ADAM}",

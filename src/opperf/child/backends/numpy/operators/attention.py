@@ -26,8 +26,8 @@ def grouped_query_attention(query: Any, key: Any, value: Any, causal: bool | Non
     """Return the attention of heads that share keys: those of one key stand in a dimension of their own."""
     batch, heads, length, width = query.shape
     grouped = query.reshape(batch, key.shape[1], heads // key.shape[1], length, width)
-    found = scaled_dot_product_attention(grouped, key[:, :, np.newaxis], value[:, :, np.newaxis], causal)
-    return found.reshape(batch, heads, length, -1)
+    result = scaled_dot_product_attention(grouped, key[:, :, np.newaxis], value[:, :, np.newaxis], causal)
+    return result.reshape(batch, heads, length, -1)
 
 
 def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> Any:

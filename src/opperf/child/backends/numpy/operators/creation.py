@@ -52,13 +52,13 @@ def random_bernoulli(draw_into: tuple[Draw, Any], shape: Any, probability: float
     return np.less(draw(shape), probability).astype(dtype)
 
 
-def _moved(drawn: Any, scale: float, shift: float) -> Any:
+def _moved(sample: Any, scale: float, shift: float) -> Any:
     """Scale and shift in place; what changes nothing is left out."""
     if scale != 1.0:
-        drawn *= scale
+        sample *= scale
     if shift != 0.0:
-        drawn += shift
-    return drawn
+        sample += shift
+    return sample
 
 
 def drawing(method: str) -> Adapt:
@@ -81,9 +81,9 @@ def drawing_chances(dtype: Any) -> tuple[Draw, Any]:
     return partial(generator().random, dtype=np.float32), dtype
 
 
-def random_poisson(drawn: tuple[Any, Any], shape: Any, rate: float) -> Any:
+def random_poisson(sample: tuple[Any, Any], shape: Any, rate: float) -> Any:
     """Return counts of rare events."""
-    numbers, dtype = drawn
+    numbers, dtype = sample
     return numbers.poisson(rate, shape).astype(dtype)
 
 
@@ -92,15 +92,15 @@ def random_exponential(draw: Draw, shape: Any, scale: float) -> Any:
     return _moved(draw(shape), scale, 0.0)
 
 
-def random_gamma(drawn: tuple[Any, Any], shape: Any, alpha: float, scale: float) -> Any:
+def random_gamma(sample: tuple[Any, Any], shape: Any, alpha: float, scale: float) -> Any:
     """Return numbers from a gamma distribution."""
-    numbers, dtype = drawn
+    numbers, dtype = sample
     return numbers.gamma(alpha, scale, shape).astype(dtype)
 
 
-def random_negative_binomial(drawn: tuple[Any, Any], shape: Any, successes: int, probability: float) -> Any:
+def random_negative_binomial(sample: tuple[Any, Any], shape: Any, successes: int, probability: float) -> Any:
     """Return counts of failures."""
-    numbers, dtype = drawn
+    numbers, dtype = sample
     return numbers.negative_binomial(successes, probability, shape).astype(dtype)
 
 
@@ -163,9 +163,9 @@ def xavier_uniform(draw: Draw, shape: Any) -> Any:
 
 def xavier_normal(draw: Draw, shape: Any) -> Any:
     """Spread by both sides."""
-    drawn = draw(shape)
-    drawn *= (2 / sum(shape)) ** 0.5
-    return drawn
+    sample = draw(shape)
+    sample *= (2 / sum(shape)) ** 0.5
+    return sample
 
 
 def kaiming_uniform(draw: Draw, shape: Any) -> Any:
@@ -175,24 +175,24 @@ def kaiming_uniform(draw: Draw, shape: Any) -> Any:
 
 def kaiming_normal(draw: Draw, shape: Any) -> Any:
     """Spread by what goes in."""
-    drawn = draw(shape)
-    drawn *= (2 / shape[1]) ** 0.5
-    return drawn
+    sample = draw(shape)
+    sample *= (2 / shape[1]) ** 0.5
+    return sample
 
 
 def orthogonal(draw: Draw, shape: Any) -> Any:
     """Decompose normal numbers, and give each column the sign that makes it evenly distributed."""
     rows, columns = shape
-    drawn = draw(shape if rows >= columns else (columns, rows))
-    directions, upper = np.linalg.qr(drawn)
+    sample = draw(shape if rows >= columns else (columns, rows))
+    directions, upper = np.linalg.qr(sample)
     directions *= np.sign(np.diagonal(upper))
     return directions if rows >= columns else directions.T
 
 
-def _within(drawn: Any, bound: float) -> Any:
-    drawn *= 2 * bound
-    drawn -= bound
-    return drawn
+def _within(sample: Any, bound: float) -> Any:
+    sample *= 2 * bound
+    sample -= bound
+    return sample
 
 
 _INITIALIZER: dict[str, Binding] = {

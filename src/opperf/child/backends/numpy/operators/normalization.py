@@ -127,9 +127,9 @@ def dropout(data: Any, chance: tuple[float, np.random.Generator], training: bool
         return data
     if rate >= 1:
         return np.zeros_like(data)
-    kept = data * (draws.random(data.shape, dtype=np.float32) >= rate)
-    kept *= 1.0 / (1.0 - rate)
-    return kept
+    result = data * (draws.random(data.shape, dtype=np.float32) >= rate)
+    result *= 1.0 / (1.0 - rate)
+    return result
 
 
 def with_generator(rate: float) -> tuple[float, np.random.Generator]:

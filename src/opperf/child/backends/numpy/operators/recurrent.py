@@ -32,9 +32,9 @@ def lstm_cell(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
 def gru_cell(data: Any, hidden: Any, *weights: Any) -> Any:
     """Return the hidden state after one step."""
     of_data, of_hidden = (np.split(product, 3, axis=-1) for product in _products(data, hidden, weights))
-    reset, kept = (_sigmoid(of_data[gate] + of_hidden[gate]) for gate in range(2))
-    found = np.tanh(of_data[2] + reset * of_hidden[2])
-    return (1 - kept) * found + kept * hidden
+    reset, share = (_sigmoid(of_data[gate] + of_hidden[gate]) for gate in range(2))
+    candidate_state = np.tanh(of_data[2] + reset * of_hidden[2])
+    return (1 - share) * candidate_state + share * hidden
 
 
 def _sigmoid(values: Any) -> Any:

@@ -94,8 +94,8 @@ def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
 
 def f1_score(data: Any, labels: Any) -> Any:
     """Count what is found, what should be, and both."""
-    found, wanted = np.argmax(data, 1) == 1, labels == 1
-    return 2 * np.sum(found & wanted) / (np.sum(found) + np.sum(wanted))
+    prediction, truth = np.argmax(data, 1) == 1, labels == 1
+    return 2 * np.sum(prediction & truth) / (np.sum(prediction) + np.sum(truth))
 
 
 def mean_absolute_error(data: Any, labels: Any) -> Any:

@@ -124,12 +124,12 @@ def bidirectional_lstm(data: Any, hidden: Any, cell: Any, *weights: Any) -> Any:
 
 
 def _steps(cell: Callable[..., Any], data: Any, states: tuple[Any, ...], weights: tuple[Any, ...]) -> tuple[Any, ...]:
-    found = []
+    steps = []
     for step in data:
         after = cell(step, *states, *weights)
         states = after if isinstance(after, tuple) else (after,)
-        found.append(states[0])
-    return (np.stack(found), *(state[np.newaxis] for state in states))
+        steps.append(states[0])
+    return (np.stack(steps), *(state[np.newaxis] for state in states))
 
 
 def ctc_loss(data: Any, labels: Any) -> Any:
@@ -147,13 +147,13 @@ def _unlikelihood(scores: Any, labels: Any) -> Any:
     # A blank may be left out between two labels that differ.
     leaps = np.zeros(len(path), bool)
     leaps[3::2] = labels[1:] != labels[:-1]
-    reached = np.full(len(path), -np.inf)
-    reached[:2] = scores[0, path[:2]]
+    totals = np.full(len(path), -np.inf)
+    totals[:2] = scores[0, path[:2]]
     for step in scores[1:]:
-        before = np.concatenate([[-np.inf, -np.inf], reached])
+        before = np.concatenate([[-np.inf, -np.inf], totals])
         leapt = np.where(leaps, before[:-2], -np.inf)
-        reached = np.logaddexp.reduce([before[2:], before[1:-1], leapt]) + step[path]
-    return -np.logaddexp(reached[-1], reached[-2])
+        totals = np.logaddexp.reduce([before[2:], before[1:-1], leapt]) + step[path]
+    return -np.logaddexp(totals[-1], totals[-2])
 
 
 WINDOW = "data, weight, stride, padding, dilation"

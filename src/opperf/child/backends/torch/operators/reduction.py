@@ -14,8 +14,8 @@ from opperf.child.backends.torch.operators.shape import axis
 
 def nanprod(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Count what is not a number as one."""
-    known = torch.where(torch.isnan(data), 1, data)
-    return known.prod() if axis is None else known.prod(axis, keepdims)
+    numbers = torch.where(torch.isnan(data), 1, data)
+    return numbers.prod() if axis is None else numbers.prod(axis, keepdims)
 
 
 FOLD = "dim=axis, keepdim=keepdims"
@@ -69,8 +69,8 @@ def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
 
 def f1_score(data: Any, labels: Any) -> Any:
     """Count what is found, what should be, and both."""
-    found, wanted = data.argmax(1) == 1, labels == 1
-    return (2 * (found & wanted).sum() / (found.sum() + wanted.sum())).to(data.dtype)
+    prediction, truth = data.argmax(1) == 1, labels == 1
+    return (2 * (prediction & truth).sum() / (prediction.sum() + truth.sum())).to(data.dtype)
 
 
 def mean_absolute_error(data: Any, labels: Any) -> Any:
