@@ -1,0 +1,151 @@
+"""Where a series of builds changes: the partition into constant pieces that explains it best, each piece at a price.
+
+A build has a level, its log-ratio to the anchor, and mostly a step, its log-ratio to the build before it, each with a
+standard error from its comparison. Within a piece levels are the same and steps are zero, up to their errors. The
+partition is optimal, by dynamic programming over the last change (Jackson et al., IEEE Signal Processing Letters 12
+(2005), 105-108), pruned as by Killick et al. (J. Am. Statist. Assoc. 107 (2012), 1590-1598).
+
+The errors say how well a night's comparison is known, not how nights differ. Where neighbouring builds scatter by more
+than their errors, all errors are widened by as much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+from opperf.domain.stats.order import median
+from opperf.parent.analysis.ratio_graph import Edge, Estimate, RatioGraph
+
+#: What a change must gain in squared standard errors. By level and step together, chance gains so much in exp(-16 / 2)
+#: of places, 3 in 10,000; a change needs it on two nights, and named changes are counted by `benchmarks/nights.py`.
+PENALTY = 16.0
+#: A change is named when so many builds stand behind it: one alone may have met a bad night.
+LEAST_BUILDS = 2
+#: The median of a squared standard normal variable.
+MEDIAN_SQUARE = 0.4549
+
+
+@dataclass(frozen=True)
+class Point:
+    """A build in a series: how it stands to the anchor, and to the build before it where the two were compared."""
+
+    build: str
+    level: Estimate
+    step: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change between two builds that follow each other. `confirmed` is False while too few builds stand behind it."""
+
+    before: str
+    after: str
+    size: Estimate
+    confirmed: bool = True
+
+
+def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float = PENALTY) -> list[Change]:
+    """Return the changes of a series that are larger than the tolerance, a share of the time, in order.
+
+    >>> quiet = Estimate(0.0, 0.005)
+    >>> levels = [0.0, 0.002, -0.001, 0.051, 0.049]
+    >>> series = [Point(f"1.{i}", Estimate(level, 0.005)) for i, level in enumerate(levels)]
+    >>> [(change.before, change.after, round(change.size.log_ratio, 3)) for change in changes(series)]
+    [('1.2', '1.3', 0.05)]
+    """
+    if len(points) < 2:
+        return []
+    widened = _widened(points)
+    starts = _partition(widened, penalty)
+    while True:
+        sizes = _sizes(widened, starts)
+        small = min(range(len(sizes)), key=lambda i: abs(sizes[i].log_ratio), default=None)
+        if small is None or abs(sizes[small].log_ratio) >= math.log1p(tolerance):
+            break
+        del starts[small + 1]
+    return [
+        Change(points[start - 1].build, points[start].build, size, confirmed=end - start >= LEAST_BUILDS)
+        for (start, end), size in zip(pairwise([*starts[1:], len(points)]), sizes, strict=True)
+    ]
+
+
+def absolute(builds: Sequence[str], seconds: Sequence[float]) -> list[Point]:
+    """Return the points of a series of times, which say nothing of their own errors: their scatter stands for them.
+
+    Times of different nights differ by the machine's mood too. What changes in such a series is known much less well.
+    """
+    levels = [math.log(value) for value in seconds]
+    steps = [abs(new - base) for base, new in pairwise(levels)]
+    error = math.sqrt(median([step * step for step in steps]) / MEDIAN_SQUARE / 2) if steps else 0.0
+    return [Point(build, Estimate(level, max(error, 1e-9))) for build, level in zip(builds, levels, strict=True)]
+
+
+def scatter(points: Sequence[Point]) -> float:
+    """Return by how much neighbouring builds differ more than their errors say: a factor on errors, one at least."""
+    squares = [
+        (new.level.log_ratio - base.level.log_ratio) ** 2 / (base.level.error**2 + new.level.error**2)
+        for base, new in pairwise(points)
+    ]
+    squares += [(point.step.log_ratio / point.step.error) ** 2 for point in points if point.step is not None]
+    return math.sqrt(max(1.0, median(squares) / MEDIAN_SQUARE)) if squares else 1.0
+
+
+def _widened(points: Sequence[Point]) -> list[Point]:
+    factor = scatter(points)
+
+    def widen(estimate: Estimate) -> Estimate:
+        return replace(estimate, error=estimate.error * factor)
+
+    return [
+        replace(point, level=widen(point.level), step=None if point.step is None else widen(point.step))
+        for point in points
+    ]
+
+
+def _partition(points: Sequence[Point], penalty: float) -> list[int]:
+    """Return the first place of each piece of the best partition.
+
+    The step at a change is free of charge: what it gains is charged by the penalty.
+    """
+    weights = [0.0, *accumulate(point.level.error**-2 for point in points)]
+    sums = [0.0, *accumulate(point.level.log_ratio * point.level.error**-2 for point in points)]
+    squares = [0.0, *accumulate((point.level.log_ratio / point.level.error) ** 2 for point in points)]
+    steps = [
+        0.0,
+        *accumulate(0.0 if point.step is None else (point.step.log_ratio / point.step.error) ** 2 for point in points),
+    ]
+
+    def cost(start: int, end: int) -> float:
+        weight, total = weights[end] - weights[start], sums[end] - sums[start]
+        return squares[end] - squares[start] - total * total / weight + steps[end] - steps[start + 1]
+
+    best, last, candidates = [-penalty], [0], [0]
+    for end in range(1, len(points) + 1):
+        costs = {start: best[start] + cost(start, end) for start in candidates}
+        start = min(costs, key=costs.__getitem__)
+        best.append(costs[start] + penalty)
+        last.append(start)
+        candidates = [start for start in candidates if costs[start] <= best[end]]
+        candidates.append(end)
+    starts = [last[-1]]
+    while starts[-1] > 0:
+        starts.append(last[starts[-1]])
+    return starts[::-1]
+
+
+def _sizes(points: Sequence[Point], starts: Sequence[int]) -> list[Estimate]:
+    """Return the size of each change, by the levels of the pieces on both sides and the steps between them."""
+    edges = []
+    for piece, (start, end) in enumerate(pairwise([*starts, len(points)])):
+        weight = sum(point.level.error**-2 for point in points[start:end])
+        level = sum(point.level.log_ratio * point.level.error**-2 for point in points[start:end]) / weight
+        edges.append(Edge("anchor", str(piece), Estimate(level, weight**-0.5)))
+        step = points[start].step
+        if piece > 0 and step is not None:
+            edges.append(Edge(str(piece - 1), str(piece), step))
+    graph = RatioGraph(edges)
+    sizes = [graph.between(str(piece), str(piece + 1)) for piece in range(len(starts) - 1)]
+    return [size for size in sizes if size is not None]

@@ -1,0 +1,103 @@
+"""Where a series of builds changes, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import combinations
+
+import pytest
+
+from opperf.parent.analysis.change_points import PENALTY, Point, absolute, changes, scatter
+from opperf.parent.analysis.ratio_graph import Estimate
+
+FIVE = math.log(1.05)
+
+
+def series(levels: list[float], error: float = 0.005, *, seed: int = 0, steps: bool = True) -> list[Point]:
+    """Return a series whose levels and steps are the given ones, with errors drawn as they say."""
+    generator = random.Random(seed)
+    points = []
+    for i, level in enumerate(levels):
+        step = None
+        if steps and i:
+            step = Estimate(level - levels[i - 1] + generator.gauss(0, error), error)
+        points.append(Point(f"b{i}", Estimate(level + generator.gauss(0, error), error), step))
+    return points
+
+
+@pytest.mark.parametrize("steps", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_change_is_between_the_builds_it_lies_between(seed: int, steps: bool) -> None:
+    (change,) = changes(series([0.0] * 12 + [FIVE] * 8, seed=seed, steps=steps))
+    assert (change.before, change.after, change.confirmed) == ("b11", "b12", True)
+    low, high = change.size.interval(0.999)
+    assert low < 1.05 < high
+
+
+def test_no_change_is_seen_in_200_quiet_series_of_100_builds() -> None:
+    named = [change for seed in range(200) for change in changes(series([0.0] * 100, seed=seed)) if change.confirmed]
+    assert named == []
+
+
+def test_a_change_behind_which_one_build_stands_is_not_confirmed() -> None:
+    (change,) = changes(series([0.0] * 12 + [FIVE]))
+    assert (change.after, change.confirmed) == ("b12", False)
+
+
+def test_a_step_makes_the_size_of_a_change_better_known() -> None:
+    alone, together = (series([0.0] * 12 + [FIVE] * 2, steps=steps) for steps in (False, True))
+    errors = [changes(points)[0].size.error / scatter(points) for points in (alone, together)]
+    # Two levels against twelve, and one step: 1 / (1/2 + 1/12) and 1 add up.
+    assert errors == pytest.approx([0.005 * math.sqrt(1 / 2 + 1 / 12), 0.005 / math.sqrt(1 / (1 / 2 + 1 / 12) + 1)])
+
+
+def test_what_is_below_the_tolerance_is_no_change() -> None:
+    small = series([0.0] * 20 + [0.015] * 20, error=0.001)
+    assert changes(small) == []
+    (change,) = changes(small, tolerance=0.01)
+    assert change.after == "b20"
+
+
+def test_several_changes_up_and_down_are_told_apart() -> None:
+    levels = [0.0] * 10 + [FIVE] * 6 + [0.0] * 10 + [-FIVE] * 5
+    assert [change.after for change in changes(series(levels))] == ["b10", "b16", "b26"]
+
+
+def test_nights_that_scatter_more_than_their_errors_widen_them() -> None:
+    generator = random.Random(1)
+    points = [Point(str(i), Estimate(generator.gauss(0, 0.05), 0.005)) for i in range(60)]
+    assert 6 < scatter(points) < 16
+    assert changes(points) == []
+
+
+def test_the_partition_is_the_best_of_all() -> None:
+    points = series([0.0, 0.0, 0.03, 0.03, 0.0, 0.05, 0.05], error=0.004, seed=3)
+    factor = scatter(points) ** 2
+
+    def cost(starts: tuple[int, ...]) -> float:
+        total = PENALTY * len(starts)
+        for start, end in zip((0, *starts), (*starts, len(points))):
+            levels = [point.level.log_ratio for point in points[start:end]]
+            mean = sum(levels) / len(levels)
+            total += sum((level - mean) ** 2 for level in levels) / 0.004**2 / factor
+            steps = [point.step for point in points[start + 1 : end]]
+            total += sum((step.log_ratio / step.error) ** 2 for step in steps if step is not None) / factor
+        return total
+
+    every = [starts for count in range(len(points)) for starts in combinations(range(1, len(points)), count)]
+    best = min(every, key=cost)
+    assert [change.after for change in changes(points, tolerance=0)] == [f"b{start}" for start in best]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_series_of_one_build_has_no_change(count: int) -> None:
+    assert changes(series([0.0] * count)) == []
+
+
+def test_times_without_errors_are_judged_by_their_own_scatter() -> None:
+    generator = random.Random(2)
+    seconds = [1e-3 * math.exp(generator.gauss(0, 0.02) + (0.2 if i >= 30 else 0.0)) for i in range(60)]
+    (change,) = changes(absolute([str(i) for i in range(60)], seconds))
+    assert change.after == "30"
+    assert changes(absolute(["a", "b", "c"], [1e-3] * 3)) == []
