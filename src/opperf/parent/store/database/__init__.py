@@ -1,0 +1,1 @@
+"""Results that stay: runs, records and comparisons in a database, SQLite by default or PostgreSQL."""

@@ -1,0 +1,201 @@
+"""Where the database is, and a connection to it whose tables are those of this opperf.
+
+SQLite runs with a write-ahead log: readers do not wait for writers, and writers wait for each other. A password in an
+address is never shown: `Address` is the one thing that messages and records see.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+
+from opperf.domain.errors import HarnessError, InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.pool import ConnectionPoolEntry
+
+#: The environment variable that names a database.
+VARIABLE = "OPPERF_DATABASE"
+#: How long a writer waits for another. Seconds.
+PATIENCE = 60.0
+#: The systems that a database may be kept by, and the drivers that speak to them.
+DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+#: The user's part of an address with a password in it, in a text.
+PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]*(?:@[^\s/@]*)*@")
+#: The number of the lock that writers take in PostgreSQL.
+LOCK = 0x6F70706572
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+@dataclass(frozen=True, repr=False)
+class Address:
+    """Where a database is: a file of SQLite, or a PostgreSQL server. As text it has no password."""
+
+    url: URL
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        """Return the address that a user writes: a path, or a URL; raises `InputError` for another.
+
+        >>> str(Address.of("postgresql://ann:secret@db/perf")), str(Address.of("/data/team.db"))
+        ('postgresql://ann:***@db/perf', '/data/team.db')
+        """
+        if "://" not in text:
+            if not text.strip():
+                raise InputError("the database has no name", hint="name a file: `--database team.db`", slug="database")
+            return cls(URL.create("sqlite", database=str(Path(text).expanduser().absolute())))
+        try:
+            url = make_url(text)
+        except (ArgumentError, ValueError):
+            raise InputError(f"cannot read the address `{hide_passwords(text)}`", hint=HINT, slug="database") from None
+        if url.get_backend_name() not in DRIVERS:
+            message = f"no database of the kind `{url.get_backend_name()}`"
+            raise InputError(message, hint=f"known: {', '.join(DRIVERS)}", slug="database")
+        if url.get_backend_name() == "sqlite" and not url.database:
+            raise InputError("an SQLite database without a file would not last", hint=HINT, slug="database")
+        return cls(url.set(drivername=DRIVERS[url.get_backend_name()]))
+
+    @property
+    def file(self) -> Path | None:
+        """The file of a database of SQLite."""
+        return Path(self.url.database or "") if self.url.get_backend_name() == "sqlite" else None
+
+    def __str__(self) -> str:
+        if self.file is not None:
+            return str(self.file)
+        return self.url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+    __repr__ = __str__
+
+
+HINT = "write a file, or `postgresql://USER@HOST/NAME`"
+
+
+def hide_passwords(text: str) -> str:
+    """Return a text without the passwords of the addresses in it.
+
+    >>> hide_passwords("opperf run --database postgresql://ann:p:w@db/perf")
+    'opperf run --database postgresql://ann:***@db/perf'
+    """
+    return PASSWORD.sub(r"\1:***@", text)
+
+
+def choose(option: str | None, variables: Mapping[str, str] = os.environ) -> Address:
+    """Return the address of the database that is meant: by the option, the environment, or the user's own."""
+    text = option or variables.get(VARIABLE)
+    return Address.of(text) if text else Address.of(str(platformdirs.user_data_path("opperf") / "results.db"))
+
+
+def connect(address: Address, *, create: bool = True) -> Engine:
+    """Return an engine whose tables are up to date.
+
+    Raises `InputError` for a database that is not there and is not to be made, or is a newer opperf's, `HarnessError`
+    for one that cannot be reached.
+    """
+    file = address.file
+    if file is not None and not file.exists():
+        if not create:
+            hint = "`opperf history add FILE` makes it, and `--database` of `opperf run` does"
+            raise InputError(f"there is no database `{file}`", hint=hint, slug="database")
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with _failures(address):
+        engine = _engine(address)
+        _migrate(engine)
+    return engine
+
+
+@contextmanager
+def writing(engine: Engine, address: Address) -> Iterator[Connection]:
+    """Open a transaction, which is in the database whole or not at all."""
+    with _failures(address), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine, address: Address) -> Iterator[Connection]:
+    """Open a connection to read by."""
+    with _failures(address), engine.connect() as connection:
+        yield connection
+
+
+@contextmanager
+def _failures(address: Address) -> Iterator[None]:
+    """Turn what the driver raises into an error that names the database, and no password."""
+    try:
+        yield
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        hint = "install it: `pip install 'opperf[postgres]'`"
+        raise InputError(f"no driver for `{address}`", hint=hint, slug="database") from error
+    except (OperationalError, DatabaseError, OSError) as error:
+        told = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise HarnessError(f"the database `{address}`: {hide_passwords(told)}", slug="database") from error
+
+
+def _engine(address: Address) -> Engine:
+    if address.file is None:
+        engine = create_engine(address.url, connect_args={"connect_timeout": 10})
+        event.listen(engine, "begin", _lock)
+    else:
+        engine = create_engine(address.url, connect_args={"timeout": PATIENCE})
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
+    """Set up a connection of SQLite; transactions begin where `_begin` says."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    """Begin as a writer at once: one that reads first and writes then could not wait for another."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+
+def _lock(connection: Connection) -> None:
+    """Let one writer at a time into PostgreSQL: two that add the same rows in different orders would deadlock."""
+    if connection.get_execution_options().get("writes"):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+
+
+def _migrate(engine: Engine) -> None:
+    """Bring the tables to those of this opperf; raises `InputError` where they are newer."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    scripts = ScriptDirectory.from_config(config)
+    with engine.connect() as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+        other = current is None and _strangers(inspect(connection).get_table_names())
+    if current == scripts.get_current_head():
+        return
+    if other:
+        raise InputError(f"it is a database of something else: it has a table `{other}`", slug="database")
+    if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
+        raise InputError("a newer opperf has written this database", hint="update opperf", slug="database")
+    with engine.execution_options(writes=True).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _strangers(tables: Sequence[str]) -> str:
+    return min((table for table in tables if table != "alembic_version"), default="")

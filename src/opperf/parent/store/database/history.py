@@ -1,0 +1,146 @@
+"""What the database is asked: which runs there are, and how an operator went from build to build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import Row, func, select
+
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import reading
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run in the database, without what it measured."""
+
+    key: str
+    kind: str
+    started: datetime
+    machine: str
+    rows: int
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A record of a series: what the build was and how long a call took, in seconds; None where it did not run."""
+
+    run: str
+    started: datetime
+    status: str
+    version: str | None
+    build: str | None
+    time: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class History:
+    """A case in a direction on a side, on a machine: its observations in the order of time."""
+
+    operator: str
+    case: str
+    direction: str
+    framework: str
+    side: Mapping[str, Any]
+    machine: str
+    observations: tuple[Observation, ...]
+
+
+def entries(archive: Archive, *, since: datetime | None = None, most: int | None = None) -> list[Entry]:
+    """Return the runs, latest first."""
+    runs, records, machines = schema.runs, schema.records, schema.machines
+    counted = select(func.count()).where(records.c.run_id == runs.c.id).scalar_subquery()
+    chosen = (
+        select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, machines.c.name, counted.label("rows"))
+        .join(machines)
+        .order_by(runs.c.started.desc(), runs.c.id.desc())
+        .limit(most)
+    )
+    if since is not None:
+        chosen = chosen.where(runs.c.started >= since.timestamp())
+    with reading(archive.engine, archive.address) as connection:
+        rows = connection.execute(chosen).all()
+        named = connection.execute(select(schema.labels).where(schema.labels.c.run_id.in_([row.id for row in rows])))
+        labels: dict[int, dict[str, str]] = {}
+        for label in named:
+            labels.setdefault(label.run_id, {})[label.name] = label.value
+    return [Entry(row.key, row.kind, moment(row.started), row.name, row.rows, labels.get(row.id, {})) for row in rows]
+
+
+def histories(
+    archive: Archive, operator: str, *, framework: str | None = None, since: datetime | None = None
+) -> list[History]:
+    """Return the series of an operator, each with what was observed of it, in the order of time."""
+    records, series, cases = schema.records, schema.series, schema.cases
+    chosen = (
+        select(
+            records.c.series_id,
+            records.c.status,
+            records.c.time,
+            records.c.low,
+            records.c.high,
+            records.c.started,
+            schema.runs.c.key,
+            schema.environments.c.version,
+            schema.environments.c.build,
+            series.c.direction,
+            series.c.framework,
+            series.c.side,
+            cases.c.operator,
+            cases.c.text,
+            schema.machines.c.name,
+        )
+        .select_from(cases)
+        .join(series, series.c.case_id == cases.c.id)
+        .join(schema.machines, schema.machines.c.id == series.c.machine_id)
+        .join(records, records.c.series_id == series.c.id)
+        .join(schema.runs, schema.runs.c.id == records.c.run_id)
+        .outerjoin(schema.environments, schema.environments.c.id == records.c.environment_id)
+        .where(cases.c.operator == operator)
+        .order_by(series.c.id, records.c.started, records.c.id)
+    )
+    if framework is not None:
+        chosen = chosen.where(series.c.framework == framework)
+    if since is not None:
+        chosen = chosen.where(records.c.started >= since.timestamp())
+    with reading(archive.engine, archive.address) as connection:
+        return list(_histories(connection.execute(chosen)))
+
+
+def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
+    for _, several in groupby(rows, key=attrgetter("series_id")):
+        own = list(several)
+        first = own[0]
+        yield History(
+            operator=first.operator,
+            case=first.text,
+            direction=first.direction,
+            framework=first.framework,
+            side=first.side,
+            machine=first.name,
+            observations=tuple(
+                Observation(
+                    run=row.key,
+                    started=moment(row.started),
+                    status=row.status,
+                    version=row.version,
+                    build=row.build,
+                    time=row.time,
+                    interval=None if row.low is None else (row.low, row.high),
+                )
+                for row in own
+            ),
+        )
+
+
+def moment(seconds: int) -> datetime:
+    """Return a time of the database."""
+    return datetime.fromtimestamp(seconds, timezone.utc)
