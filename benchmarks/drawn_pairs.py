@@ -28,6 +28,7 @@ from report import publish
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import PairValue
+from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import wilson
 from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
@@ -66,9 +67,9 @@ class Drawn:
         ratio = self._random.choice(self._pairs[base.case.operator]) * self._random.choice((-1, 1)) + self._effect
         return PairValue(ratio, TIMES, {**TIMES, "turn": TIMES["turn"] * math.exp(ratio)}, 24)
 
-    def memory(self, *_: object) -> list[None]:
+    def memory(self, *_: object) -> list[Measurement]:
         """Nothing is allocated."""
-        return [None, None]
+        return []
 
     def close(self) -> None:
         """Nothing was started."""

@@ -30,11 +30,12 @@ from report import publish
 from scipy import stats
 
 from opperf.domain.case import Case
+from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.stats.estimate import Estimate
 from opperf.parent.analysis.change_points import Point, changes
-from opperf.parent.analysis.ratio_graph import Estimate
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.compare import Comparing, Contest, outcome
+from opperf.parent.contest import Comparing, Contest, outcome
 
 BUILDS = 200
 EFFECTS = {"+5 %": math.log(1.05), "+10 %": math.log(1.10)}
@@ -76,9 +77,9 @@ class Shifted:
         """Return a pair of the operator."""
         return self._drawn[base.case.operator].compare(base, *rest)
 
-    def memory(self, *_: object) -> list[None]:
+    def memory(self, *_: object) -> list[Measurement]:
         """Nothing is allocated."""
-        return [None, None]
+        return []
 
     def close(self) -> None:
         """Nothing was started."""

@@ -96,7 +96,7 @@ class Comparison(Fields):
     compare with; the verdict is the same word then, and gives the reason. `log_ratios` are those of each stage.
     `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
     that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
-    that the ratio is of: the one over the other is the ratio.
+    that the ratio is of: the one over the other is the ratio. The versions are those of the frameworks on both sides.
     """
 
     case: Case
@@ -114,6 +114,8 @@ class Comparison(Fields):
     status: str = "ok"
     explanation: Explained = field(default_factory=Explained)
     count: int = 1
+    base_version: str | None = None
+    new_version: str | None = None
 
     flat = ("verdict",)
 

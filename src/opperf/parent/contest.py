@@ -64,6 +64,7 @@ class Contest:
     verdict: Verdict | None = None
     first_only: bool = False
     explanation: Explained = field(default_factory=Explained)
+    versions: tuple[str | None, str | None] = (None, None)
 
     @property
     def pairs(self) -> int:
@@ -240,6 +241,8 @@ class Comparing:
         starting = (time.monotonic() - began) / len(contests)
         try:
             self.facts = {"base": duel.facts[0], "new": duel.facts[1]}
+            for contest in contests:
+                contest.versions = (_version(duel.facts[0]), _version(duel.facts[1]))
             for contest in self._random.sample(contests, len(contests)):
                 began = time.monotonic()
                 self._fight(duel, contest, stage, starting)
@@ -318,7 +321,15 @@ def outcome(contest: Contest) -> Comparison:
         status="skipped" if contest.skipped else "ok" if contest.failure is None else "failed",
         explanation=contest.explanation,
         count=contest.key.count,
+        base_version=contest.versions[0],
+        new_version=contest.versions[1],
     )
+
+
+def _version(facts: object) -> str | None:
+    """Return the version of a framework by what its child said of it."""
+    version = facts.get("version") if isinstance(facts, dict) else None
+    return None if version is None else str(version)
 
 
 def _times(

@@ -12,12 +12,14 @@ than their errors, all errors are widened by as much.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
+from opperf.domain.stats.estimate import LEAST_ERROR, Estimate
 from opperf.domain.stats.order import median
-from opperf.parent.analysis.ratio_graph import Edge, Estimate, RatioGraph
+from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 
 #: What a change must gain in squared standard errors. By level and step together, chance gains so much in exp(-16 / 2)
 #: of places, 3 in 10,000; a change needs it on two nights, and named changes are counted by `benchmarks/nights.py`.
@@ -70,6 +72,28 @@ def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float 
         Change(points[start - 1].build, points[start].build, size, confirmed=end - start >= LEAST_BUILDS)
         for (start, end), size in zip(pairwise([*starts[1:], len(points)]), sizes, strict=True)
     ]
+
+
+def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
+    """Return the anchor of comparisons, and the builds that were compared with it, in the order of `edges`.
+
+    The anchor is the build that most others were compared with, the first of those. A build that was not compared with
+    it has its level by way of others (`RatioGraph`); one that no comparison joins to the anchor is left out.
+    """
+    bases = Counter(edge.base for edge in edges)
+    anchor = max(bases, key=bases.__getitem__)
+    graph = RatioGraph(edges)
+    direct = RatioGraph([edge for edge in edges if edge.base == anchor])
+    series = [Point(anchor, Estimate(0.0, LEAST_ERROR))] if edges[0].base == anchor else []
+    for build in dict.fromkeys(edge.new for edge in edges if edge.new != anchor):
+        level = direct.between(anchor, build) or graph.between(anchor, build)
+        if level is None:
+            continue
+        before = series[-1].build if series else None
+        steps = RatioGraph([edge for edge in edges if (edge.base, edge.new) == (before, build)])
+        step = steps.between(before, build) if before not in (None, anchor) else None
+        series.append(Point(build, level, step))
+    return anchor, series
 
 
 def absolute(builds: Sequence[str], seconds: Sequence[float]) -> list[Point]:

@@ -12,38 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from opperf.domain.stats.student import t_quantile
+from opperf.domain.stats.estimate import Estimate
 
-#: The error of a comparison whose pairs agree to the last digit, as on a virtual clock: a weight must stay a number.
-LEAST_ERROR = 1e-6
 Vector: TypeAlias = dict[str, float]
 #: Of an edge with less of its own weight left, no other edge says anything of note: it is a bridge, but for rounding.
 LEAST_FREEDOM = 1e-9
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A log-ratio and its standard error."""
-
-    log_ratio: float
-    error: float
-
-    @classmethod
-    def of(cls, ratio: float, interval: tuple[float, float], confidence: float = 0.95) -> Estimate:
-        """Return the estimate that a ratio and its interval state, the interval taken as that of a normal variable.
-
-        An interval from few pairs is wider than that for the same spread, so the error is rather too large.
-        """
-        return cls(math.log(ratio), max(math.log(interval[1] / interval[0]) / 2 / _sigmas(confidence), LEAST_ERROR))
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the interval of the ratio.
-
-        >>> [round(bound, 3) for bound in Estimate(0.05, 0.01).interval()]
-        [1.031, 1.072]
-        """
-        half = _sigmas(confidence) * self.error
-        return math.exp(self.log_ratio - half), math.exp(self.log_ratio + half)
 
 
 @dataclass(frozen=True)
@@ -174,10 +147,6 @@ class _Factor:
             rest = sum(factor * levels[other] for other, factor in self._below[build].items())
             levels[build] = levels[build] / self._pivots[build] - rest
         return levels
-
-
-def _sigmas(confidence: float) -> float:
-    return t_quantile((1 + confidence) / 2, 1e7)
 
 
 def _components(edges: Sequence[Edge]) -> dict[str, str]:

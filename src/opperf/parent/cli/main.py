@@ -9,7 +9,21 @@ from __future__ import annotations
 
 import typer
 
-from opperf.parent.cli import capture, compare, config, doctor, env, gate, noise, operators, profile, replay, run, show
+from opperf.parent.cli import (
+    capture,
+    compare,
+    config,
+    doctor,
+    env,
+    gate,
+    history,
+    noise,
+    operators,
+    profile,
+    replay,
+    run,
+    show,
+)
 from opperf.parent.cli.exit import Debug, debuggable, obeyed, show_tracebacks
 from opperf.parent.cli.script_command import ScriptCommand
 
@@ -31,6 +45,7 @@ app.command("noise")(noise.noise)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)
+app.add_typer(history.app, name="history")
 app.add_typer(config.app, name="config")
 app.add_typer(env.app, name="env")
 debuggable(app, but=("profile",))

@@ -8,8 +8,9 @@ from itertools import combinations
 
 import pytest
 
-from opperf.parent.analysis.change_points import PENALTY, Point, absolute, changes, scatter
-from opperf.parent.analysis.ratio_graph import Estimate
+from opperf.domain.stats.estimate import Estimate
+from opperf.parent.analysis.change_points import PENALTY, Point, absolute, changes, points, scatter
+from opperf.parent.analysis.ratio_graph import Edge
 
 FIVE = math.log(1.05)
 
@@ -101,3 +102,23 @@ def test_times_without_errors_are_judged_by_their_own_scatter() -> None:
     (change,) = changes(absolute([str(i) for i in range(60)], seconds))
     assert change.after == "30"
     assert changes(absolute(["a", "b", "c"], [1e-3] * 3)) == []
+
+
+def edge(base: str, new: str, ratio: float) -> Edge:
+    return Edge(base, new, Estimate(math.log(ratio), 0.01))
+
+
+def test_the_anchor_is_what_most_builds_were_compared_with() -> None:
+    anchor, series_ = points([edge("1.0", "1.1", 1.1), edge("1.0", "1.2", 1.2), edge("1.1", "1.2", 1.09)])
+    assert anchor == "1.0"
+    assert [point.build for point in series_] == ["1.0", "1.1", "1.2"]
+    assert [round(math.exp(point.level.log_ratio), 6) for point in series_] == [1.0, 1.1, 1.2]
+    step = series_[2].step
+    assert step is not None
+    assert math.exp(step.log_ratio) == pytest.approx(1.09)
+
+
+def test_a_build_that_was_not_compared_with_the_anchor_has_its_level_by_others() -> None:
+    _, series_ = points([edge("1.0", "1.1", 1.1), edge("1.0", "1.2", 1.2), edge("1.2", "1.3", 1.1), edge("8", "9", 2)])
+    assert [point.build for point in series_] == ["1.0", "1.1", "1.2", "1.3"]  # nothing joins 9 to them
+    assert math.exp(series_[-1].level.log_ratio) == pytest.approx(1.32)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.parent.analysis.ratio_graph import Edge, Estimate, RatioGraph
+from opperf.domain.stats.estimate import Estimate
+from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 
 
 def solved(edges: list[Edge], base: str, new: str) -> tuple[float, float]:

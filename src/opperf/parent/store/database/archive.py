@@ -16,8 +16,10 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Record, Run, Statistics
+from opperf.domain.stats.estimate import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, hide_passwords, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
@@ -48,11 +50,17 @@ class Archive(AbstractContextManager["Archive"]):
     def __exit__(self, *_: object) -> None:
         self.engine.dispose()
 
-    def add(self, run: Run, *, samples: bool = False) -> Addition:
-        """Add a run; its samples, which take the most room, when they are asked for. None that are there are lost."""
-        document = {"schema_version": SCHEMA_VERSION, "run": header(run)}
+    def add(self, document: Run | ComparisonRun, *, samples: bool = False) -> Addition:
+        """Add a run, or comparisons with theirs; samples, which take the most room, when they are asked for.
+
+        None that are there are lost.
+        """
+        run, compared = (document.run, document.comparisons) if isinstance(document, ComparisonRun) else (document, ())
+        head = {"schema_version": SCHEMA_VERSION, "run": header(run)}
         records = [record.to_json() for record in run.records]
-        content = fingerprint(document, [{**one, "samples": None} for one in records])
+        comparisons = [one.to_json() for one in compared]
+        count = len(records) + len(comparisons)
+        content = fingerprint(head, [{**one, "samples": None} for one in records], comparisons)
         with writing(self._writer, self.address) as connection:
             old = connection.execute(
                 select(schema.runs.c.id, schema.runs.c.content).where(schema.runs.c.key == run.id)
@@ -60,7 +68,7 @@ class Archive(AbstractContextManager["Archive"]):
             if old is not None:
                 whole = not samples or _has_samples(connection, old.id)
                 if whole and old.content == content:
-                    return Addition(run.id, "there", len(records))
+                    return Addition(run.id, "there", count)
                 connection.execute(delete(schema.runs).where(schema.runs.c.id == old.id))
             rows = _Rows(connection)
             machine = rows.machine(run.environment.get("machine") or {})
@@ -69,17 +77,18 @@ class Archive(AbstractContextManager["Archive"]):
                 schema.runs,
                 {
                     "key": run.id,
-                    "kind": "run",
+                    "kind": "comparison" if compared else "run",
                     "started": at,
                     "machine_id": machine,
                     "content": content,
-                    "document": pack(document),
+                    "document": pack(head),
                 },
             )
             rows.labels(run_id, run.labels)
             frameworks = run.environment.get("frameworks") or ()
             rows.records(run_id, machine, at, zip(run.records, records, strict=True), frameworks, samples=samples)
-        return Addition(run.id, "added" if old is None else "replaced", len(records))
+            rows.comparisons(run_id, machine, at, zip(compared, comparisons, strict=True))
+        return Addition(run.id, "added" if old is None else "replaced", count)
 
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Remove runs with all that belongs to them; return the ids of those that were there."""
@@ -173,9 +182,9 @@ class _Rows:
         values = {"framework": facts["framework"], "version": facts.get("version") or "", "build": facts.get("build")}
         return self.share(schema.environments, distinction, {**values, "facts": facts})
 
-    def series(self, case: Mapping[str, Any], text: str, side: Side, direction: str, machine: int) -> int:
+    def series(self, case: Mapping[str, Any], side: Side, direction: str, machine: int) -> int:
         """Return the series of a case on a side in a direction on a machine."""
-        values = {"operator": case["operator"], "text": text, "document": case}
+        values = {"operator": case["operator"], "document": case}
         case_id = self.share(schema.cases, [case["id"]], values)
         own = {name: value for name, value in side.to_json().items() if name != "environment"}
         return self.share(
@@ -220,7 +229,7 @@ class _Rows:
             rows.append(
                 {
                     "run_id": run,
-                    "series_id": self.series(case, str(trial.case), trial.side, direction, machine),
+                    "series_id": self.series(case, trial.side, direction, machine),
                     "environment_id": None if facts is None else self.environment(facts),
                     "started": at,
                     "status": record.status,
@@ -238,6 +247,42 @@ class _Rows:
             packed = [{"record_id": i, "document": pack(own)} for i, own in zip(ids, columns, strict=True) if own]
             if packed:
                 self._connection.execute(insert(schema.samples), packed)
+
+    def comparisons(
+        self, run: int, machine: int, at: int, comparisons: Iterable[tuple[Comparison, dict[str, Any]]]
+    ) -> None:
+        """Insert the comparisons of a run, each with its document."""
+        rows = []
+        for one, document in comparisons:
+            case, direction = document.pop("case"), document.pop("direction")
+            places: dict[str, int | None] = {}
+            for place, side, version in (("base", one.base, one.base_version), ("new", one.new, one.new_version)):
+                places[f"{place}_series_id"] = self.series(case, side, direction, machine)
+                facts = {"framework": side.framework, "version": version}
+                places[f"{place}_environment_id"] = None if version is None else self.environment(facts)
+                document[place] = {"environment": side.environment}
+            rows.append(
+                {
+                    "run_id": run,
+                    "started": at,
+                    "verdict": one.verdict.verdict,
+                    "pairs": one.verdict.pairs,
+                    **places,
+                    **_estimate(one),
+                    "document": pack(document),
+                }
+            )
+        if rows:
+            self._connection.execute(insert(schema.comparisons), rows)
+
+
+def _estimate(comparison: Comparison) -> dict[str, float | None]:
+    """Return the ratio, its interval, and the standard error of its logarithm."""
+    verdict = comparison.verdict
+    if verdict.ratio is None or verdict.interval is None:
+        return {"ratio": verdict.ratio, "low": None, "high": None, "error": None}
+    error = Estimate.of(verdict.ratio, verdict.interval, verdict.confidence).error
+    return {"ratio": verdict.ratio, "low": verdict.interval[0], "high": verdict.interval[1], "error": error}
 
 
 def _has_samples(connection: Connection, run: int) -> bool:

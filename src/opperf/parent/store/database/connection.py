@@ -106,8 +106,9 @@ def connect(address: Address, *, create: bool = True) -> Engine:
     file = address.file
     if file is not None and not file.exists():
         if not create:
-            hint = "`opperf history add FILE` makes it, and `--database` of `opperf run` does"
-            raise InputError(f"there is no database `{file}`", hint=hint, slug="database")
+            raise InputError(
+                f"there is no database `{file}`", hint="`opperf history add FILE` makes it", slug="database"
+            )
         file.parent.mkdir(parents=True, exist_ok=True)
     with _failures(address):
         engine = _engine(address)

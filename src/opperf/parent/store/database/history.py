@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -11,6 +12,8 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
+from opperf.domain.case import Case
+from opperf.domain.stats.estimate import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
@@ -45,8 +48,7 @@ class Observation:
 class History:
     """A case in a direction on a side, on a machine: its observations in the order of time."""
 
-    operator: str
-    case: str
+    case: Case
     direction: str
     framework: str
     side: Mapping[str, Any]
@@ -57,7 +59,11 @@ class History:
 def entries(archive: Archive, *, since: datetime | None = None, most: int | None = None) -> list[Entry]:
     """Return the runs, latest first."""
     runs, records, machines = schema.runs, schema.records, schema.machines
-    counted = select(func.count()).where(records.c.run_id == runs.c.id).scalar_subquery()
+    comparisons = schema.comparisons
+    counted = (
+        select(func.count()).where(records.c.run_id == runs.c.id).scalar_subquery()
+        + select(func.count()).where(comparisons.c.run_id == runs.c.id).scalar_subquery()
+    )
     chosen = (
         select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, machines.c.name, counted.label("rows"))
         .join(machines)
@@ -94,8 +100,7 @@ def histories(
             series.c.direction,
             series.c.framework,
             series.c.side,
-            cases.c.operator,
-            cases.c.text,
+            cases.c.document,
             schema.machines.c.name,
         )
         .select_from(cases)
@@ -115,13 +120,80 @@ def histories(
         return list(_histories(connection.execute(chosen)))
 
 
+@dataclass(frozen=True)
+class Ratio:
+    """A comparison of two builds of a framework: `new` takes so many times as long as `base`."""
+
+    started: datetime
+    base: str
+    new: str
+    verdict: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """The comparisons of builds of one framework: of a case in a direction, on a machine, in the order of time."""
+
+    case: Case
+    direction: str
+    framework: str
+    machine: str
+    ratios: tuple[Ratio, ...]
+
+
+def ratios(archive: Archive, *, operator: str | None = None, since: datetime | None = None) -> list[Ratios]:
+    """Return what was compared of builds of one framework whose versions are known."""
+    table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
+    old_build, new_build = schema.environments.alias("old_build"), schema.environments.alias("new_build")
+    chosen = (
+        select(
+            table.c.new_series_id, table.c.started, table.c.verdict, table.c.ratio, table.c.error,
+            old_build.c.version.label("base_version"), new_build.c.version.label("new_version"),
+            new.c.framework, new.c.direction, schema.cases.c.document, schema.machines.c.name,
+        )
+        .join(base, base.c.id == table.c.base_series_id)
+        .join(new, new.c.id == table.c.new_series_id)
+        .join(schema.cases, schema.cases.c.id == new.c.case_id)
+        .join(schema.machines, schema.machines.c.id == new.c.machine_id)
+        .join(old_build, old_build.c.id == table.c.base_environment_id)
+        .join(new_build, new_build.c.id == table.c.new_environment_id)
+        .where(table.c.error.is_not(None), base.c.framework == new.c.framework)
+        .where(old_build.c.version != new_build.c.version)
+        .order_by(table.c.new_series_id, table.c.started, table.c.id)
+    )  # fmt: skip
+    if operator is not None:
+        chosen = chosen.where(schema.cases.c.operator == operator)
+    if since is not None:
+        chosen = chosen.where(table.c.started >= since.timestamp())
+    with reading(archive.engine, archive.address) as connection:
+        rows = connection.execute(chosen).all()
+    series = []
+    for _, several in groupby(rows, key=attrgetter("new_series_id")):
+        own = list(several)
+        first = own[0]
+        compared = tuple(
+            Ratio(
+                moment(row.started),
+                row.base_version,
+                row.new_version,
+                row.verdict,
+                Estimate(math.log(row.ratio), row.error),
+            )
+            for row in own
+        )
+        series.append(
+            Ratios(Case.from_json(first.document, "case"), first.direction, first.framework, first.name, compared)
+        )
+    return series
+
+
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
     for _, several in groupby(rows, key=attrgetter("series_id")):
         own = list(several)
         first = own[0]
         yield History(
-            operator=first.operator,
-            case=first.text,
+            case=Case.from_json(first.document, "case"),
             direction=first.direction,
             framework=first.framework,
             side=first.side,

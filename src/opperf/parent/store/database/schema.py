@@ -60,7 +60,6 @@ cases = Table(
     _key(),
     _distinct(),
     Column("operator", Text, nullable=False, index=True),
-    Column("text", Text, nullable=False),
     Column("document", JSON),
 )
 

@@ -1,0 +1,132 @@
+"""`opperf history`: keep results in a database, and see how operators went from build to build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from opperf.parent.cli import options
+
+app = typer.Typer(help="Keep results in a database, and see how they change.", no_args_is_help=True)
+
+Database = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="FILE|URL", help="SQLite file or PostgreSQL URL. Default: $OPPERF_DATABASE, then your own database."
+    ),
+]
+Since = Annotated[Optional[str], typer.Option(metavar="DAY", help="Leave out what is older, as 2026-11-01.")]
+
+
+@app.command("add")
+def add_files(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Results or comparisons.")],
+    *,
+    database: Database = None,
+    samples: Annotated[bool, typer.Option("--samples", help="Keep every sample, too.")] = False,
+) -> None:
+    """Add files of results and comparisons. A run that is there already is not added again."""
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.history import add
+
+    words = {"added": "added", "there": "was there already", "replaced": "replaced what was there"}
+    address, additions = add(files, database, samples=samples)
+    for one in additions:
+        tell(f"run {one.key}: {words[one.outcome]}, {one.rows} rows")
+    tell(f"database: {address}")
+
+
+@app.command("list")
+def list_runs(
+    *,
+    database: Database = None,
+    since: Since = None,
+    top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of runs to print.")] = None,
+    format: options.Format = None,
+) -> None:
+    """List the runs in a database, latest first."""
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.history import archive, day
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.history import runs
+    from opperf.parent.store.database.history import entries
+
+    check_format(format)
+    begin = day(since)
+    with archive(database) as store:
+        deliver(runs(entries(store, since=begin, most=top)), format)
+
+
+@app.command("show")
+def show_operator(
+    operator: Annotated[str, typer.Argument(metavar="OPERATOR", help="An operator as it was measured.")],
+    *,
+    database: Database = None,
+    framework: Annotated[Optional[str], typer.Option(metavar="F", help="One framework alone.")] = None,
+    since: Since = None,
+    format: options.Format = None,
+) -> None:
+    """Show every measurement of an operator, in the order of time."""
+    from opperf.domain.errors import InputError
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.history import archive, day
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.history import series
+    from opperf.parent.store.database.history import histories
+
+    check_format(format)
+    begin = day(since)
+    with archive(database) as store:
+        rows = histories(store, operator, framework=framework, since=begin)
+    if not rows:
+        hint = "`opperf history list` shows its runs"
+        raise InputError(f"the database has no measurement of `{operator}`", hint=hint)
+    deliver(series(rows), format)
+
+
+@app.command("changes")
+def show_changes(
+    operator: Annotated[Optional[str], typer.Argument(metavar="[OPERATOR]", help="One operator. Default: all.")] = None,
+    *,
+    database: Database = None,
+    since: Since = None,
+    tolerance: Annotated[str, typer.Option(metavar="SHARE", help="Smallest change worth reporting.")] = "2%",
+    format: options.Format = None,
+) -> None:
+    """Say between which builds operators became slower or faster, by the comparisons in a database.
+
+    Each build is taken by its ratio to one that it was compared with, so that a slower machine changes nothing.
+    """
+    from opperf.domain.units import parse_percent
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.history import archive, day, named_changes
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.history import changes
+
+    check_format(format)
+    share, begin = parse_percent(tolerance, name="`--tolerance`"), day(since)
+    with archive(database) as store:
+        named, examined = named_changes(store, operator=operator, since=begin, tolerance=share)
+    deliver(changes(named, examined), format)
+
+
+@app.command("remove")
+def remove_runs(
+    keys: Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs by their ids.")],
+    *,
+    database: Database = None,
+) -> None:
+    """Remove runs with everything that belongs to them."""
+    from opperf.domain.errors import InputError
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.history import archive
+
+    with archive(database) as store:
+        removed = store.remove(keys)
+    for key in removed:
+        tell(f"removed run {key}")
+    lacking = [key for key in keys if key not in removed]
+    if lacking:
+        raise InputError(f"no run `{lacking[0]}` in the database", hint="`opperf history list` shows its runs")

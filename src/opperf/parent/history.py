@@ -1,0 +1,85 @@
+"""Keep results in a database, and ask it how operators went from build to build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.errors import InputError
+from opperf.domain.record import Run
+from opperf.parent.analysis.change_points import changes, points
+from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.load import Judged, read_document
+from opperf.parent.reports.history import NamedChange
+from opperf.parent.store.database.archive import Addition, Archive
+from opperf.parent.store.database.connection import choose
+from opperf.parent.store.database.history import ratios
+
+
+def archive(database: str | None = None, *, create: bool = False) -> Archive:
+    """Return the database that is meant: by name, `OPPERF_DATABASE`, or the user's own.
+
+    Raises `InputError` for one that is not there and is not to be made, `HarnessError` for one out of reach.
+    """
+    return Archive(choose(database), create=create)
+
+
+def results(path: Path) -> Run | ComparisonRun:
+    """Return what a file holds that a database keeps; raises `InputError` for anything else."""
+    document = read_document(path)
+    if isinstance(document, Judged):
+        return document.run
+    if isinstance(document, (Run, ComparisonRun)):
+        return document
+    hint = "`opperf run`, `opperf compare` and `opperf gate` write them"
+    raise InputError(f"{path}: neither results nor comparisons", hint=hint, slug="input")
+
+
+def add(files: Sequence[Path], database: str | None = None, *, samples: bool = False) -> tuple[str, list[Addition]]:
+    """Add files of results and comparisons to a database, which is made where it is missing; return its address.
+
+    Where one of the files cannot be read, nothing is added.
+    """
+    documents = [results(path) for path in files]
+    with archive(database, create=True) as store:
+        return str(store.address), [store.add(document, samples=samples) for document in documents]
+
+
+def named_changes(
+    archive: Archive, *, operator: str | None = None, since: datetime | None = None, tolerance: float = 0.02
+) -> tuple[list[NamedChange], int]:
+    """Return the changes between builds, the largest first, and how many series of ratios were looked at.
+
+    All comparisons count for where a series stands; `since` leaves out changes to builds that are older.
+    """
+    named: list[NamedChange] = []
+    every = ratios(archive, operator=operator)
+    for series in every:
+        edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
+        anchor, builds = points(edges)
+        started: dict[str, datetime] = {}
+        for one in series.ratios:
+            started.setdefault(one.new, one.started)
+        named += [
+            NamedChange(series, anchor, change)
+            for change in changes(builds, tolerance=tolerance)
+            if since is None or started.get(change.after, since) >= since
+        ]
+    return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), len(every)
+
+
+def day(text: str | None) -> datetime | None:
+    """Read a day, or a moment, in UTC where it does not say; None stays None. Raises `InputError`.
+
+    >>> str(day("2026-11-23"))
+    '2026-11-23 00:00:00+00:00'
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"`{text}` is no day", hint="write for example `2026-11-23`", slug="input") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)

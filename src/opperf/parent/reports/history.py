@@ -1,0 +1,124 @@
+"""What a database holds: its runs, how an operator went from build to build, and where that changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from opperf.domain.units import format_interval, format_percent, format_seconds
+from opperf.parent.reports.document import Column, Document, Legend, Note, table
+from opperf.parent.reports.text import case_text
+
+if TYPE_CHECKING:
+    from opperf.parent.analysis.change_points import Change
+    from opperf.parent.store.database.history import Entry, History, Observation, Ratios
+
+#: A record with the series that it belongs to.
+Part: TypeAlias = "tuple[History, Observation]"
+
+
+@dataclass(frozen=True)
+class NamedChange:
+    """A change with the comparisons that show it, and the build that they were made with."""
+
+    ratios: Ratios
+    anchor: str
+    change: Change
+
+
+def runs(entries: Sequence[Entry]) -> Document:
+    """Return the report of the runs in a database, latest first."""
+    notes = [] if entries else [Note("the database has no runs; `opperf history add FILE` adds one")]
+    return Document("opperf history list", [table(RUNS, entries), *notes])
+
+
+def series(histories: Sequence[History]) -> Document:
+    """Return the report of an operator: each record, in the order of time."""
+    rows = [(history, one) for history in histories for one in history.observations]
+    moved = Note(
+        "times of different days also differ by what else the machine did: compare builds with `opperf compare`, and "
+        "`opperf history changes` says where their ratios change"
+    )
+    return Document("opperf history show", [table(OBSERVATIONS, rows), *([moved] if rows else [])])
+
+
+def changes(named: Sequence[NamedChange], examined: int) -> Document:
+    """Return the report of changes; `examined` is how many series of comparisons were looked at."""
+    confirmed = [one for one in named if one.change.confirmed]
+    words = f"{examined} series of ratios between builds, {len(confirmed)} change{'' if len(confirmed) == 1 else 's'}"
+    if len(confirmed) < len(named):
+        words += f", {len(named) - len(confirmed)} more that the next build has to confirm"
+    none = "; ratios come from `opperf compare` of two builds of one framework" if not examined else ""
+    legend = {
+        "ratio": "ratio: time after the change over time before it, with its 95 % interval",
+        "status": "unconfirmed: one build alone stands behind it",
+    }
+    return Document("opperf history changes", [table(CHANGES, named), Note(words + none), Legend(legend)])
+
+
+def _minute(moment: str) -> str:
+    """Write a moment as people do.
+
+    >>> _minute("2026-11-23T10:03:45+00:00")
+    '2026-11-23 10:03'
+    """
+    return moment[:16].replace("T", " ")
+
+
+def _ratio(one: NamedChange) -> float:
+    return math.exp(one.change.size.log_ratio)
+
+
+RUNS: tuple[Column[Entry], ...] = (
+    Column("run", "run", lambda entry: entry.key, least=12),
+    Column("started", "started", lambda entry: entry.started.isoformat(), _minute),
+    Column("kind", "kind", lambda entry: entry.kind, rank=1),
+    Column("rows", "rows", lambda entry: entry.rows, align="right"),
+    Column("machine", "machine", lambda entry: entry.machine, least=12, wanted="varied"),
+    Column(
+        "labels", "labels", lambda entry: ", ".join(f"{name}={value}" for name, value in entry.labels.items()), least=10
+    ),
+)
+
+OBSERVATIONS: tuple[Column[Part], ...] = (
+    Column("operator", "operator", lambda part: part[0].case.operator, common=True),
+    Column("case", "inputs", lambda part: case_text(part[0].case), least=14, common=True, below=True),
+    Column("direction", "direction", lambda part: part[0].direction, wanted="varied"),
+    Column("framework", "framework", lambda part: part[0].framework, common=True),
+    Column("device", "device", lambda part: part[0].side.get("device"), wanted="varied", usual="cpu"),
+    Column("mode", "mode", lambda part: part[0].side.get("mode"), wanted="varied", usual="eager"),
+    Column("threads", "threads", lambda part: part[0].side.get("threads"), wanted="varied", usual=1),
+    Column("machine", "machine", lambda part: part[0].machine, least=12, wanted="varied"),
+    Column("version", "version", lambda part: part[1].version),
+    Column("started", "measured", lambda part: part[1].started.isoformat(), _minute),
+    Column("time_s", "time", lambda part: part[1].time, format_seconds, "right"),
+    Column("low_s", None, lambda part: part[1].interval[0] if part[1].interval else None),
+    Column("high_s", None, lambda part: part[1].interval[1] if part[1].interval else None),
+    Column(None, "95 % interval", lambda part: part[1].interval, format_interval, rank=0),
+    Column("status", "status", lambda part: part[1].status, wanted="varied", usual="ok"),
+    Column("run", "run", lambda part: part[1].run, rank=1),
+)
+
+CHANGES: tuple[Column[NamedChange], ...] = (
+    Column("operator", "operator", lambda one: one.ratios.case.operator, least=10),
+    Column("case", "inputs", lambda one: case_text(one.ratios.case), least=14, common=True, below=True),
+    Column("direction", "direction", lambda one: one.ratios.direction, wanted="varied"),
+    Column("framework", "framework", lambda one: one.ratios.framework, common=True),
+    Column("machine", "machine", lambda one: one.ratios.machine, least=12, wanted="varied"),
+    Column("before", "before", lambda one: one.change.before),
+    Column("after", "after", lambda one: one.change.after),
+    Column("ratio", "ratio", _ratio, lambda value: f"{value:.3f}", "right"),
+    Column("low", None, lambda one: one.change.size.interval()[0]),
+    Column("high", None, lambda one: one.change.size.interval()[1]),
+    Column(
+        None, "95 % interval", lambda one: one.change.size.interval(), lambda bounds: "[{:.3f}, {:.3f}]".format(*bounds)
+    ),
+    Column(None, "change", lambda one: _ratio(one) - 1, format_percent, "right", rank=0),
+    Column(
+        "status", "status", lambda one: "confirmed" if one.change.confirmed else "unconfirmed", wanted="varied",
+        usual="confirmed",
+    ),
+    Column("anchor", "anchor", lambda one: one.anchor, wanted="varied", rank=1),
+)  # fmt: skip

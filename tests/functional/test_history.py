@@ -1,0 +1,139 @@
+"""`opperf history`: results kept in a database, shown by operator, and changes between builds."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
+from opperf.domain.plan import Settings, Side
+from opperf.domain.record import Run
+from opperf.domain.tensor import TensorSpec
+
+SUM, EXP = (Case(name, {"data": TensorSpec((32, 32))}) for name in ("sum", "exp"))
+
+
+def compared(case: Case, base: str, new: str, ratio: float, error: float = 0.004) -> Comparison:
+    """Return a comparison of two versions of NumPy."""
+    interval = (ratio * math.exp(-1.96 * error), ratio * math.exp(1.96 * error))
+    old, later = (Side("numpy", f"numpy=={version}") for version in (base, new))
+    verdict = Verdict("slower" if ratio > 1.02 else "same", ratio, interval, "", 5)
+    return Comparison(case, "forward", old, later, verdict, base_version=base, new_version=new)
+
+
+def night(number: int, *comparisons: Comparison) -> ComparisonRun:
+    """Return the comparisons of a night of November."""
+    machine = {"cpu": "EPYC", "cores_logical": 2, "memory_total": 2**34}
+    started = f"2026-11-{number:02}T03:00:00+00:00"
+    run = Run(f"night{number}", started, ("opperf",), Settings(), environment={"machine": machine})
+    return ComparisonRun(run, comparisons)
+
+
+def write(here: Path, *nights: ComparisonRun) -> list[Path]:
+    """Write the document of each night."""
+    files = []
+    for one in nights:
+        files.append(here / f"{one.run.id}.json")
+        files[-1].write_text(json.dumps(one.to_json()))
+    return files
+
+
+def rows(done: Any) -> list[dict[str, Any]]:
+    """Return the rows of a JSON document on stdout."""
+    assert done.code == 0, done.err
+    rows: list[dict[str, Any]] = json.loads(done.out)["rows"]
+    return rows
+
+
+@pytest.fixture
+def nights(here: Path) -> list[Path]:
+    """Nights of five versions, compared with 1.0: `exp` takes 5 % more from 1.3 on, `sum` stays as it is."""
+    ratios = {"1.1": 1.0, "1.2": 1.002, "1.3": 1.05, "1.4": 1.052}
+    return write(
+        here,
+        *(
+            night(i, compared(EXP, "1.0", version, ratio), compared(SUM, "1.0", version, 1.0))
+            for i, (version, ratio) in enumerate(ratios.items(), 1)
+        ),
+    )
+
+
+def test_a_run_is_added_once_and_listed_and_shown(opperf: Any, here: Path) -> None:
+    opperf("run", "null:steady", "--runs", 3, "--label", "night=1", "--output", "r.json")
+    first = opperf("history", "add", "r.json", "--database", "team.db")
+    assert (first.code, first.out) == (0, "")
+    key = json.loads((here / "r.json").read_text())["run"]["id"]
+    assert f"run {key}: added, 1 rows" in first.err
+    assert "was there already" in opperf("history", "add", "r.json", "--database", "team.db").err
+    (row,) = rows(opperf("history", "list", "--database", "team.db", "--format", "json"))
+    assert (row["run"], row["kind"], row["rows"], row["labels"]) == (key, "run", 1, "night=1")
+    (row,) = json.loads(opperf("history", "show", "null:steady", "--database", "team.db", "--format", "json").out)[
+        "rows"
+    ]
+    assert (row["operator"], row["framework"], row["version"], row["status"]) == ("null:steady", "null", "1", "ok")
+    assert row["time_s"] == pytest.approx(1e-4)
+    assert opperf("history", "remove", key, "--database", "team.db").code == 0
+    assert "no runs" in opperf("history", "list", "--database", "team.db").out
+
+
+def test_the_database_may_be_named_by_a_variable(opperf: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPPERF_DATABASE", str(here / "mine.db"))
+    (file,) = write(here, night(1, compared(SUM, "1.0", "1.1", 1.0)))
+    assert f"database: {here / 'mine.db'}" in opperf("history", "add", file).err
+    assert "night1" in opperf("history", "list").out
+
+
+def test_a_change_lies_between_two_builds_and_has_a_size(opperf: Any, nights: list[Path]) -> None:
+    opperf("history", "add", *nights, "--database", "team.db")
+    done = opperf("history", "changes", "--database", "team.db", "--format", "json")
+    (change,) = rows(done)
+    assert (change["operator"], change["before"], change["after"]) == ("exp", "1.2", "1.3")
+    assert (change["anchor"], change["status"]) == ("1.0", "confirmed")
+    assert change["low"] < 1.05 < change["high"]
+    assert "2 series of ratios between builds, 1 change" in opperf("history", "changes", "--database", "team.db").out
+    assert rows(opperf("history", "changes", "sum", "--database", "team.db", "--format", "json")) == []
+    later = opperf("history", "changes", "--since", "2026-11-04", "--database", "team.db", "--format", "json")
+    assert rows(later) == []
+
+
+def test_a_change_that_one_build_shows_is_to_be_confirmed(opperf: Any, nights: list[Path]) -> None:
+    opperf("history", "add", *nights[:3], "--database", "team.db")
+    out = opperf("history", "changes", "--database", "team.db").out
+    assert "unconfirmed" in out
+    assert "0 changes, 1 more that the next build has to confirm" in out
+
+
+def test_frameworks_against_each_other_are_no_history_of_builds(opperf: Any, here: Path) -> None:
+    other = replace(compared(SUM, "1.0", "2.13", 1.3), new=Side("torch"))
+    opperf("history", "add", *write(here, night(1, other)), "--database", "team.db")
+    assert "0 series of ratios" in opperf("history", "changes", "--database", "team.db").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("list",), "there is no database"),
+        (("add", "none.json"), "cannot read `none.json`"),
+        (("list", "--since", "yesterday"), "`yesterday` is no day"),
+        (("show", "sum", "--format", "xml"), "no format `xml`"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], message: str, opperf: Any, here: Path) -> None:
+    done = opperf("history", *words, "--database", "team.db")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_what_is_not_there_is_said(opperf: Any, nights: list[Path], here: Path) -> None:
+    opperf("history", "add", nights[0], "--database", "team.db")
+    assert "no measurement of `sum`" in opperf("history", "show", "sum", "--database", "team.db").err
+    done = opperf("history", "remove", "night9", "--database", "team.db")
+    assert (done.code, "no run `night9`" in done.err) == (2, True)
+    (here / "suite.json").write_text(json.dumps({"schema_version": 1, "cases": []}))
+    assert "neither results nor comparisons" in opperf("history", "add", "suite.json", "--database", "team.db").err
