@@ -22,6 +22,8 @@ PACKAGE = Path(opperf.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
 LIBRARIES = {re.split(r"[^\w-]", line)[0] for line in [*PROJECT["dependencies"], *OPTIONAL]}
+#: What SQLAlchemy imports by the address of a database.
+BY_ADDRESS = {"psycopg"}
 FRAMEWORKS = {"torch", "jax", "mxnet", "numpy", "onnx", "onnxruntime"}
 #: Command lines of other systems are the parent's, though they stand beside what they run.
 COMMAND_LINES = re.compile(r"compat/\w+/(__main__\.py|command/)")
@@ -52,7 +54,7 @@ def _outside(module: str) -> Iterator[str]:
             yield node.module.split(".")[0]
 
 
-@pytest.mark.parametrize("library", sorted(LIBRARIES))
+@pytest.mark.parametrize("library", sorted(LIBRARIES - BY_ADDRESS))
 def test_a_library_is_imported_by_the_parent_only(library: str) -> None:
     importers = [module for module in modules() if library in outside(module)]
     assert importers
