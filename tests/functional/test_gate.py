@@ -142,7 +142,7 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         (("gate", "--expected", "none.json"), "cannot read `none.json`"),
         (("gate", "--update-expected"), "no file of expectations is named"),
         (("gate", "--update-expected", "--expected", "e.json"), "nothing to measure"),
-        (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "judges nothing"),
+        (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "makes no comparison"),
         (("gate", "add", "--expected", "e.json", "--update-expected", "--processes", "2"), "`--processes`: found 2"),
     ],
 )

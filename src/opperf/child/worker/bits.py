@@ -15,7 +15,7 @@ def draw_bits(generator: random.Random, count: int, size: int, mask: int, patter
     The bits do not depend on the pieces: they are those of one draw. Nor do they depend on `count` where `size` is a
     multiple of four: fewer elements are the first of more.
 
-    >>> drawn(random.Random(0), 3, 1, 0x0F, 0x40).hex()
+    >>> draw_bits(random.Random(0), 3, 1, 0x0F, 0x40).hex()
     '474c48'
     """
     result = bytearray()
