@@ -19,7 +19,7 @@ from typer.main import get_command
 
 from opperf.catalog.param.cases import cases
 from opperf.catalog.param.document import read_config
-from opperf.compat.mxnet_opperf.command.planned import read_rows
+from opperf.compat.mxnet_opperf.command.plan import read_rows
 from opperf.compat.param.command.kernels import from_ncu
 from opperf.domain.case import Case, ListOf
 from opperf.domain.expectation import Expectation, document

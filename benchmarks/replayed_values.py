@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opperf.child.backends.torch.described import tensors
 from opperf.child.backends.torch.runtime import TorchBackend
+from opperf.child.backends.torch.specs import tensors
 from opperf.child.worker import arguments, code
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.jobs import failure

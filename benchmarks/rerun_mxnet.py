@@ -22,9 +22,9 @@ from mxnet.base import _LIB
 from rerun import Kept, main
 
 from opperf.child.backends.mxnet import capture, graphs, history
-from opperf.child.backends.mxnet.described import array_at
 from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.runtime import MxnetBackend
+from opperf.child.backends.mxnet.specs import array_at
 from opperf.child.worker import inputs
 from opperf.domain.backend import Captured, HostValue
 from opperf.domain.case import Case, tensors_of

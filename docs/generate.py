@@ -68,7 +68,7 @@ RULES = {
         "TRIMMED_FROM",
         "TRIM",
     ),
-    "parent.analysis.recorded": ("FLOOR",),
+    "parent.analysis.two_runs": ("FLOOR",),
     "parent.contest": ("SHARE_OF_BAND",),
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS"),

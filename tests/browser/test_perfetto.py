@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from opperf.domain.profile.event import Event, Profile, Reading
-from opperf.domain.profile.saved import save
+from opperf.domain.profile.file import save
 
 #: Runs a query on what Perfetto has read, and gives its rows.
 Query: TypeAlias = Callable[[str], list[Any]]

@@ -10,7 +10,7 @@ import pytest
 
 from opperf.domain.profile.event import Event
 from opperf.domain.profile.event import Profile as ProfileOfCalls
-from opperf.domain.profile.saved import save
+from opperf.domain.profile.file import save
 
 Opperf: TypeAlias = Callable[..., Any]
 

@@ -121,7 +121,7 @@ def three() -> None:
 with profiler.profile(memory=True) as p:
     three()
 found["memory"] = [[event.name, event.allocated, event.peak] for event in p.profile.of_kind("operator")]
-found["readings"] = [reading.held for reading in p.profile.readings]
+found["readings"] = [reading.size for reading in p.profile.readings]
 found["summary"] = p.summary()["Memory"]
 found["softmax"] = [
     [event.allocated, event.peak] for event in of(seen(lambda: ones.softmax(0), memory=True), "softmax")

@@ -114,7 +114,7 @@ def test_mxnets_memory_is_exact_for_each_call(mxnet: Callable[[str], dict[str, A
     told = mxnet(engine)["products"]
     for event in profile(told).of_kind("operator"):
         assert (event.allocated, event.peak) == (SQUARE, SQUARE)
-    assert max(reading.held for reading in profile(told).readings) in range(SQUARE, 4 * SQUARE + 1)
+    assert max(reading.size for reading in profile(told).readings) in range(SQUARE, 4 * SQUARE + 1)
     assert {reading.device for reading in profile(told).readings} == {"cpu/0"}
     assert named(mxnet(engine)["interrupted"], "dot")[0].allocated is None
 

@@ -185,10 +185,10 @@ EXPERTS_SIZES = {
 
 def _multiplied(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
-    (rows, width), (groups, taken, out) = data.shape, weight.shape
-    if width != taken or rows % groups:
+    (rows, width), (groups, length, out) = data.shape, weight.shape
+    if width != length or rows % groups:
         raise InputError(
-            f"`{case.operator}` cannot multiply {rows} rows of {width} with {groups} matrices that take {taken}",
+            f"`{case.operator}` cannot multiply {rows} rows of {width} with {groups} matrices that take {length}",
             hint="as many rows for each matrix, each as long as the matrix is high",
         )
     return (like(data, (rows, out)),)

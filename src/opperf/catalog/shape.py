@@ -46,11 +46,11 @@ def _swapped(case: Case, shape: _Shape) -> _Shape:
 
 
 def _reshaped(case: Case, shape: _Shape) -> _Shape:
-    asked, count = wholes(case, "shape"), product(shape)
-    rest = product(tuple(size for size in asked if size != -1))
-    result = tuple(count // rest if size == -1 and rest else size for size in asked)
-    if asked.count(-1) > 1 or min(result, default=0) < 0 or product(result) != count:
-        raise InputError(f"`{case.operator}`: {list(shape)} does not fit into the shape {list(asked)}")
+    sizes, count = wholes(case, "shape"), product(shape)
+    rest = product(tuple(size for size in sizes if size != -1))
+    result = tuple(count // rest if size == -1 and rest else size for size in sizes)
+    if sizes.count(-1) > 1 or min(result, default=0) < 0 or product(result) != count:
+        raise InputError(f"`{case.operator}`: {list(shape)} does not fit into the shape {list(sizes)}")
     return result
 
 

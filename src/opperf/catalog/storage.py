@@ -292,9 +292,9 @@ def _turned(dtype: str) -> Outputs:
 
 
 def _quantized_product(case: Case) -> tuple[TensorSpec, ...]:
-    (rows, length), (taken, columns) = case.tensor("lhs").shape, case.tensor("rhs").shape
-    if length != taken:
-        raise InputError(f"`{case.operator}` multiplies along {length} and {taken} elements, which must be equal")
+    (rows, length), (depth, columns) = case.tensor("lhs").shape, case.tensor("rhs").shape
+    if length != depth:
+        raise InputError(f"`{case.operator}` multiplies along {length} and {depth} elements, which must be equal")
     return (TensorSpec((rows, columns), "int32"),)
 
 

@@ -100,9 +100,9 @@ def near(name: str, names: Iterable[str], *, most: int = 5, alike: float = ALIKE
     ['softmax', 'log_softmax']
     """
     folded = {candidate.casefold(): candidate for candidate in names}
-    wanted = name.casefold()
-    close = get_close_matches(wanted, folded, n=most, cutoff=alike)
-    starting = sorted((other for other in folded if wanted and other.startswith(wanted)), key=len)
+    text = name.casefold()
+    close = get_close_matches(text, folded, n=most, cutoff=alike)
+    starting = sorted((other for other in folded if text and other.startswith(text)), key=len)
     return [folded[key] for key in dict.fromkeys([*starting[:most], *close])][:most]
 
 

@@ -122,20 +122,20 @@ class Kept:
         clean = [samples.seconds() for samples in measured]
         every = [samples.seconds(clean_only=False) for samples in measured]
         calls = measured[0].samples[0].calls
-        count, taken = sum(map(len, clean)), sum(map(len, every))
+        count, of_all = sum(map(len, clean)), sum(map(len, every))
         # Each process must keep one at least, or it would have no value of its own.
-        if all(clean) and (count >= ENOUGH_CLEAN * len(clean) or 2 * count >= taken):
-            return cls(clean, taken - count, calls)
+        if all(clean) and (count >= ENOUGH_CLEAN * len(clean) or 2 * count >= of_all):
+            return cls(clean, of_all - count, calls)
         if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:
-            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", taken - count)
-        return cls(every, 0, calls, "wall", taken - count)
+            return cls([samples.cpu_seconds(clean_only=False) for samples in measured], 0, calls, "cpu", of_all - count)
+        return cls(every, 0, calls, "wall", of_all - count)
 
     @classmethod
     def of_cpu(cls, measured: Sequence[Samples]) -> Kept:
         """Choose CPU times: the clean ones, or all where none is."""
         times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in measured]
-        taken = sum(len(samples.samples) for samples in measured)
-        return cls(times, taken - sum(map(len, times)), measured[0].samples[0].calls, "cpu")
+        of_all = sum(len(samples.samples) for samples in measured)
+        return cls(times, of_all - sum(map(len, times)), measured[0].samples[0].calls, "cpu")
 
 
 @dataclass(frozen=True)

@@ -227,9 +227,9 @@ class Plan:
 
     trials: tuple[Trial, ...]
     settings: Settings
-    asked: tuple[Trial, ...] = ()
+    selection: tuple[Trial, ...] = ()
 
     @property
     def again(self) -> int:
         """How many of the trials that were asked for are equal to one before them."""
-        return max(0, len(self.asked) - len(self.trials))
+        return max(0, len(self.selection) - len(self.trials))

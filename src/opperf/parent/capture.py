@@ -87,14 +87,14 @@ def capture_function(
             recording = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
         except OperatorFailure as failed:
             raise _refused(code.name, failed) from failed
-    taken = _taken(recording, code.name, "user_code")
-    if not taken.suite.cases and not taken.left_out:
+    result = _taken(recording, code.name, "user_code")
+    if not result.suite.cases and not result.left_out:
         raise InputError(
             f"`{code.name}` calls no operator of {side.framework}",
             hint="name a function that does the work itself, such as one training step",
             slug="empty_capture",
         )
-    return taken
+    return result
 
 
 def capture_model(

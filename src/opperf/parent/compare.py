@@ -14,7 +14,7 @@ from opperf.domain.plan import Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import split_implementation
 from opperf.parent import request as requests
-from opperf.parent.analysis.recorded import compare_runs
+from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_floors
 from opperf.parent.contest import Comparing, report

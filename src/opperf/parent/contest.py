@@ -168,8 +168,8 @@ class Comparing:
         for contest in contests:
             contest.planned = self._rule_of(contest).looks[-1]
         for look in range(len(self._rule.looks)):
-            wanted = [(contest, self._planned(contest, look)) for contest in undecided]
-            self._pairs(wanted, lambda contest: contest.stage1)
+            looks = [(contest, self._planned(contest, look)) for contest in undecided]
+            self._pairs(looks, lambda contest: contest.stage1)
             undecided = [contest for contest in undecided if contest.failure is None]
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
             chosen, same = sort_out(ratios, look, self._rule)
@@ -214,10 +214,10 @@ class Comparing:
         if verdict.verdict != "inconclusive" or contest.missing == 0 or not self.spent():
             contest.verdict = verdict
 
-    def _pairs(self, wanted: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
+    def _pairs(self, looks: Sequence[tuple[Contest, int]], stage: Callable[[Contest], list[PairValue]]) -> None:
         """Measure until each contest has its number of pairs; contests of the same two sides share processes."""
         groups: dict[tuple[object, ...], list[tuple[Contest, int]]] = {}
-        for contest, pairs in wanted:
+        for contest, pairs in looks:
             groups.setdefault((contest.base.side.process, contest.new.side.process), []).append((contest, pairs))
         for group in groups.values():
             while not self.spent():
@@ -268,7 +268,7 @@ class Comparing:
             contest.failure = str(error).partition("\n")[0]
             # What the base cannot do has nothing to be compared with; what only the new side cannot do has failed.
             declined = isinstance(error, OperatorFailure) and error.skipped
-            contest.skipped = declined and duel.asked == 0
+            contest.skipped = declined and duel.turn == 0
 
     def spent(self) -> bool:
         """Whether the command's budget is spent."""
@@ -356,7 +356,9 @@ def _memory(measured: Sequence[Measurement]) -> PeakMemory:
     if len(peaks) != 2:
         return {}
     base, new = peaks
-    first, second = (None if (asked := one.quantity("memory_allocated")) is None else asked.value for one in measured)
+    first, second = (
+        None if (quantity := one.quantity("memory_allocated")) is None else quantity.value for one in measured
+    )
     same = (base.value, first) == (new.value, second)
     return {"peak": (base.value, new.value), "allocated": (first, second), "same": same, "source": base.source}
 

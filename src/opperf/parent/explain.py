@@ -35,15 +35,15 @@ def explain(
     pool: Callable[..., Pool] = Pool,
 ) -> None:
     """Give contests that were called slower or faster their explanation; those after `spent` is true go without."""
-    wanted = [one for one in contests if one.verdict is not None and one.verdict.verdict in EXPLAINED]
-    trials = {trial.key: trial for one in wanted for trial in (one.base, one.new)}
+    open_contests = [one for one in contests if one.verdict is not None and one.verdict.verdict in EXPLAINED]
+    trials = {trial.key: trial for one in open_contests for trial in (one.base, one.new)}
     explanations: dict[tuple[object, ...], Explanation | str] = {}
     with pool(settings, note, plugins) as children:
         # One side after the other: trials of the same side share a child.
         for trial in sorted(trials.values(), key=lambda trial: repr(trial.side.process)):
             note(f"explaining {len(explanations) + 1} of {len(trials)}")
             explanations[trial.key] = "the budget was spent" if spent() else _asked(children, trial, settings)
-    for contest in wanted:
+    for contest in open_contests:
         contest.explanation = explanation(explanations[contest.base.key], explanations[contest.new.key])
 
 

@@ -17,9 +17,9 @@ from opperf.domain.plan import Plan, Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import device_named
 from opperf.parent import request as requests
-from opperf.parent.analysis.expected import compare_expected, expectations_of, updated
+from opperf.parent.analysis.expectations import compare_expected, expectations_of, updated
 from opperf.parent.analysis.gate import judged
-from opperf.parent.analysis.recorded import FLOOR
+from opperf.parent.analysis.two_runs import FLOOR
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import Judging, base_of, live, sides_named
 from opperf.parent.planning.selection import Selection
@@ -267,7 +267,7 @@ def _plan(
     """Return the trials of the selection; where nothing is selected, those that something is expected of."""
     if selection.operators or selection.categories or selection.every or selection.suite:
         return session.plan()
-    asked = (
+    order = (
         ("framework", file.frameworks),
         ("environment", tuple(EnvironmentSpec.parse(text).text for text in file.environments)),
         ("device", tuple(device_named(text) for text in file.devices)),
@@ -276,7 +276,7 @@ def _plan(
     trials = [
         selection.measurable(expectation.trial, f"{file.expected}: expectations[{i}]")
         for i, expectation in enumerate(expectations)
-        if all(not names or getattr(expectation.trial.side, field) in names for field, names in asked)
+        if all(not names or getattr(expectation.trial.side, field) in names for field, names in order)
     ]
     if not trials:
         raise InputError(

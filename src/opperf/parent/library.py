@@ -237,20 +237,20 @@ def run(
     request = {**_read(options), "config": config, "clock": clock, "memory": memory, "latency": latency}
     request |= {"memory_limit": memory_limit, "check": check}
     selection, settings = requests.selection(_names(operators), request), requests.settings(request)
-    wanted = _kept(output, resume, labels, keep_samples=keep_samples)
-    with _held(wanted, force=force):
-        measured = running.measure(selection, settings, wanted, _progress(progress))
+    keeping = _kept(output, resume, labels, keep_samples=keep_samples)
+    with _held(keeping, force=force):
+        measured = running.measure(selection, settings, keeping, _progress(progress))
         if measured.cause is not None:
             raise measured.cause
         results = Results(_in_order(measured.run, measured.plan))
-        _write(wanted, results)
+        _write(keeping, results)
     return results
 
 
 def _in_order(run: Run, plan: Plan) -> Run:
     """Return the run with a record for each trial that was asked for, in that order."""
     records = {record.trial.key: record for record in run}
-    return replace(run, records=tuple(records[trial.key] for trial in plan.asked))
+    return replace(run, records=tuple(records[trial.key] for trial in plan.selection))
 
 
 @_with(CompareOptions)
@@ -329,7 +329,7 @@ def gate(
         "expected": None if request.get("expected") is None else str(request["expected"]),
     }
     base = options.get("base")
-    asked = gating.Gate(
+    order = gating.Gate(
         gating.gate_file(None if config is None else Path(config), given, _each(request.get("plugin"))),
         given,
         None if base is None else _side(base, None),
@@ -341,7 +341,7 @@ def gate(
         sys.argv,
     )
     names = _names([one for several in operators for one in _each(several)])
-    judged = gating.judge(names, {**request, "config": None}, asked, _progress(options.get("progress", False)))
+    judged = gating.judge(names, {**request, "config": None}, order, _progress(options.get("progress", False)))
     if judged.cause is not None:
         raise judged.cause
     return Results(judged.run) if isinstance(judged, gating.Updated) else Gate(judged.run, judged.judgement)
@@ -407,15 +407,15 @@ def replay(
     trace = replaying.read_trace(
         [Path(one) for one in traces], None if kineto is None else Path(kineto), subgraph, iterations
     )
-    wanted = _kept(output, resume, labels, keep_samples=keep_samples)
-    with _held(wanted, force=force):
+    keeping = _kept(output, resume, labels, keep_samples=keep_samples)
+    with _held(keeping, force=force):
         if not trace.cases:
-            return Replay(replaying.unmeasured(trace, request, settings, wanted, _progress(progress)))
-        measured = running.measure(replaying.workload(trace, request), settings, wanted, _progress(progress))
+            return Replay(replaying.unmeasured(trace, request, settings, keeping, _progress(progress)))
+        measured = running.measure(replaying.workload(trace, request), settings, keeping, _progress(progress))
         if measured.cause is not None:
             raise measured.cause
         result = Replay(ReplayDocument(trace, measured.run))
-        _write(wanted, result)
+        _write(keeping, result)
     return result
 
 
@@ -460,11 +460,11 @@ def profile(
         api=api,
         memory_limit=None if memory_limit is None else int(requests.number(memory_limit, parse_bytes, "memory_limit")),
     )
-    asked = profiling.Options(watching, framework, granularity, function, skip, calls, False, allocator)
+    options = profiling.Options(watching, framework, granularity, function, skip, calls, False, allocator)
     command = profiling.command(words, module=module)
-    profiling.check(command, asked)
-    python = profiling.python_for(command, environment, asked, Silent().note)
-    done = profiling.run(command, python, asked, Path(output), tool=tool, aside=True)
+    profiling.check(command, options)
+    python = profiling.python_for(command, environment, options, Silent().note)
+    done = profiling.run(command, python, options, Path(output), tool=tool, aside=True)
     if done.profile is None:
         raise HarnessError(
             f"`{words[0]}` left no profile; its exit code is {done.code}",
@@ -559,8 +559,8 @@ def _as_text(given: float | str | None, unit: str = "", scale: float = 1) -> str
     return given if given is None or isinstance(given, str) else f"{given * scale:.12g}{unit}"
 
 
-def _progress(wanted: bool) -> Progress:
-    return Stderr() if wanted else Silent()
+def _progress(shown_too: bool) -> Progress:
+    return Stderr() if shown_too else Silent()
 
 
 def _kept(
@@ -576,16 +576,16 @@ def _kept(
     )
 
 
-def _held(wanted: Options, *, force: bool) -> Any:
+def _held(options: Options, *, force: bool) -> Any:
     """Hold the place of the result against others; raises `InputError`."""
-    lock = take(wanted.output, sys.argv, force=force, resume=wanted.resume, resumes=True)
+    lock = take(options.output, sys.argv, force=force, resume=options.resume, resumes=True)
     return nullcontext() if lock is None else closing(lock)
 
 
-def _write(wanted: Options, report: Results | Replay) -> None:
-    if wanted.output is not None:
-        report.save(wanted.output)
-        running.drop_journal(wanted)
+def _write(options: Options, report: Results | Replay) -> None:
+    if options.output is not None:
+        report.save(options.output)
+        running.drop_journal(options)
 
 
 def _caller(code: Code) -> Path:

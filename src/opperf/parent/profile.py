@@ -17,8 +17,8 @@ from opperf.domain.files.scratch import ScratchFolder
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import ALLOCATORS
 from opperf.domain.profile.event import Profile, merge
+from opperf.domain.profile.file import save
 from opperf.domain.profile.rows import GROUPINGS, PEAK
-from opperf.domain.profile.saved import save
 from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
 from opperf.domain.trace import Trace
@@ -84,7 +84,7 @@ class Options:
 
     def variables(self, folder: Path, ranges: str | None = None) -> dict[str, str]:
         """Return the environment variables that tell the profiler; `ranges` is what a vendor's tool reads."""
-        told = {
+        variables = {
             "framework": self.framework,
             **{name: getattr(self.watching, name) for name in ("memory", "shapes", "stacks", "modules", "api")},
             "granularity": self.granularity,
@@ -98,7 +98,7 @@ class Options:
         }
         return {
             "OPPERF_PROFILER_AUTOSTART": "1",
-            "OPPERF_PROFILER_OPTIONS": json.dumps(told),
+            "OPPERF_PROFILER_OPTIONS": json.dumps(variables),
             "OPPERF_PROFILER_OUTPUT": str(folder),
             "OPPERF_PROFILER_QUIET": "1",
             **GRANULARITIES[self.granularity],
@@ -223,16 +223,16 @@ def run(
         recorded, unread = _recorded(sorted(folder.glob("operators_*.json")))
     finally:
         scratch.close()
-    told = []
+    notes = []
     if vendor is not None:
-        told.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
+        notes.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
     profile, wrong = _read(files)
     if profile is not None:
         profile = with_peaks(replace(profile, notes=(*profile.notes, *options.notes(profile))))
         if len(files) > 1:
             files.append(output / MERGED)
             save(profile, files[-1])
-    return Profiled(code, profile, tuple(files), (*told, *wrong, *unread), recorded)
+    return Profiled(code, profile, tuple(files), (*notes, *wrong, *unread), recorded)
 
 
 def _recorded(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:

@@ -81,4 +81,4 @@ def _notes(selection: Selection, plan: Plan) -> Iterator[str]:
         if framework(name).name not in busy:
             yield f"`--framework {name}` is unused: no selected operator runs on it"
     if plan.again:
-        yield f"{plan.again} of {len(plan.asked)} trials are equal to earlier ones; each is measured once"
+        yield f"{plan.again} of {len(plan.selection)} trials are equal to earlier ones; each is measured once"

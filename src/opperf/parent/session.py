@@ -18,7 +18,7 @@ from typing import Any
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import OpperfError
-from opperf.domain.files.destination import is_regular, told
+from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Outcome
 from opperf.domain.peaks import Peaks, Rate
@@ -58,7 +58,7 @@ class Options:
         """Where outcomes are kept while the run goes on; nowhere beside a device or a pipe."""
         if self.output is None:
             return None
-        with told(self.output):
+        with explain_errors(self.output):
             return journal_of(self.output) if is_regular(self.output) else None
 
 
@@ -110,7 +110,7 @@ class Session:
         return expand(selection, self._settings, sides, self._pool, progress=self._progress.plan)
 
     @property
-    def asked(self) -> Asked:
+    def answers(self) -> Asked:
         """The sides' children, for what only a framework knows."""
         return self._pool
 

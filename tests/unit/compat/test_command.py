@@ -14,7 +14,7 @@ import pytest
 
 from opperf.compat.mxnet_opperf.__main__ import main
 from opperf.compat.mxnet_opperf.command.documents import collected, render
-from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted, names, planned, whole
+from opperf.compat.mxnet_opperf.command.plan import Planned, Wanted, names, planned, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Quantity, Sample, Samples
@@ -40,7 +40,7 @@ class Known:
         return (SIDE,)
 
     @property
-    def asked(self) -> Known:
+    def answers(self) -> Known:
         return self
 
     def discover(self, side: Side, path: str, size: str) -> Discovery:

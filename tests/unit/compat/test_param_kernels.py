@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from opperf.compat.param.command.kernels import Launch, from_ncu, from_nsys, told
+from opperf.compat.param.command.kernels import Launch, from_ncu, from_nsys, summarize
 
 START_STOP = "Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
 
@@ -71,7 +71,7 @@ def test_an_export_of_nsys_without_kernels_has_none_and_a_foreign_file_is_refuse
 
 def test_the_launches_of_a_kernel_are_one_entry_with_means() -> None:
     other = Launch("add", (4, 1, 1), (128, 1, 1), {})
-    seen = told([add(1000.0), other, add(3000.0)], 2)
+    seen = summarize([add(1000.0), other, add(3000.0)], 2)
     assert seen["kernel_time"] == pytest.approx(0.002)
     first, second = seen["kernels"]
     assert (first["launches"], first["grid"], second["launches"], second["grid"]) == (1, [2, 1, 1], 0.5, [4, 1, 1])
@@ -83,4 +83,4 @@ def test_the_launches_of_a_kernel_are_one_entry_with_means() -> None:
 
 @pytest.mark.parametrize(("unit", "time"), [("nsecond", 0.002), ("us", 2.0), ("cycle", None)])
 def test_the_time_of_kernels_is_in_milliseconds_whatever_the_tools_unit(unit: str, time: float | None) -> None:
-    assert told([add(2000.0, unit)], 1)["kernel_time"] == (time if time is None else pytest.approx(time))
+    assert summarize([add(2000.0, unit)], 1)["kernel_time"] == (time if time is None else pytest.approx(time))

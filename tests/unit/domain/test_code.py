@@ -12,7 +12,7 @@ import opperf
 from opperf.catalog import operator
 from opperf.domain.code import Code, check_name, named, own_name, refusal
 from opperf.domain.errors import InputError
-from opperf.domain.message.requests import telling_trial, told, told_trial
+from opperf.domain.message.requests import read_name, telling_trial, told_trial
 from opperf.domain.plan import Side, Trial
 from opperf.parent.planning.side_text import read_side, side_named
 
@@ -79,7 +79,7 @@ def test_a_trial_of_code_is_told_as_such_and_a_label_is_not() -> None:
 @pytest.mark.parametrize("value", [{"code": 3}, {"code": "mine.py:f", "more": 1}, {"name": "mine.py:f"}, ["mine.py:f"]])
 def test_what_is_neither_a_name_nor_code_is_refused(value: object) -> None:
     with pytest.raises(InputError, match="expected a name or code"):
-        told(value, "describe.name")
+        read_name(value, "describe.name")
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,10 @@ def _argument(name: str, argument: ArgumentType) -> dict[str, object]:
 
 
 def _object(keys: Mapping[str, Mapping[str, object]], meanings: Mapping[str, str]) -> dict[str, object]:
-    told = {name: ({"description": meanings[name], **one} if name in meanings else one) for name, one in keys.items()}
-    return {"type": "object", "properties": told, "additionalProperties": False}
+    properties = {
+        name: ({"description": meanings[name], **one} if name in meanings else one) for name, one in keys.items()
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _list(items: dict[str, object]) -> dict[str, object]:

@@ -151,7 +151,7 @@ class PythonCalls:
         self._threads: dict[int, list[Moments]] = {}
         self._first: Follower = _nothing
         self._over = True
-        self.taken = False
+        self.has_rival = False
 
     @property
     def size(self) -> int:
@@ -167,7 +167,7 @@ class PythonCalls:
         if threading.getprofile() is None:
             threading.setprofile(self._first)
         if sys.getprofile() is not None:
-            self.taken = True
+            self.has_rival = True
             return
         everywhere = getattr(threading, "setprofile_all_threads", None)
         if everywhere is not None:
@@ -234,7 +234,7 @@ class PythonCalls:
 
         def lose() -> None:
             moments.lose()
-            self.taken = True
+            self.has_rival = True
 
         follow.owner = self  # type: ignore[attr-defined]
         follow.lose = lose  # type: ignore[attr-defined]

@@ -109,8 +109,8 @@ def distinct(paths: Mapping[str, Callable[..., Any]]) -> list[str]:
     """Return one path for each function, by name: the first that ends in the function's own name, else the first."""
     chosen: dict[int, str] = {}
     for path, function in paths.items():
-        held = chosen.get(id(function))
-        if held is None or (_own(path, function) and not _own(held, function)):
+        other = chosen.get(id(function))
+        if other is None or (_own(path, function) and not _own(other, function)):
             chosen[id(function)] = path
     return sorted(chosen.values())
 

@@ -20,7 +20,7 @@ class ThreadNames:
     def of(self, key: Hashable, name: str) -> str:
         """Return the name of the thread that the profiler knows by `key`: `name`, with a number where that is taken."""
         if key not in self._names:
-            taken = set(self._names.values())
+            others = set(self._names.values())
             numbered = (name if number == 1 else f"{name} {number}" for number in count(1))
-            self._names[key] = next(one for one in numbered if one not in taken)
+            self._names[key] = next(one for one in numbered if one not in others)
         return self._names[key]

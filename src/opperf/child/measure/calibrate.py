@@ -62,21 +62,21 @@ class Settling:
         return min(self.times[-WINDOW:]) >= (1 - FALLING) * min(self.times[:-WINDOW])
 
 
-def calls_for(nanoseconds_each: float, *, output_bytes: int, held: bool) -> int:
+def calls_for(nanoseconds_each: float, *, output_bytes: int, holds: bool) -> int:
     """Return the calls of a block, given what one call takes.
 
-    >>> calls_for(20_000, output_bytes=0, held=False), calls_for(5_000_000, output_bytes=0, held=False)
+    >>> calls_for(20_000, output_bytes=0, holds=False), calls_for(5_000_000, output_bytes=0, holds=False)
     (25, 1)
     """
     calls = max(1, round(TARGET_NS / max(nanoseconds_each, 1.0)))
     if calls * nanoseconds_each > LONGEST_NS:
         calls = 1
-    if held and output_bytes:
+    if holds and output_bytes:
         calls = min(calls, max(1, IN_FLIGHT_BYTES // output_bytes))
     return calls
 
 
-def probe(block: Block, *, output_bytes: int, held: bool) -> int:
+def probe(block: Block, *, output_bytes: int, holds: bool) -> int:
     """Find the calls of a block by timing blocks that grow in length; also the first warm-up.
 
     A cold cache costs a sweep of memory for each call, however short: then a block is one call.
@@ -90,11 +90,11 @@ def probe(block: Block, *, output_bytes: int, held: bool) -> int:
         if calls == 1 and first >= LONG_NS:
             return 1
         least = min(first, *(block.run(calls) for _ in range(PROBES - 1)))
-        wanted = calls_for(least / calls, output_bytes=output_bytes, held=held)
+        target = calls_for(least / calls, output_bytes=output_bytes, holds=holds)
         # A short probe overstates the time of one call, so its answer is believed only once it is nearly as long.
-        if wanted <= 2 * calls or least >= TARGET_NS / PROBE_SHARE:
-            return wanted
-        calls = min(wanted, calls * PROBE_STEP)
+        if target <= 2 * calls or least >= TARGET_NS / PROBE_SHARE:
+            return target
+        calls = min(target, calls * PROBE_STEP)
 
 
 def warm_up(block: Block, calls: int, budget: float) -> int:

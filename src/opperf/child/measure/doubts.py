@@ -30,14 +30,14 @@ def doubts(samples: Samples, output_bytes: int) -> list[Warning]:
     return [*result, *_faults(clean_samples, output_bytes)]
 
 
-def thread_doubts(asked: int, count: float | None) -> list[Warning]:
+def thread_doubts(threads: int, count: float | None) -> list[Warning]:
     """Return the warning for a framework that uses more threads than it was told to."""
-    if count is None or count <= MOST_OVER * asked:
+    if count is None or count <= MOST_OVER * threads:
         return []
     return [
         Warning(
             "threads_not_honoured",
-            f"{asked} thread(s) asked for, {count:.1f} CPUs seen at work in a matrix product",
+            f"{threads} thread(s) asked for, {count:.1f} CPUs seen at work in a matrix product",
             "pin the process with `--cpus`",
         )
     ]

@@ -60,7 +60,7 @@ class Engine:
         before = self._counters.host()
         with block.scope(), _no_garbage_collection(), _stage(spent, "samples", clock.wall):
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
-        taken = host.doubts(before, self._counters.host(), spent["samples"])
+        host_warnings = host.doubts(before, self._counters.host(), spent["samples"])
         metrics: dict[str, Samples | Quantity] = {"time": time, **work.metrics}
         if settings.latency:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
@@ -78,7 +78,7 @@ class Engine:
                 "warmup_calls": warmed,
                 "calls_per_sample": calls,
             },
-            warnings=(*doubts(time, output_bytes), *taken),
+            warnings=(*doubts(time, output_bytes), *host_warnings),
             spent=spent,
         )
 
@@ -90,7 +90,7 @@ class Engine:
         """Take a turn of an interleaved comparison: untimed calls until the switch is forgotten, then samples."""
         with block.scope(), _no_garbage_collection():
             if block.calls is None:
-                block.calls = probe(block, output_bytes=output_bytes, held=self._backend.collects)
+                block.calls = probe(block, output_bytes=output_bytes, holds=self._backend.collects)
                 warm_up(block, block.calls, TURN_WARMUP)
                 self._counters.watch()
             settle(block)
@@ -123,7 +123,7 @@ class Engine:
         # Nor is one that takes long where few are asked for, or where it is one of many operators.
         few = settings.warmup is not None or settings.runs is not None or part is not None
         probed = not few or least < (LONGEST_NS if settings.warmup is not None else LONG_NS)
-        calls = probe(block, output_bytes=output_bytes, held=self._backend.collects) if probed else 1
+        calls = probe(block, output_bytes=output_bytes, holds=self._backend.collects) if probed else 1
         if part is not None:
             if probed:
                 least = block.run(calls) // calls
@@ -140,23 +140,23 @@ class Engine:
         first: tuple[Sample, ...] = ()
         if not probed:
             first = (block.sample(calls),)
-            held = self._backend.collects
-            if calls_for(first[0].wall_ns, output_bytes=output_bytes, held=held) > calls:
+            holds = self._backend.collects
+            if calls_for(first[0].wall_ns, output_bytes=output_bytes, holds=holds) > calls:
                 # Only the calls before it were long: they compiled, or loaded what is loaded once.
-                first, calls = (), probe(block, output_bytes=output_bytes, held=held)
+                first, calls = (), probe(block, output_bytes=output_bytes, holds=holds)
         return Samples(self._sample(block, calls, stopping(settings), first), block.overhead_ns), calls
 
     def _sample(self, block: Block, calls: int, rule: Stopping, first: Sequence[Sample] = ()) -> tuple[Sample, ...]:
         """Take samples until the rule says stop; `first` are those that were taken already."""
-        taken = list(first)
-        times = [sample.wall_ns / sample.calls for sample in taken if sample.clean]
+        samples = list(first)
+        times = [sample.wall_ns / sample.calls for sample in samples if sample.clean]
         start = self._backend.clock.wall()
-        while not rule.finished(times, len(taken), (self._backend.clock.wall() - start) / 1e9):
+        while not rule.finished(times, len(samples), (self._backend.clock.wall() - start) / 1e9):
             sample = block.sample(calls)
-            taken.append(sample)
+            samples.append(sample)
             if sample.clean:
                 times.append(sample.wall_ns / sample.calls)
-        return tuple(taken)
+        return tuple(samples)
 
     def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
         """Time single calls; where a block is one call, its samples are that already."""

@@ -21,7 +21,7 @@ MOST = 20 * 2**7
 class Stopping(Protocol):
     """A rule that ends the sampling of a trial."""
 
-    def finished(self, clean: Sequence[float], taken: int, elapsed: float) -> bool:
+    def finished(self, clean: Sequence[float], count: int, elapsed: float) -> bool:
         """Whether to stop, given the clean times, the number of samples taken and the seconds since the first."""
 
 
@@ -31,9 +31,9 @@ class Count:
 
     samples: int
 
-    def finished(self, clean: Sequence[float], taken: int, elapsed: float) -> bool:
+    def finished(self, clean: Sequence[float], count: int, elapsed: float) -> bool:
         """Whether that many samples are taken."""
-        return taken >= self.samples
+        return count >= self.samples
 
 
 @dataclass
@@ -47,12 +47,12 @@ class Precision:
     budget: float
     look: int = FIRST_LOOK
 
-    def finished(self, clean: Sequence[float], taken: int, elapsed: float) -> bool:
+    def finished(self, clean: Sequence[float], count: int, elapsed: float) -> bool:
         """Whether the precision is reached at a look, or the budget is spent."""
-        if taken >= MOST:
+        if count >= MOST:
             return True
         if elapsed >= self.budget:
-            return taken >= LEAST or (taken >= LEAST_OF_SLOW and elapsed >= 4 * self.budget)
+            return count >= LEAST or (count >= LEAST_OF_SLOW and elapsed >= 4 * self.budget)
         if len(clean) < self.look:
             return False
         self.look *= 2

@@ -31,13 +31,13 @@ from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.host import free_bytes
 from opperf.child.profiling.calls import Calls
 from opperf.child.profiling.hook import Imports, when_bound
-from opperf.child.profiling.imported import imported, watcher
 from opperf.child.profiling.processes import at_beginning, at_end
 from opperf.child.profiling.ranges import emitting
 from opperf.child.profiling.recording import Recording
+from opperf.child.profiling.watchers import imported, watcher
 from opperf.domain.errors import InputError, OpperfError, unknown
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.saved import save
+from opperf.domain.profile.file import save
 from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
 from opperf.domain.registry import FRAMEWORKS
 
@@ -255,10 +255,10 @@ class Armed:
         if not self._module or self._calls.made > self._options.skip:
             return profile
         if self._calls.has_function:
-            told = f"was called {self._calls.made} times, and {self._options.skip} were skipped"
+            text = f"was called {self._calls.made} times, and {self._options.skip} were skipped"
         else:
-            told = "was not found: the script neither has it nor imports it"
-        return replace(profile, notes=(*profile.notes, f"`{self._options.function}` {told}"))
+            text = "was not found: the script neither has it nor imports it"
+        return replace(profile, notes=(*profile.notes, f"`{self._options.function}` {text}"))
 
 
 class Marking:

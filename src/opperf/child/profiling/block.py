@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-from opperf.child.profiling.imported import imported
 from opperf.child.profiling.recording import Recording
 from opperf.child.profiling.schedule import Schedule
 from opperf.child.profiling.summary import document
+from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.saved import save
+from opperf.domain.profile.file import save
 from opperf.domain.profile.text import table
 from opperf.domain.profile.watching import Watching
 

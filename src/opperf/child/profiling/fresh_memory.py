@@ -28,8 +28,8 @@ class Usage:
     @classmethod
     def now(cls) -> Usage:
         """Read the counters of this process (getrusage(2))."""
-        told = resource.getrusage(resource.RUSAGE_SELF)
-        return cls(time.perf_counter(), told.ru_stime, told.ru_minflt)
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return cls(time.perf_counter(), usage.ru_stime, usage.ru_minflt)
 
 
 class FreshMemory:
@@ -56,8 +56,8 @@ class FreshMemory:
         used = self._sum
         if used.system < SHARE * used.passed or used.pages < PAGES:
             return ()
-        told = (
+        text = (
             f"the system worked {used.system:.3g} s of the {used.passed:.3g} s that were profiled, and gave "
             f"{used.pages} {FRESH}: times hold what mapping results afresh costs"
         )
-        return (told,)
+        return (text,)

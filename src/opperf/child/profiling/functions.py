@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from opperf.child.profiling.imported import imported
-from opperf.child.profiling.recorded import Recorded
+from opperf.child.profiling.of_others import Recorded
+from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError, ProfilerError, unknown
 from opperf.domain.profile.watching import Watching
 

@@ -74,9 +74,9 @@ class OfMxnet:
 
     def dumps(self, reset: bool, format: str, *more: object, **options: object) -> str:
         """Return MXNet's own statistics, which has the file written, too."""
-        told: str = own.dumps(reset, format, *more, **options)
+        text: str = own.dumps(reset, format, *more, **options)
         self._written = True
-        return told
+        return text
 
     def dump(self, *more: object, **options: object) -> None:
         """Write MXNet's own file, which it does only once; raises `ProfilerError` while running."""
@@ -95,12 +95,12 @@ class OfMxnet:
         configured to tell it.
         """
         self._configure()
-        told = self.dumps(False, "json")
+        text = self.dumps(False, "json")
         self._ledger.add(self._changes())
-        result = summary(told, self._ledger)
+        result = summary(text, self._ledger)
         if reset:
             self._ledger = Ledger()
-            if told:  # without times added up there is nothing to reset, and MXNet refuses to
+            if text:  # without times added up there is nothing to reset, and MXNet refuses to
                 own.dumps(reset=True)
         return result
 

@@ -18,8 +18,8 @@ from dataclasses import replace
 
 from opperf.child.profiling import processes
 from opperf.child.profiling.fresh_memory import FreshMemory
-from opperf.child.profiling.imported import watcher
 from opperf.child.profiling.waiting import Waiting
+from opperf.child.profiling.watchers import watcher
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.watching import Watcher, Watching
@@ -127,9 +127,9 @@ class Recording:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
         self.collect()
         own_facts = {"name": processes.name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
-        told = {number: {**own_facts, **facts} for number, facts in self._seen.processes.items()}
+        processes_facts = {number: {**own_facts, **facts} for number, facts in self._seen.processes.items()}
         notes = (*self._seen.notes, *self._fresh.notes(), *self._waiting.notes())
-        return replace(self._seen, processes=told, notes=notes, slices=self._waiting.slices())
+        return replace(self._seen, processes=processes_facts, notes=notes, slices=self._waiting.slices())
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""

@@ -51,12 +51,12 @@ class Ledger:
         }
 
 
-def summary(told: str, ledger: Ledger) -> str:
+def summary(text: str, ledger: Ledger) -> str:
     """Return the summary as JSON text; `told` is the profiler's own in JSON, empty where it adds up no times.
 
     Times keep the profiler's words and unit; an average is the total over the count.
     """
-    own = json.loads(told) if told else None
+    own = json.loads(text) if text else None
     memory = ledger.summary()
     result: dict[str, object] = {
         "Time": None if own is None else {domain: _averaged(events) for domain, events in own["Time"].items()},
@@ -98,7 +98,7 @@ def _added(spans: Sequence[float]) -> dict[str, float]:
 
 def _changes(readings: Sequence[Reading]) -> dict[str, list[int]]:
     """Return the steps from one reading of a device to the next; the first one is where it began."""
-    held: dict[tuple[int, str], list[int]] = defaultdict(list)
+    totals: dict[tuple[int, str], list[int]] = defaultdict(list)
     for reading in readings:
-        held[reading.process, reading.device].append(reading.held)
-    return {device: [after - before for before, after in pairwise(values)] for (_, device), values in held.items()}
+        totals[reading.process, reading.device].append(reading.size)
+    return {device: [after - before for before, after in pairwise(values)] for (_, device), values in totals.items()}

@@ -68,7 +68,7 @@ class Slices:
         self.own = ""
         self._slices: list[Slice] = []
 
-    def taken(self) -> tuple[Slice, ...]:
+    def as_tuple(self) -> tuple[Slice, ...]:
         """Return the slices so far."""
         return tuple(self._slices)
 
@@ -178,7 +178,7 @@ class Waiting:
 
     def slices(self) -> tuple[Slice, ...]:
         """Return what the threads did when."""
-        return self._slices.taken()
+        return self._slices.as_tuple()
 
     def facts(self) -> dict[str, float]:
         """Return seconds that were profiled, that the threads ran and that they waited; nothing where none is known."""
@@ -191,8 +191,8 @@ class Waiting:
         waited = self._waited or 0.0
         if waited < LEAST or waited < SHARE * (self._ran + waited):
             return ()
-        told = (
+        text = (
             f"threads waited {waited:.3g} s for a processor and ran {self._ran:.3g} s, in {self._span:.3g} s that were "
             "profiled: other processes ran, or more threads than processors; times are longer than the work"
         )
-        return (told,)
+        return (text,)

@@ -139,21 +139,21 @@ def neutral_names(
     definition = _definition(said) or operator
     if definition is None:
         return {}
-    taken = (*definition.inputs, *definition.attributes)
+    names_taken = (*definition.inputs, *definition.attributes)
     if said.arguments:
         for own, neutral in said.arguments.items():
-            if neutral not in taken:
+            if neutral not in names_taken:
                 raise CodeError(
                     f"`{own}` is said to be `{neutral}`, which `{definition.name}` does not take",
-                    hint=f"it takes {', '.join(taken)}",
+                    hint=f"it takes {', '.join(names_taken)}",
                 )
         return dict(said.arguments)
     parameters = positional(function)
-    named = {parameter.name for parameter in parameters if parameter.name in taken}
+    named = {parameter.name for parameter in parameters if parameter.name in names_taken}
     inputs = iter([name for name in definition.inputs if name not in named])
     names: dict[str, str] = {}
     for parameter in parameters:
-        if parameter.name in taken:
+        if parameter.name in names_taken:
             names[parameter.name] = parameter.name
         elif parameter.default is parameter.empty:
             neutral = next(inputs, "")

@@ -64,12 +64,12 @@ def _same(mine: HostValue, other: HostValue, name: str, against: str, leeway: fl
         if mine != other:
             raise WrongResult(f"{name} has other strings than that of {against}")
         return
-    values, wanted = _values(mine), _values(other)
+    values, others = _values(mine), _values(other)
     tolerance = max(leeway, *(TOLERANCES.get(value[2], 0.0) for value in (mine, other)))
-    allowed = tolerance * max(map(abs, filter(math.isfinite, wanted)), default=0.0)
-    if all(map(allowed.__ge__, map(abs, map(operator.sub, values, wanted)))):  # no not-a-number is
+    allowed = tolerance * max(map(abs, filter(math.isfinite, others)), default=0.0)
+    if all(map(allowed.__ge__, map(abs, map(operator.sub, values, others)))):  # no not-a-number is
         return
-    for place, (ours, theirs) in enumerate(zip(values, wanted)):
+    for place, (ours, theirs) in enumerate(zip(values, others)):
         if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= allowed):
             raise WrongResult(f"element {place} of {name} is {ours:.6g}, and {theirs:.6g} of {against}")
 

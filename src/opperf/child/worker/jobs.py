@@ -147,10 +147,10 @@ class Jobs:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
         self._prepared.pop(request.handle, None)
         self.tracers.restore()
-        held = private_bytes()
+        size = private_bytes()
         if self._held_at_first is None:
-            self._held_at_first = held
-        return Remainder(held - self._held_at_first)
+            self._held_at_first = size
+        return Remainder(size - self._held_at_first)
 
     def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> Prepared:
         definition = catalog().get(trial.case.operator)
@@ -325,8 +325,8 @@ def failure(error: BaseException) -> Failure:
     if isinstance(error, WrongResult):
         return Failure(Reason("wrong_result", text, "mend it, or measure it anyway with `--no-check`"))
     slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
-    told = "".join(traceback.format_exception(error))[-8000:]
-    return Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=told))
+    trace = "".join(traceback.format_exception(error))[-8000:]
+    return Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=trace))
 
 
 def _headline(text: str) -> str:

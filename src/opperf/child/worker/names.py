@@ -208,6 +208,6 @@ def _wrong(error: code.CodeError) -> Meaning:
 def _meaning(name: str, call: Call, path: str) -> Meaning:
     """Return what `describe` says of a bound path; only what the operator takes can be given by its own name."""
     definition = catalog()[name]
-    taken = (*definition.inputs, *definition.attributes)
-    own = {own: neutral for own, neutral in call.own_names.items() if neutral in taken}
+    roles = (*definition.inputs, *definition.attributes)
+    own = {own: neutral for own, neutral in call.own_names.items() if neutral in roles}
     return Meaning(path, name, own, call.unsupported, call.note)

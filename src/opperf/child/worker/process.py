@@ -71,8 +71,8 @@ def private_bytes() -> int:
 
     Source: proc(5), `/proc/self/statm`.
     """
-    with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as told:
-        _, resident, shared = (int(pages) for pages in told.read().split()[:3])
+    with suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+        _, resident, shared = (int(pages) for pages in file.read().split()[:3])
         return (resident - shared) * resource.getpagesize()
     return 0
 
@@ -81,7 +81,7 @@ def limit_memory(more: int) -> None:
     """Let this process take `more` bytes of data beyond what it has, and have allocations fail after that."""
     with suppress(OSError, ValueError):
         with open("/proc/self/status", encoding="ascii") as status:
-            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
+            size = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        soft = held + more if hard == resource.RLIM_INFINITY else min(held + more, hard)
+        soft = size + more if hard == resource.RLIM_INFINITY else min(size + more, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -35,8 +35,8 @@ def check_room(
     if on_device is not None:
         parts.pop("making them")  # that happens in the machine's memory
     total = sum(parts.values())
-    told = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
-    needs = f"it needs {format_bytes(total)} of memory or more ({told})"
+    text = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
+    needs = f"it needs {format_bytes(total)} of memory or more ({text})"
     if free is not None and total > free:
         raise Unsupported(
             f"{needs}, and {format_bytes(free)} are available",

@@ -10,7 +10,7 @@ import mxnet as mx
 from opperf.compat.dl_operator_benchmark import layers
 from opperf.compat.dl_operator_benchmark.benchmark import Declared
 from opperf.compat.dl_operator_benchmark.layers import Layer
-from opperf.compat.dl_operator_benchmark.spelled import Spelled
+from opperf.compat.dl_operator_benchmark.spelling import Spelled
 
 nn, rnn, loss = mx.gluon.nn, mx.gluon.rnn, mx.gluon.loss
 #: Images, signals and volumes, all with the channels in front.

@@ -15,7 +15,7 @@ from opperf.child.backends.bindings import bindings
 from opperf.child.backends.call import Call
 from opperf.compat.dl_operator_benchmark.benchmark import Declared
 from opperf.compat.dl_operator_benchmark.custom import CustomAddition
-from opperf.compat.dl_operator_benchmark.spelled import Spelled
+from opperf.compat.dl_operator_benchmark.spelling import Spelled
 from opperf.compat.in_process import InProcess, Subject
 
 #: Where the catalog writes into its first input, as the original calls it.

@@ -26,7 +26,7 @@ except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and n
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from opperf.compat.mxnet_opperf.command.planned import Planned, Wanted
+    from opperf.compat.mxnet_opperf.command.plan import Planned, Wanted
     from opperf.domain.plan import Settings
     from opperf.domain.record import Run
     from opperf.parent.planning.selection import Selection
@@ -75,7 +75,7 @@ def benchmark(
 ) -> None:
     """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
-    from opperf.compat.mxnet_opperf.command.planned import Wanted, names, read_rows, spelled
+    from opperf.compat.mxnet_opperf.command.plan import Wanted, names, read_rows, spelled
     from opperf.compat.mxnet_opperf.default_inputs import is_large
     from opperf.domain.errors import unknown
     from opperf.domain.plan import NATIVE, Settings
@@ -87,7 +87,7 @@ def benchmark(
         raise unknown("profiler", profiler, PROFILERS, hint=f"known: {', '.join(PROFILERS)}")
     _take_places(output_file, records, inputs, force=force, resume=resume)
     given = {} if inputs is None else read_rows(inputs)
-    wanted = Wanted(
+    choice = Wanted(
         names(operator or (), category or (), given), given, dtype, is_large(int64_tensor), profiler == "python"
     )
     selection = Selection(
@@ -97,11 +97,11 @@ def benchmark(
         devices=(ctx,),
         dtypes=(dtype,),
     )
-    clock = "wall" if wanted.lumped else NATIVE
+    clock = "wall" if choice.lumped else NATIVE
     children, each = shared(runs, processes)
     settings = Settings(warmup=warmup, runs=each, processes=children, latency=False, clock=clock)
-    asked, run, stopped = _measured(selection, settings, wanted, output_file, resume=resume)
-    _write(asked, run, output_format, output_file, records, lumped=wanted.lumped)
+    plans, run, stopped = _measured(selection, settings, choice, output_file, resume=resume)
+    _write(plans, run, output_format, output_file, records, lumped=choice.lumped)
     _leave(run, output_file, stopped)
 
 
@@ -137,41 +137,41 @@ def _take_places(output: Path, records: Path | None, inputs: Path | None, *, for
 
 
 def _measured(
-    selection: Selection, settings: Settings, wanted: Wanted, output: Path, *, resume: bool
+    selection: Selection, settings: Settings, choice: Wanted, output: Path, *, resume: bool
 ) -> tuple[list[Planned], Run, BaseException | None]:
     """Return the rows, the run, and what stopped it before its end."""
-    from opperf.compat.mxnet_opperf.command.planned import planned, whole
+    from opperf.compat.mxnet_opperf.command.plan import planned, whole
     from opperf.parent.cli.progress import Bar
     from opperf.parent.session import Interrupted, Options, Session
 
     bar = Bar()
     with Session(selection, settings, bar) as session:
-        asked = list(planned(session, selection, wanted))
+        plans = list(planned(session, selection, choice))
         how = Options(output=output, resume=output if resume else None, command=tuple(sys.argv))
         try:
-            return asked, session.run(whole(asked, settings), how), None
+            return plans, session.run(whole(plans, settings), how), None
         except Interrupted as stopped:
-            return asked, stopped.run, stopped.cause
+            return plans, stopped.run, stopped.cause
         finally:
             bar.close()
 
 
 def _write(
-    asked: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
+    plans: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
 ) -> None:
     from opperf.compat.mxnet_opperf.command.documents import collected, render
     from opperf.domain.files.destination import write_text
     from opperf.parent.cli.screen import tell
     from opperf.parent.reports import render as render_records
 
-    table_rows = collected(asked, run, lumped=lumped)
+    table_rows = collected(plans, run, lumped=lumped)
     write_text(output, render(table_rows, run, format, lumped=lumped))
     if records is not None:
         write_text(records, render_records(run, "json"))
     rows = [row for several in table_rows.values() for row in several]
     failed = sum("error" in row for row in rows)
-    told = f", {failed} of them with an error instead of times" if failed else ""
-    tell(f"wrote {output}: {len(table_rows)} operators, {len(rows)} rows{told}")
+    text = f", {failed} of them with an error instead of times" if failed else ""
+    tell(f"wrote {output}: {len(table_rows)} operators, {len(rows)} rows{text}")
 
 
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:

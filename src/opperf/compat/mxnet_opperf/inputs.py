@@ -19,7 +19,7 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.child.backends.mxnet import discovery, registered
+from opperf.child.backends.mxnet import discovery, registry
 from opperf.compat.in_process import InProcess
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import FLOATS, TensorSpec, dtype_named
@@ -58,7 +58,7 @@ class Signature:
         name = registered_name(function)
         if name is None:
             return cls(_array_names(), frozenset(_parameters(function)) - _array_names())
-        signature = registered.signature(name)
+        signature = registry.signature(name)
         cases = discovery.examples(signature.path, "common")
         examples = {own: value for case in cases for own, value in case.inputs.items()}
         specs = {own: value for own, value in examples.items() if isinstance(value, TensorSpec)}
@@ -76,7 +76,7 @@ def sized(function: Callable[..., Any], size: tuple[int, ...]) -> dict[str, Any]
     if name is None:
         arrays = {own: one.default for own, one in _parameters(function).items() if own in _array_names() - {"out"}}
         return {own: size for own, default in arrays.items() if default in (None, inspect.Parameter.empty)}
-    signature = registered.signature(name)
+    signature = registry.signature(name)
     if signature.many:
         return {signature.arrays[-1]: [size, size]}
     (case,) = discovery.examples(signature.path, "common") or (None,)
@@ -88,7 +88,7 @@ def named(function: Callable[..., Any]) -> frozenset[str]:
     name = registered_name(function)
     if name is None:
         return frozenset(_parameters(function))
-    signature = registered.signature(name)
+    signature = registry.signature(name)
     return frozenset(signature.arrays) | {own for own, _ in signature.attributes} | {"out"}
 
 
@@ -97,7 +97,7 @@ def registered_name(function: Any) -> str | None:
     name = getattr(function, "__name__", "")
     places = {name: (mx.nd, mx.nd._internal), f"_npx_{name}": (mx.npx,)}
     for module_name, modules in places.items():
-        if module_name in registered.names() and any(getattr(one, name, None) is function for one in modules):
+        if module_name in registry.names() and any(getattr(one, name, None) is function for one in modules):
             return module_name
     return None
 
@@ -105,7 +105,7 @@ def registered_name(function: Any) -> str | None:
 @cache
 def _array_names() -> frozenset[str]:
     """Return every name that MXNet's registry has for an array."""
-    return ARRAYS.union(*(registered.signature(name).arrays for name in registered.names()))
+    return ARRAYS.union(*(registry.signature(name).arrays for name in registry.names()))
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -176,7 +176,7 @@ def given(
         else:
             keywords[name] = value
     # MXNet has no gradient of what writes into arrays that exist, and recording some of it ends the process.
-    writes = "out" in keywords or registered_name(function) in registered.CHANGING
+    writes = "out" in keywords or registered_name(function) in registry.CHANGING
     differentiable = () if writes else tuple(make.differentiable)
     return Given(tuple(positional), keywords, differentiable)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import mxnet as mx
 
-from opperf.child.backends.mxnet import discovery, registered
+from opperf.child.backends.mxnet import discovery, registry
 from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import Inputs, default_inputs, is_large
 from opperf.compat.mxnet_opperf.performance import Bench, Row
@@ -65,7 +65,7 @@ def _examples(name: str) -> list[Inputs]:
     for case in discovery.examples(f"nd.{name}", "common"):
         arrays = {own: _plain(value) for own, value in case.inputs.items()}
         attributes = {own: _plain(value) for own, value in case.attributes.items() if own != "num_args"}
-        if registered.signature(name).many:
+        if registry.signature(name).many:
             arrays = {"args": list(arrays.values())}
         examples.append({**arrays, **attributes})
     return examples

@@ -25,7 +25,7 @@ def benchmark() -> None:
     from opperf.compat.param.command.flags import parser, quiet, warnings
     from opperf.compat.param.command.lines import output_path
     from opperf.compat.param.command.running import Running
-    from opperf.compat.param.command.tools import asked
+    from opperf.compat.param.command.tools import choose_tools
     from opperf.domain.errors import InputError, way_out
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.run import leave
@@ -34,7 +34,7 @@ def benchmark() -> None:
     given = parser().parse_args()
     if given.config is None:
         raise InputError("no config", hint="name one: `-c FILE`", slug="input")
-    tools = asked(given)
+    tools = choose_tools(given)
     config = read_config(given.config, lenient=True)
     stamp = f"{os.getpid()}_{int(time.time())}"
     path = output_path(given.output_prefix, stamp, append=given.append)

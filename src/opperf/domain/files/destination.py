@@ -38,7 +38,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write what comes bit by bit as `write_text` does."""
-    with told(path):
+    with explain_errors(path):
         descriptor = _stream(path)
         if descriptor is None:
             _replace(_target(path), parts)
@@ -52,7 +52,7 @@ def prove(path: Path) -> None:
 
     What is no regular file is only asked for its permissions: opening it may wake whoever reads it.
     """
-    with told(path):
+    with explain_errors(path):
         own = _own_descriptor(path)
         if own is not None:
             if fcntl.fcntl(own, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
@@ -80,7 +80,7 @@ def is_regular(path: Path) -> bool:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Raise what the system says of a place as an error of opperf."""
     try:
         yield

@@ -54,7 +54,7 @@ class Sampling(Exact):
 class Remainder(Exact):
     """The bytes that a child holds more, after it released a trial, than after the first."""
 
-    held: int
+    size: int
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def telling(name: str | Code | None) -> str | dict[str, str] | None:
     return {"code": name.name} if isinstance(name, Code) else name
 
 
-def told(data: object, where: str) -> str | Code | None:
+def read_name(data: object, where: str) -> str | Code | None:
     """Return the name that a request tells, or the user's own code."""
     if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
         return Code(data["code"])
@@ -45,12 +45,12 @@ def told_trial(data: object, where: str) -> Trial:
     trial = Trial.from_json(data, where)
     if not isinstance(data, dict) or "implementation" not in data:
         raise wrong(data, where, "a trial with its `implementation`")
-    own = told(data["implementation"], f"{where}.implementation")
+    own = read_name(data["implementation"], f"{where}.implementation")
     return replace(trial, side=replace(trial.side, implementation=own))
 
 
 def _told_code(data: object, where: str) -> Code:
-    code = told(data, where)
+    code = read_name(data, where)
     if not isinstance(code, Code):
         raise wrong(data, where, "code")
     return code
@@ -59,7 +59,7 @@ def _told_code(data: object, where: str) -> Code:
 #: The user's own code.
 OwnCode: TypeAlias = Annotated[Code, Form("code", telling, _told_code)]
 #: The name of an operator, or code.
-Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, told)]
+Named: TypeAlias = Annotated[Union[str, Code, None], Form("a name or code", telling, read_name)]
 #: A trial, whose implementation may be code.
 Told: TypeAlias = Annotated[Trial, Form("a trial", telling_trial, told_trial)]
 

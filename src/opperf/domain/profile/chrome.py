@@ -80,7 +80,7 @@ def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, object]]:
 def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
     """Return what the document has besides trace events."""
     return {
-        **({"stackFrames": stacks.told} if stacks.told else {}),
+        **({"stackFrames": stacks.frames} if stacks.frames else {}),
         "opperf": {
             "schema_version": SCHEMA_VERSION,
             "epoch": _epoch(profile),
@@ -98,10 +98,10 @@ def _columns(profile: Profile) -> dict[str, list[int]]:
     return {**columns, **{name: [time - epoch for time in columns[name]] for name in ("begin", "end")}}
 
 
-def _slices(told: object, epoch: int, where: str) -> tuple[Slice, ...]:
+def _slices(value: object, epoch: int, where: str) -> tuple[Slice, ...]:
     """Read the columns of slices; raises `InputError` that names the place."""
     place = f"{where}: opperf.slices"
-    columns = read_as(Mapping[str, tuple[int, ...]], told, place)
+    columns = read_as(Mapping[str, tuple[int, ...]], value, place)
     rows = [columns.get(field.name, ()) for field in fields(Slice)]
     if len({len(row) for row in rows}) > 1:
         raise InputError(f"{place}: columns of different lengths", slug="bad_profile")
@@ -119,7 +119,7 @@ class Frames:
     """The lines of stacks, each once beneath the line that called it, as the format has them."""
 
     def __init__(self) -> None:
-        self.told: dict[str, dict[str, object]] = {}
+        self.frames: dict[str, dict[str, object]] = {}
         self._numbers: dict[tuple[int, str], int] = {}
         self._whole: dict[tuple[str, ...], int] = {}
 
@@ -129,8 +129,8 @@ class Frames:
             number = 0
             for line in reversed(stack[:DEEPEST]):
                 caller, number = number, self._numbers.setdefault((number, line), len(self._numbers) + 1)
-                if str(number) not in self.told:
-                    self.told[str(number)] = {"name": line, **({"parent": str(caller)} if caller else {})}
+                if str(number) not in self.frames:
+                    self.frames[str(number)] = {"name": line, **({"parent": str(caller)} if caller else {})}
             self._whole[stack] = number
         return self._whole[stack]
 
@@ -138,8 +138,8 @@ class Frames:
 class _Read:
     """Stacks as they are read, each once."""
 
-    def __init__(self, told: Mapping[str, Mapping[str, object]]) -> None:
-        self._told = told
+    def __init__(self, frames: Mapping[str, Mapping[str, object]]) -> None:
+        self._told = frames
         self._known: dict[int, tuple[str, ...]] = {}
 
     def stack(self, number: object) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def _arrows(events: Sequence[Event], threads: Sequence[int], epoch: int) -> Iter
 
 def _counter(reading: Reading, epoch: int) -> dict[str, object]:
     time = _microseconds(reading.time - epoch)
-    return {"ph": "C", "name": reading.device, "ts": time, "pid": reading.process, "args": {"bytes": reading.held}}
+    return {"ph": "C", "name": reading.device, "ts": time, "pid": reading.process, "args": {"bytes": reading.size}}
 
 
 def _event(
@@ -255,9 +255,9 @@ def _event(
 
 def _reading(entry: Mapping[str, object], epoch: int) -> Reading:
     """Return how much memory was held at a time; raises `InputError` that names the key."""
-    held = NUMBER.read(ARGUMENTS.read(entry["args"], "args")["bytes"], "args.bytes")
+    size = NUMBER.read(ARGUMENTS.read(entry["args"], "args")["bytes"], "args.bytes")
     device = NAME.read(entry["name"], "name")
-    return Reading(epoch + _nanoseconds(entry["ts"], "ts"), NUMBER.read(entry["pid"], "pid"), device, held)
+    return Reading(epoch + _nanoseconds(entry["ts"], "ts"), NUMBER.read(entry["pid"], "pid"), device, size)
 
 
 def _microseconds(nanoseconds: int) -> float:

@@ -55,7 +55,7 @@ class Reading:
     time: int
     process: int
     device: str
-    held: int
+    size: int
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ class Course:
 
 def courses(profile: Profile) -> tuple[Course, ...]:
     """Return how the steps of each process went that has any, by the process's number."""
-    taken: dict[int, list[Event]] = defaultdict(list)
+    by_process: dict[int, list[Event]] = defaultdict(list)
     for step in sorted(steps(profile), key=in_time):
         if step.duration:
-            taken[step.process].append(step)
+            by_process[step.process].append(step)
     return tuple(
         _course([event for event in profile.events if event.process == process], own_steps)
-        for process, own_steps in sorted(taken.items())
+        for process, own_steps in sorted(by_process.items())
     )
 
 

@@ -174,8 +174,8 @@ def _name(event: Event, by: str) -> str:
 
 
 def _flop_rate(events: Sequence[Event]) -> float | None:
-    taken = sum(event.duration if event.device is None else event.device for event in events)
-    return sum(event.flops or 0 for event in events) / (taken / 1e9) if taken else None
+    nanoseconds = sum(event.duration if event.device is None else event.device for event in events)
+    return sum(event.flops or 0 for event in events) / (nanoseconds / 1e9) if nanoseconds else None
 
 
 def _one(values: Iterable[str]) -> str:

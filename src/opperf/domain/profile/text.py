@@ -52,11 +52,11 @@ def step_lines(profile: Profile) -> list[str]:
     for course in several[:MOST]:
         subject = f"process {course.process}: " if len(several) > 1 else ""
         each = f"{course.count} steps with a median of" if course.count > 1 else "1 step of"
-        told = f"{subject}{each} {format_seconds(course.median)}"
+        line = f"{subject}{each} {format_seconds(course.median)}"
         if course.initialisation:
             before = format_seconds(course.initialisation)
-            told += f"; {before} before the first, {format_percent(course.share, digits=2)} of the time"
-        words.append(told)
+            line += f"; {before} before the first, {format_percent(course.share, digits=2)} of the time"
+        words.append(line)
         if course.others and course.first > SLOW_FIRST * course.others:
             ratio = format_count(round(course.first / course.others, 1))
             slow = f"the first step took {format_seconds(course.first)}, {ratio} times the median of the others"

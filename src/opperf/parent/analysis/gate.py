@@ -54,11 +54,11 @@ def _timed(comparison: Comparison, whose: str) -> str:
     verdict = comparison.verdict
     if verdict.ratio is None:
         return verdict.reason
-    told = f"{verdict.ratio:.3f} times {whose} time"
+    text = f"{verdict.ratio:.3f} times {whose} time"
     if verdict.interval is None:
-        return told
-    told = f"{told}, {100 * verdict.confidence:g} % interval {format_ratios(verdict.interval)}"
-    return "; ".join(filter(None, (told, _limited(verdict))))
+        return text
+    text = f"{text}, {100 * verdict.confidence:g} % interval {format_ratios(verdict.interval)}"
+    return "; ".join(filter(None, (text, _limited(verdict))))
 
 
 def _limited(verdict: Verdict) -> str | None:

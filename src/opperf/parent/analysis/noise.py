@@ -18,11 +18,11 @@ LEAST_PAIRS = 3
 
 def floor_of(trial: Trial, pairs: Sequence[PairValue], *, alarms: int, comparisons: int, measured: str) -> Floor | None:
     """Return the floor that pairs of identical code show, or None when too few of them said anything."""
-    told = [pair for pair in pairs if pair.log_ratio is not None and pair.base is not None and pair.new is not None]
-    ratios = [pair.log_ratio for pair in told if pair.log_ratio is not None]
+    values = [pair for pair in pairs if pair.log_ratio is not None and pair.base is not None and pair.new is not None]
+    ratios = [pair.log_ratio for pair in values if pair.log_ratio is not None]
     if len(ratios) < LEAST_PAIRS:
         return None
-    minima = [side["min"] for pair in told for side in (pair.base, pair.new) if side is not None]
+    minima = [side["min"] for pair in values for side in (pair.base, pair.new) if side is not None]
     test = PairedTest.of(ratios)
     return Floor(
         trial=trial,

@@ -23,8 +23,8 @@ def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
     if record.time is None or not 0 < record.time.median < limit.seconds:
         return ()
     share = limit.seconds / record.time.median
-    told = (
+    text = (
         f"{share:.0%} of the machine's limit by {limit.bound}, which nothing can exceed: the limit was measured on a "
         "busier machine, or the operator does less than is counted, as where a nearer cache holds what it reads"
     )
-    return (Warning("above_peak", told, "measure the limits again on an idle machine: `opperf doctor --peaks`"),)
+    return (Warning("above_peak", text, "measure the limits again on an idle machine: `opperf doctor --peaks`"),)

@@ -236,11 +236,11 @@ def _needed(test: PairedTest, ratios: Sequence[float], rule: Rule) -> str:
     """Say how many pairs would make the interval narrow enough to tell this mean from the nearer bound."""
     margin = abs(abs(test.mean) - rule.band)
     spread = test.error * math.sqrt(len(ratios))
-    wanted = len(ratios) * 2 if margin <= 0 else math.ceil((2.2 * spread / margin) ** 2) + 2
-    wanted = max(wanted, len(ratios) + 1)
-    if wanted > 20 * len(ratios):
+    count = len(ratios) * 2 if margin <= 0 else math.ceil((2.2 * spread / margin) ** 2) + 2
+    count = max(count, len(ratios) + 1)
+    if count > 20 * len(ratios):
         return "the change is as large as the tolerance: choose another `--tolerance`"
-    return f"about {wanted} pairs instead of {len(ratios)}: `--settle --max-pairs {wanted}`"
+    return f"about {count} pairs instead of {len(ratios)}: `--settle --max-pairs {count}`"
 
 
 def _more(rule: Rule) -> str:

@@ -53,14 +53,14 @@ def _checked(file: Path, pool: Pool, own: Workloads) -> str:
     from opperf.catalog.param.document import examined
     from opperf.catalog.param.problems import refuse
     from opperf.domain.plan import Side
-    from opperf.parent.planning.configured import unknown_operators
+    from opperf.parent.planning.configs import unknown_operators
     from opperf.parent.workers.interpreters import settled_side
 
     config, problems = examined(file, own)
     for note in notes([config]):
         tell(f"note: {note}")
-    asked = (operator.meaning.framework for operator in config.operators if not operator.meaning.certain)
-    for framework in dict.fromkeys(name for name in asked if name is not None):
+    frameworks = (operator.meaning.framework for operator in config.operators if not operator.meaning.certain)
+    for framework in dict.fromkeys(name for name in frameworks if name is not None):
         side = settled_side(Side(framework))
         problems.mistakes += unknown_operators(config, framework, partial(pool.describe, side)).mistakes
     refuse(str(file), problems.mistakes)
@@ -74,7 +74,7 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     from opperf.catalog.param.cases import operator_cases
     from opperf.domain.message.replies import Meaning
     from opperf.domain.plan import Side
-    from opperf.parent.planning.configured import USUAL
+    from opperf.parent.planning.configs import USUAL
     from opperf.parent.planning.own_code import as_implemented, own_meaning
     from opperf.parent.planning.workloads import settle
     from opperf.parent.workers.interpreters import settled_side

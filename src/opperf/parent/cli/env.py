@@ -27,8 +27,8 @@ def list_environments(*, format: options.Format = None) -> None:
     check_format(format)
     built = environments.environments()
     there = {environment.requirements for environment in built}
-    wanted = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}
-    presets = {name: owner for name, owner in wanted.items() if preset(name).requirements not in there}
+    with_requirements = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}
+    presets = {name: owner for name, owner in with_requirements.items() if preset(name).requirements not in there}
     deliver(document(interpreters.importable(), built, presets), format)
 
 

@@ -105,15 +105,15 @@ def _unexpected(error: Exception) -> str:
     """Say what went wrong that no code of opperf foresaw."""
     if isinstance(error, OSError) and error.strerror is not None:
         place = "" if error.filename is None else f": `{error.filename}`"
-        told = f"the system says: {error.strerror}{place}"
+        text = f"the system says: {error.strerror}{place}"
     elif isinstance(error, MemoryError):
-        told = "out of memory"
+        text = "out of memory"
     else:
-        told = f"unexpected {type(error).__name__}: {error}".rstrip(": ")
+        text = f"unexpected {type(error).__name__}: {error}".rstrip(": ")
     hint = (
         "" if _debug else "\n\nhint: `--debug` or `OPPERF_DEBUG=1` shows where; what opperf did wrong is worth a report"
     )
-    return f"{' '.join(told.split())[:TOLD]}{hint}"
+    return f"{' '.join(text.split())[:TOLD]}{hint}"
 
 
 def _show_traceback() -> None:

@@ -101,8 +101,8 @@ def gate(
             "`--update-expected` makes no comparison, so it cannot write `--markdown` or `--junit`",
             hint="leave them out, or compare in a second command",
         )
-    asked = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())
-    judged = judge(operators or (), request(what), asked, Bar())
+    order = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())
+    judged = judge(operators or (), request(what), order, Bar())
     if isinstance(judged, Updated):
         _tell_updated(judged, places)
         code = judged.exit_code
@@ -121,8 +121,8 @@ def _tell_updated(updated: Updated, places: Places) -> None:
         typer.echo(f"stopped: {updated.path} is as it was", err=True)
         return
     if updated.measured:
-        told = f"{updated.measured} expectations measured now, {updated.others} kept"
-        typer.echo(f"wrote {updated.path}: {told}", err=True)
+        text = f"{updated.measured} expectations measured now, {updated.others} kept"
+        typer.echo(f"wrote {updated.path}: {text}", err=True)
     if updated.failed:
-        told = f"{updated.failed} of {len(updated.run.records)} trials failed; what was expected of them is kept"
-        typer.echo(told, err=True)
+        text = f"{updated.failed} of {len(updated.run.records)} trials failed; what was expected of them is kept"
+        typer.echo(text, err=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Optional, TypeAlias
 import typer
 
 from opperf.parent.cli import completion
-from opperf.parent.reports.formats import names, told
+from opperf.parent.reports.formats import join_words, names
 
 Words: TypeAlias = Optional[list[str]]
 Option = typer.Option
@@ -68,10 +68,10 @@ Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, suc
 Clock = Annotated[str, Option(metavar="wall|native", help="native asks the framework's own profiler (mxnet).")]
 NoCheck = Annotated[bool, Option("--no-check", help="Skip the check of what operators compute.")]
 Explain = Annotated[bool, Option("--explain", help="Show what ran on each side where one is slower or faster.")]
-Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {told(names())}.")]
+Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {join_words(names())}.")]
 #: Of a report that says what passed.
 CheckFormat = Annotated[
-    Optional[str], Option("--format", metavar="F", help=f"Output format: {told(names(checks=True))}.")
+    Optional[str], Option("--format", metavar="F", help=f"Output format: {join_words(names(checks=True))}.")
 ]
 Output = Annotated[
     Optional[Path], Option(metavar="FILE", help="Write the results to this file. A journal lies beside it meanwhile.")

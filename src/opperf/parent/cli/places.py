@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from opperf.domain.errors import HarnessError, InputError
-from opperf.domain.files.destination import is_regular, told
+from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.parent.store.output_lock import check_place, take
 
 #: The mark of a report stands within so many bytes.
@@ -28,7 +28,7 @@ def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable
     check_place(place, inputs=inputs)
     if place is None or force:
         return
-    with told(place):
+    with explain_errors(place):
         if not is_regular(place) or not place.exists():
             return
         with place.open("rb") as file:

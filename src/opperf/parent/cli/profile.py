@@ -124,18 +124,18 @@ def profile(
         memory_limit=None if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`"),
     )
     check_place(save_suite)
-    asked = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
+    options = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
     command = words_for_python(words or (), module=module)
     if context.meta[TAKEN]:
-        taken = " ".join(context.meta[TAKEN])
-        typer.echo(f"note: `{taken}` is taken by opperf; what follows `--` is the script's own", err=True)
-    _run(command, environment, asked, output or Path(), tool, format, report, save_suite)
+        script_words = " ".join(context.meta[TAKEN])
+        typer.echo(f"note: `{script_words}` is taken by opperf; what follows `--` is the script's own", err=True)
+    _run(command, environment, options, output or Path(), tool, format, report, save_suite)
 
 
 def _run(
     command: tuple[str, ...],
     environment: str | None,
-    asked: Options,
+    options: Options,
     output: Path,
     tool: str | None,
     format: str | None,
@@ -149,9 +149,9 @@ def _run(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.screen import tell
 
-    profiled.check(command, asked)
-    python = profiled.python_for(command, environment, asked, Bar().note)
-    done = profiled.run(command, python, asked, output, tool=tool, aside=format not in (None, "console"))
+    profiled.check(command, options)
+    python = profiled.python_for(command, environment, options, Bar().note)
+    done = profiled.run(command, python, options, output, tool=tool, aside=format not in (None, "console"))
     for line in (*(f"wrote {file}" for file in done.files), *done.notes):
         tell(line)
     if suite is not None:
@@ -176,8 +176,8 @@ def _run(
             tell(f"error: {error}")
     if done.code:
         raise typer.Exit(done.code)
-    if asked.function is not None and tool is None and (done.profile is None or not done.profile.events):
-        typer.echo(f"error: nothing was recorded: `{asked.function}` was not called while it was watched", err=True)
+    if options.function is not None and tool is None and (done.profile is None or not done.profile.events):
+        typer.echo(f"error: nothing was recorded: `{options.function}` was not called while it was watched", err=True)
         raise typer.Exit(NOTHING)
 
 

@@ -62,15 +62,15 @@ def replay(
     from opperf.parent.reports.replay import document, left_out
     from opperf.parent.run import drop_journal
 
-    wanted = run_options(keeping, report)
+    options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     read = [*traces, kineto]
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
-        take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
-    asked = {**vars(sampling), **vars(how), "plugin": plugin, "memory_limit": memory_limit}
-    asked |= {"environment": environment, "device": device, "threads": threads}
-    measuring = replaying.settings(asked)
+        take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
+    order = {**vars(sampling), **vars(how), "plugin": plugin, "memory_limit": memory_limit}
+    order |= {"environment": environment, "device": device, "threads": threads}
+    measuring = replaying.settings(order)
     trace = replaying.read_trace(traces, kineto, subgraph, iterations)
     if trace.joined is not None:
         typer.echo(f"{kineto}: found {trace.joined}", err=True)
@@ -81,10 +81,10 @@ def replay(
             tell(line)
 
     def report_on(run: Run) -> None:
-        deliver(document(Replay(trace, run), top), report.format, wanted.output, f"{len(run.records)} records")
+        deliver(document(Replay(trace, run), top), report.format, options_of_run.output, f"{len(run.records)} records")
 
     if not trace.cases and not keeping.dry_run:
-        report_on(replaying.unmeasured(trace, asked, measuring, wanted, Bar()).run)
-        drop_journal(wanted)
+        report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
+        drop_journal(options_of_run)
         raise InputError("no operator of the trace can be run again", hint="the report has the reasons")
-    measure(replaying.workload(trace, asked), measuring, wanted, report_on, keeping, report.format)
+    measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report.format)

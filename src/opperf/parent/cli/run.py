@@ -50,27 +50,27 @@ def run(
     from opperf.parent.reports.formats import check_format
     from opperf.parent.request import selection, settings
 
-    wanted = run_options(keeping, report)
+    options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
         read = inputs(operators, what, config or ())
-        take_output(wanted.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
-    asked = request(what, where, sampling, how, config=config or ())
-    selected = selection(operators or (), asked, note=tell)
-    measuring = settings(asked, clock=clock, check=not no_check)
+        take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
+    order = request(what, where, sampling, how, config=config or ())
+    selected = selection(operators or (), order, note=tell)
+    measuring = settings(order, clock=clock, check=not no_check)
     for note in notes(selected.configs):
         tell(f"note: {note}")
 
     def report_on(run: Run) -> None:
-        deliver_run(run, report.format, wanted.output, top)
+        deliver_run(run, report.format, options_of_run.output, top)
 
-    measure(selected, measuring, wanted, report_on, keeping, report.format)
+    measure(selected, measuring, options_of_run, report_on, keeping, report.format)
 
 
 def measure(
     selection: Selection,
     settings: Settings,
-    wanted: Options,
+    options: Options,
     report: Callable[[Run], None],
     keeping: options.Keeping,
     format: str | None,
@@ -86,13 +86,13 @@ def measure(
     if keeping.dry_run:
         _print_plan(running.plan_of(selection, settings, bar), format)
         return
-    measured = running.measure(selection, settings, wanted, bar)
+    measured = running.measure(selection, settings, options, bar)
     report(measured.run)
     if measured.cause is not None:
-        if wanted.output is not None:
-            bar.note(f"stopped; go on with `--resume {wanted.output}`")
+        if options.output is not None:
+            bar.note(f"stopped; go on with `--resume {options.output}`")
         raise way_out(measured.cause)
-    running.drop_journal(wanted)
+    running.drop_journal(options)
     offer_peaks(measured.run)
     leave(measured.run, strict=keeping.strict)
 

@@ -19,7 +19,7 @@ class ScriptCommand(TyperCommand):
         """Put the command's options first, as one that stops at the script has them."""
         flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
         before, script, behind = _split(args, flags)
-        taken: list[str] = []
+        words: list[str] = []
         own: list[str] = []
         while behind:
             word = behind.pop(0)
@@ -30,11 +30,11 @@ class ScriptCommand(TyperCommand):
             if not name.startswith("--") or name not in flags or name == NOT_TAKEN:
                 own.append(word)
                 continue
-            taken.append(word)
+            words.append(word)
             if not flags[name] and not equals and behind:
-                taken.append(behind.pop(0))
-        ctx.meta[TAKEN] = tuple(taken)
-        return super().parse_args(ctx, [*before, *taken, *script, *own])
+                words.append(behind.pop(0))
+        ctx.meta[TAKEN] = tuple(words)
+        return super().parse_args(ctx, [*before, *words, *script, *own])
 
 
 def _names(parameter: Any) -> list[str]:

@@ -19,11 +19,11 @@ def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] 
     """Return what options ask for, as the use cases take it; raises `InputError`."""
     from opperf.parent.sources.user_inputs import input_cases, pairs
 
-    asked: dict[str, Any] = {}
+    order: dict[str, Any] = {}
     for group in (what, *groups):
-        asked |= vars(group)
+        order |= vars(group)
     given = {"inputs": input_cases(what.inputs or ()), "attributes": pairs(what.attribute or (), "--attribute")}
-    return {**asked, **given, "all": what.every, "config": config}
+    return {**order, **given, "all": what.every, "config": config}
 
 
 def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] = ()) -> list[Path | None]:

@@ -52,40 +52,40 @@ class Wanted:
     takes: Sequence[str] | None = None
 
 
-def cases(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[tuple[Case, str]]:
+def cases(selection: Selection, choice: Wanted, side: Side, answers: Asked, seed: int) -> Iterator[tuple[Case, str]]:
     """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
     made: list[tuple[Case, str]] = []
     given = selection.given
-    if wanted.definition is None:
-        if not given and wanted.framework != "null":
-            made = list(_examples(selection, wanted, side, asked))
+    if choice.definition is None:
+        if not given and choice.framework != "null":
+            made = list(_examples(selection, choice, side, answers))
             if not made and not selection.every:
                 raise InputError(
-                    f"opperf has no default inputs for `{wanted.name}`",
+                    f"opperf has no default inputs for `{choice.name}`",
                     hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
                     slug="no_inputs",
                 )
         else:
-            made = [(_foreign(selection, wanted, row), "user") for row in given or [Row({})]]
+            made = [(_foreign(selection, choice, row), "user") for row in given or [Row({})]]
     elif given:
-        words = _own_words(selection, wanted.definition, side, asked)
+        words = _own_words(selection, choice.definition, side, answers)
         for row in given:
             with row.place():
-                values = in_one_shape(wanted.definition, row.values) | dict(selection.attributes)
-                translated = _neutral(wanted.definition, values, side, asked, words)
-                made.append((case_with(wanted.definition, translated), "user"))
+                values = in_one_shape(choice.definition, row.values) | dict(selection.attributes)
+                translated = _neutral(choice.definition, values, side, answers, words)
+                made.append((case_with(choice.definition, translated), "user"))
     elif selection.random is not None:
-        several = random_cases(wanted.definition, selection.random, seed)
+        several = random_cases(choice.definition, selection.random, seed)
         made = [(case, f"random:{seed}") for case in several]
     else:
-        made = list(_sized(selection, wanted.definition))
+        made = list(_sized(selection, choice.definition))
     if not given:
         made = list({case.id: (case, origin) for case, origin in made}.values())
     for case, origin in made:
         yield from ((one, origin) for one in dict.fromkeys(varied(selection, case)))
 
 
-def _foreign(selection: Selection, wanted: Wanted, row: Row) -> Case:
+def _foreign(selection: Selection, choice: Wanted, row: Row) -> Case:
     """Return the case of a row for a function that opperf has no definition of.
 
     Inputs by names that a framework's own operator does not have are refused: it would get them by place.
@@ -93,16 +93,16 @@ def _foreign(selection: Selection, wanted: Wanted, row: Row) -> Case:
     with row.place():
         inputs, attributes = split_row(row.values) if row.where else (row.values, {})
         if EVERY in inputs:
-            takes = f"; it takes {', '.join(wanted.takes)}" if wanted.takes else ""
+            takes = f"; it takes {', '.join(choice.takes)}" if choice.takes else ""
             raise InputError(
-                f"opperf does not know which arguments of `{wanted.name}` are tensors{takes}",
+                f"opperf does not know which arguments of `{choice.name}` are tensors{takes}",
                 hint="name them, as in `--input NAME=64x64`",
                 slug="bad_shape",
             )
         for name in inputs:
-            if wanted.takes is not None and name not in wanted.takes and not name.isdecimal():
-                raise unknown(f"input of {wanted.name}", name, wanted.takes, hint=f"it takes {', '.join(wanted.takes)}")
-        return foreign_case(wanted.name, inputs, {**attributes, **selection.attributes})
+            if choice.takes is not None and name not in choice.takes and not name.isdecimal():
+                raise unknown(f"input of {choice.name}", name, choice.takes, hint=f"it takes {', '.join(choice.takes)}")
+        return foreign_case(choice.name, inputs, {**attributes, **selection.attributes})
 
 
 def varied(selection: Selection, case: Case) -> Iterator[Case]:
@@ -127,36 +127,36 @@ def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, s
             )
 
 
-def _examples(selection: Selection, wanted: Wanted, side: Side, asked: Asked) -> Iterator[tuple[Case, str]]:
+def _examples(selection: Selection, choice: Wanted, side: Side, answers: Asked) -> Iterator[tuple[Case, str]]:
     """Yield the cases that the framework's own description of an operator leads to.
 
     Where cases are samples of the framework's scaled up, the origin says by how much: `registry:common x64`.
     """
     for size in selection.sizes or ("common",):
-        for example in asked.discover(side, wanted.path, size).examples:
-            source = "declared" if isinstance(wanted.path, Code) else "registry"
+        for example in answers.discover(side, choice.path, size).examples:
+            source = "declared" if isinstance(choice.path, Code) else "registry"
             scale = f" x{example.scale}" if example.scale != 1 else ""
-            yield replace(example.case, operator=wanted.name), f"{source}:{size}{scale}"
+            yield replace(example.case, operator=choice.name), f"{source}:{size}{scale}"
 
 
-def _own_words(selection: Selection, definition: Operator, side: Side, asked: Asked) -> dict[str, str]:
+def _own_words(selection: Selection, definition: Operator, side: Side, answers: Asked) -> dict[str, str]:
     """Return how the user's own implementations of an operator, in the same selection, call its arguments."""
     words: dict[str, str] = {}
     for code in (name for name in (*selection.operators, *selection.declared) if isinstance(name, Code)):
-        meaning = asked.describe(side, code)
+        meaning = answers.describe(side, code)
         if meaning.operator == definition.name:
             words |= meaning.arguments
     return words
 
 
 def _neutral(
-    definition: Operator, given: Mapping[str, object], side: Side, asked: Asked, words: Mapping[str, str]
+    definition: Operator, given: Mapping[str, object], side: Side, answers: Asked, words: Mapping[str, str]
 ) -> dict[str, object]:
     """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
     names = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
     if any(name not in names for name in given):
-        own = {**asked.describe(side, definition.name).arguments, **words}
+        own = {**answers.describe(side, definition.name).arguments, **words}
     for name in given:
         if name not in names and name not in own:
             raise unknown(

@@ -22,7 +22,7 @@ from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.cases import Asked, Wanted, cases, varied
-from opperf.parent.planning.configured import ORIGIN, configured
+from opperf.parent.planning.configs import ORIGIN, configured
 from opperf.parent.planning.own_code import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
@@ -41,7 +41,7 @@ def expand(
     selection: Selection,
     settings: Settings,
     sides: Sequence[Side],
-    asked: Asked,
+    answers: Asked,
     *,
     registered: bool = True,
     progress: Progress = _quietly,
@@ -58,18 +58,18 @@ def expand(
     lacking = set(map(_text, beside))
     for side in sides:
         if selection.suite is not None:
-            chosen = _chosen(selection, side, asked)
+            chosen = _chosen(selection, side, answers)
             own = _suite_operators(selection)
             lacking -= {name for name, one in chosen.items() if one.name in own}
             trials += merged(_suite_trials(selection, side, chosen))
-        trials += {trial.key: trial for trial in _config_trials(selection, side, asked, settings.seed)}.values()
-        for wanted in _wanted(selection, side, asked) if selection.suite is None else ():
-            trials += _trials(selection, wanted, side, asked, settings.seed)
+        trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
+        for choice in _wanted(selection, side, answers) if selection.suite is None else ():
+            trials += _trials(selection, choice, side, answers, settings.seed)
         if selection.every and registered:
             progress(side.framework, 0, 0)
-            own_operators = list(_registered(selection, side, asked))
-            for count, wanted in enumerate(own_operators, 1):
-                trials += _trials(selection, wanted, side, asked, settings.seed)
+            own_operators = list(_registered(selection, side, answers))
+            for count, choice in enumerate(own_operators, 1):
+                trials += _trials(selection, choice, side, answers, settings.seed)
                 progress(side.framework, count, len(own_operators))
     if lacking:
         raise not_in_suite(selection, min(lacking))
@@ -142,30 +142,30 @@ def _text(name: str | Code) -> str:
     return name.name if isinstance(name, Code) else name
 
 
-def _wanted(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
+def _wanted(selection: Selection, side: Side, answers: Asked) -> Iterator[Wanted]:
     """Yield what the selection asks of one side, each once, however many names mean it."""
     keys = set()
-    for wanted in (_meant(name, side, asked) for name in _names(selection)):
-        if wanted is not None and (wanted.name, wanted.path) not in keys:
-            keys.add((wanted.name, wanted.path))
-            yield wanted
+    for choice in (_meant(name, side, answers) for name in _names(selection)):
+        if choice is not None and (choice.name, choice.path) not in keys:
+            keys.add((choice.name, choice.path))
+            yield choice
 
 
-def _meant(name: str | Code, side: Side, asked: Asked) -> Wanted | None:
+def _meant(name: str | Code, side: Side, answers: Asked) -> Wanted | None:
     """Return what a name means on a side; None for an operator of another framework's own."""
     if isinstance(name, Code):
-        return _code(name, side, asked) if name.framework in (None, side.framework) else None
+        return _code(name, side, answers) if name.framework in (None, side.framework) else None
     prefix, rest = split_implementation(name)
     if prefix is None:
         definition = operator(rest)
         return Wanted(definition.name, definition)
-    return _named(name, rest, side, asked) if prefix == side.framework else None
+    return _named(name, rest, side, answers) if prefix == side.framework else None
 
 
-def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Wanted]:
+def _registered(selection: Selection, side: Side, answers: Asked) -> Iterator[Wanted]:
     """Yield the operators of a framework's registry that the catalog does not measure."""
     try:
-        paths = asked.discover(side, None, "common").paths
+        paths = answers.discover(side, None, "common").paths
     except OpperfError:  # a framework that does not start says so in the record of each of its trials
         return
     for path in paths:
@@ -174,9 +174,9 @@ def _registered(selection: Selection, side: Side, asked: Asked) -> Iterator[Want
             yield Wanted(name, None, side.framework, path)
 
 
-def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
+def _named(name: str, path: str, side: Side, answers: Asked) -> Wanted:
     """Return what a framework's own name means to it."""
-    meaning = asked.describe(side, path)
+    meaning = answers.describe(side, path)
     if meaning.path is None and meaning.operator is None:
         if meaning.reason is not None:
             raise InputError(f"`{name}`: {meaning.reason}", hint=meaning.hint, slug="unknown_operator")
@@ -189,17 +189,17 @@ def _named(name: str, path: str, side: Side, asked: Asked) -> Wanted:
     return Wanted(definition.name, definition, side.framework, meaning.path)
 
 
-def _code(code: Code, side: Side, asked: Asked) -> Wanted:
+def _code(code: Code, side: Side, answers: Asked) -> Wanted:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
-    neutral = own_meaning(code, side, asked).operator
+    neutral = own_meaning(code, side, answers).operator
     definition = None if neutral is None else operator(neutral)
     return Wanted(code.name if definition is None else definition.name, definition, side.framework, code)
 
 
-def _trials(selection: Selection, wanted: Wanted, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
-    here = replace(side, implementation=wanted.path)
-    for case, origin in cases(selection, wanted, side, asked, seed):
-        for direction in _directions(selection, wanted.definition, case, tried=origin.startswith("registry:")):
+def _trials(selection: Selection, choice: Wanted, side: Side, answers: Asked, seed: int) -> Iterator[Trial]:
+    here = replace(side, implementation=choice.path)
+    for case, origin in cases(selection, choice, side, answers, seed):
+        for direction in _directions(selection, choice.definition, case, tried=origin.startswith("registry:")):
             yield Trial(case, here, direction, origin)
 
 
@@ -227,21 +227,21 @@ def _is_of(name: str | Code, own: set[str]) -> bool:
     return isinstance(name, str) and name in own and name not in catalog()
 
 
-def _chosen(selection: Selection, side: Side, asked: Asked) -> dict[str, Wanted]:
+def _chosen(selection: Selection, side: Side, answers: Asked) -> dict[str, Wanted]:
     """Return the operators that are named beside a suite, by the names that were given."""
     own = _suite_operators(selection)
     meant = {
-        _text(name): Wanted(_text(name), None) if _is_of(name, own) else _meant(name, side, asked)
+        _text(name): Wanted(_text(name), None) if _is_of(name, own) else _meant(name, side, answers)
         for name in _names(selection)
     }
-    return {name: wanted for name, wanted in meant.items() if wanted is not None}
+    return {name: choice for name, choice in meant.items() if choice is not None}
 
 
 def _suite_trials(selection: Selection, side: Side, chosen: Mapping[str, Wanted]) -> Iterator[Trial]:
     """Yield the trials of a suite's cases, those of the chosen operators where any are named."""
     names: dict[str, list[str | Code | None]] = {}
-    for wanted in chosen.values():
-        names.setdefault(wanted.name, []).append(wanted.path)
+    for choice in chosen.values():
+        names.setdefault(choice.name, []).append(choice.path)
     named = names if selection.operators or selection.categories else None
     for place, entry, path in entries(selection, side.framework, named):
         prefix, rest = split_implementation(entry.case.operator)
@@ -256,12 +256,12 @@ def _suite_trials(selection: Selection, side: Side, chosen: Mapping[str, Wanted]
                 yield Trial(case, here, direction, entry.origin, entry.count)
 
 
-def _config_trials(selection: Selection, side: Side, asked: Asked, seed: int) -> Iterator[Trial]:
+def _config_trials(selection: Selection, side: Side, answers: Asked, seed: int) -> Iterator[Trial]:
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
-    questions = partial(asked.describe, side), partial(asked.workload, side)
+    questions = partial(answers.describe, side), partial(answers.workload, side)
     for made in configured(selection.configs, side.framework, seed, *questions):
         code = made.meaning.code
-        whole = made.case if code is None else as_implemented(made.case, own_meaning(code, side, asked))
+        whole = made.case if code is None else as_implemented(made.case, own_meaning(code, side, answers))
         definition = catalog().get(whole.operator)
         path = code or made.meaning.implementation
         here = side if path is None else replace(side, implementation=path)

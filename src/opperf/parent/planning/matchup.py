@@ -13,7 +13,7 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 
 
-def between(selection: Selection, sides: Sequence[SideText], asked: Describes) -> Selection:
+def between(selection: Selection, sides: Sequence[SideText], answers: Describes) -> Selection:
     """Return the selection for sides, the base first: with their code, and their operator where it selects nothing.
 
     Raises `InputError` where the sides do not tell the operator.
@@ -22,10 +22,10 @@ def between(selection: Selection, sides: Sequence[SideText], asked: Describes) -
     selection = replace(selection, declared=(*selection.declared, *code))
     if selection.operators or selection.categories or selection.every or selection.suite:
         return selection
-    return replace(selection, operators=(_subject(sides, asked),))
+    return replace(selection, operators=(_subject(sides, answers),))
 
 
-def _subject(sides: Sequence[SideText], asked: Describes) -> str | Code:
+def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     """Return the neutral operator that a side implements; else the base's implementation, which has cases of its own.
 
     Raises `InputError` where neither is.
@@ -34,7 +34,7 @@ def _subject(sides: Sequence[SideText], asked: Describes) -> str | Code:
     if not implementations:
         raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
     for text in implementations:
-        operator = _implemented(text, asked)
+        operator = _implemented(text, answers)
         if operator is not None:
             return operator
     base = sides[0].side
@@ -45,12 +45,12 @@ def _subject(sides: Sequence[SideText], asked: Describes) -> str | Code:
     return base.implementation if own else f"{base.framework}:{base.implementation}"
 
 
-def _implemented(text: SideText, asked: Describes) -> str | None:
+def _implemented(text: SideText, answers: Describes) -> str | None:
     """Return the neutral operator that a side's implementation is of, None where it is of none."""
     path, plain = text.side.implementation, replace(text.side, implementation=None)
     if path is None:
         return None
-    meaning = own_meaning(path, plain, asked) if isinstance(path, Code) else asked.describe(plain, path)
+    meaning = own_meaning(path, plain, answers) if isinstance(path, Code) else answers.describe(plain, path)
     return meaning.operator
 
 

@@ -20,12 +20,12 @@ class Describes(Protocol):
         """Return what a name means there, or the user's own code."""
 
 
-def own_meaning(code: Code, side: Side, asked: Describes) -> Meaning:
+def own_meaning(code: Code, side: Side, answers: Describes) -> Meaning:
     """Return what the user's own code is.
 
     Raises `InputError` for code that cannot be loaded.
     """
-    meaning = asked.describe(side, code)
+    meaning = answers.describe(side, code)
     if meaning.wrong is not None:
         raise InputError(f"`{code.name}`: {meaning.wrong}", hint=meaning.hint, slug="user_code")
     return meaning
@@ -51,9 +51,9 @@ def as_implemented(case: Case, own: Meaning) -> Case:
     lacking = [name for name in common.inputs if name not in given]
     unknown = [name for name in given if name not in (*definition.inputs, *definition.attributes)]
     if lacking or unknown:
-        told = f"without `{lacking[0]}`" if lacking else f"with `{unknown[0]}`"
+        text = f"without `{lacking[0]}`" if lacking else f"with `{unknown[0]}`"
         raise InputError(
-            f"`{case.operator}` {told}: it implements `{definition.name}`",
+            f"`{case.operator}` {text}: it implements `{definition.name}`",
             hint=f"that takes {', '.join((*definition.inputs, *definition.attributes))}",
             slug="user_code",
         )

@@ -10,7 +10,7 @@ from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, MODES, Side, check_most
 from opperf.domain.registry import FRAMEWORKS, device_named, framework, split_implementation
-from opperf.parent.planning.configured import configured_frameworks
+from opperf.parent.planning.configs import configured_frameworks
 from opperf.parent.planning.selection import Selection
 
 
@@ -21,18 +21,18 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
     The names in a suite and in another tool's group count where no framework is named. Raises `InputError` where there
     is none at all.
     """
-    asked = [framework(name).name for name in selection.frameworks]
+    names = [framework(name).name for name in selection.frameworks]
     prefixed = [
         name.framework if isinstance(name, Code) else split_implementation(name)[0] for name in selection.operators
     ]
     bound = [EnvironmentSpec.parse(text).framework for text in selection.environments]
-    prefixed += configured_frameworks(selection.configs, named=bool(asked) or any(bound))
-    if not asked:
+    prefixed += configured_frameworks(selection.configs, named=bool(names) or any(bound))
+    if not names:
         prefixed += [split_implementation(entry.case.operator)[0] for entry in selection.suite_cases]
         members = [member for category in selection.categories for member in GROUPS.get(category, (category,))]
         prefixed += [split_implementation(member)[0] for member in members]
-    result = [*asked, *(name for name in prefixed if name is not None)]
-    if not asked:
+    result = [*names, *(name for name in prefixed if name is not None)]
+    if not names:
         result += [name for name in bound if name is not None]
         if not result or (None in prefixed and not any(bound)):
             result += importable

@@ -70,8 +70,8 @@ class _Settling:
             if not isinstance(name, (str, int)):
                 self.problems.add(inside, f"found {shown(name)}, expected an id: a number or a short name")
                 continue
-            told = {**entry, "id": str(name)} if isinstance(entry, dict) else entry
-            specs.append(read_spec(told, inside, self.problems, sweeps=False, way=way))
+            fields = {**entry, "id": str(name)} if isinstance(entry, dict) else entry
+            specs.append(read_spec(fields, inside, self.problems, sweeps=False, way=way))
         return tuple(specs)
 
     def _made(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:

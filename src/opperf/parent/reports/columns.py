@@ -62,7 +62,7 @@ def of_side(
     def of_record(record: Record) -> Raw:
         return read(record.trial.side)
 
-    return Column(name, name, of_record, wanted="varied", least=6, group="side", usual=usual, within=within)
+    return Column(name, name, of_record, presence="varied", least=6, group="side", usual=usual, within=within)
 
 
 def of_reason(part: str) -> Column:
@@ -127,7 +127,7 @@ def floor(record: Record) -> float | None:
 def of_run(name: str, part: str, *, rank: int | None = None) -> Column:
     """Declare what tells records of several runs apart."""
     return Column(
-        name, name, lambda record: getattr(record.details.run, part, None), wanted="apart", rank=rank, least=8
+        name, name, lambda record: getattr(record.details.run, part, None), presence="apart", rank=rank, least=8
     )
 
 
@@ -149,8 +149,8 @@ def sample_counts(record: Record) -> str:
     time = record.time
     if time is None:
         return ""
-    told = f"{time.samples}/{time.samples + time.discarded}"
-    return f"{told}, {time.disturbed} disturbed" if time.disturbed else told
+    text = f"{time.samples}/{time.samples + time.discarded}"
+    return f"{text}, {time.disturbed} disturbed" if time.disturbed else text
 
 
 def notes(record: Record) -> str:
@@ -209,16 +209,16 @@ _BEFORE: tuple[Column, ...] = (
     of_part(_TIME, "p90", "p90", rank=2),
     of_part(_TIME, "min", "min", rank=1),
     Column(None, "samples", sample_counts, align="right", rank=3),
-    Column("count", "calls", lambda record: record.trial.count, align="right", wanted="varied", usual=1, rank=14),
-    Column("total_s", "total", of_suite("total"), units.format_seconds, "right", wanted="varied", usual=None),
-    Column("share", "share", of_suite("share"), units.format_percent, "right", wanted="varied", usual=None),
+    Column("count", "calls", lambda record: record.trial.count, align="right", presence="varied", usual=1, rank=14),
+    Column("total_s", "total", of_suite("total"), units.format_seconds, "right", presence="varied", usual=None),
+    Column("share", "share", of_suite("share"), units.format_percent, "right", presence="varied", usual=None),
     Column(
         "cumulative_share",
         "cumulative",
         of_suite("cumulative"),
         units.format_percent,
         "right",
-        wanted="varied",
+        presence="varied",
         usual=None,
         rank=11,
     ),

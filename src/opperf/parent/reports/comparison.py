@@ -52,17 +52,17 @@ def side_text(side: Side, other: Side) -> str:
 def reasons(comparison: Comparison) -> list[str]:
     """Say why the verdict is what it is, what would settle it, and what else was seen."""
     verdict = comparison.verdict
-    told = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
+    texts = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
     if comparison.clock == "cpu":
-        told.append("by CPU time: too few samples were undisturbed")
+        texts.append("by CPU time: too few samples were undisturbed")
     for name, ratio in comparison.tails.items():
         if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
-            told.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
-    told += [warning.message for warning in comparison.warnings]
+            texts.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
+    texts += [warning.message for warning in comparison.warnings]
     if comparison.memory and not comparison.memory["same"]:
         base, new = comparison.memory["peak"]
-        told.append(f"peak memory {base} B before, {new} B now")
-    return told
+        texts.append(f"peak memory {base} B before, {new} B now")
+    return texts
 
 
 def _of_verdict(part: str) -> Callable[[Comparison], object]:
@@ -113,8 +113,8 @@ def document(run: ComparisonRun) -> Document:
 
 def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
     """Return the table, what it amounts to, and what ran."""
-    told = map(Note, [tally(comparisons), *suites(comparisons)])
-    return [table_of(comparisons), *told, LEGEND, *explanations(comparisons)]
+    notes = map(Note, [tally(comparisons), *suites(comparisons)])
+    return [table_of(comparisons), *notes, LEGEND, *explanations(comparisons)]
 
 
 def table_of(comparisons: Sequence[Comparison]) -> Table:
@@ -125,19 +125,19 @@ def table_of(comparisons: Sequence[Comparison]) -> Table:
 def tally(comparisons: Sequence[Comparison]) -> str:
     """Count the verdicts, as `5 comparisons: 4 same, 1 inconclusive`."""
     counts = {word: sum(one.verdict.verdict == word for one in comparisons) for word in VERDICTS}
-    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"{len(comparisons)} comparison{'s' if len(comparisons) != 1 else ''}: {told or 'none'}"
+    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"{len(comparisons)} comparison{'s' if len(comparisons) != 1 else ''}: {text or 'none'}"
 
 
 def suites(comparisons: Sequence[Comparison]) -> list[str]:
     """Say what all calls of a suite take on both sides, one line for each pair of sides."""
-    told = []
+    lines = []
     for whole in wholes(comparisons):
         times = f"{format_seconds(whole.base_time)} on {side_text(whole.base, whole.new)}"
         times += f", {format_seconds(whole.new_time)} on {side_text(whole.new, whole.base)}"
         ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
-        told.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}")
-    return told
+        lines.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}")
+    return lines
 
 
 def explanations(comparisons: Sequence[Comparison]) -> list[Section]:
@@ -155,18 +155,18 @@ def name(comparison: Comparison) -> str:
 
 def _differences(comparison: Comparison) -> Iterator[Note]:
     """Yield what is said of one comparison, a sentence each."""
-    told = comparison.explanation
-    if told["failures"]:
-        yield from (Note(f"{side} could not be explained: {why}") for side, why in told["failures"].items())
+    explanation = comparison.explanation
+    if explanation["failures"]:
+        yield from (Note(f"{side} could not be explained: {why}") for side, why in explanation["failures"].items())
         return
-    yield from map(Note, told["difference"][:SHOWN])
-    more = len(told["difference"]) - SHOWN
+    yield from map(Note, explanation["difference"][:SHOWN])
+    more = len(explanation["difference"]) - SHOWN
     if more > 0:
         yield Note(f"{more} more differences are in the JSON document")
-    if not told["difference"]:
+    if not explanation["difference"]:
         yield Note("nothing that differs was found")
-    if told["alike"]:
-        yield Note(f"{told['alike']} more ran alike on both sides")
+    if explanation["alike"]:
+        yield Note(f"{explanation['alike']} more ran alike on both sides")
 
 
 def _check(comparison: Comparison) -> Check:

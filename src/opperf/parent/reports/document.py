@@ -30,7 +30,7 @@ class Column(Generic[Item]):
     """One column: `read` takes its value from what a row is made of, `show` writes that for people.
 
     One with a `name` is in the formats for machines, at full precision, with the unit at its end; one with a `title` is
-    in those for people. `wanted` is `always` (if any row has a text), `varied` (only if rows differ in it; else it is
+    in those for people. `presence` is `always` (if any row has a text), `varied` (only if rows differ in it; else it is
     said once of all of them, unless it is as `usual`), or `apart` (only if rows differ in it). With `within`, rows must
     differ that are alike in this.
 
@@ -45,7 +45,7 @@ class Column(Generic[Item]):
     read: Callable[[Item], object] = plain
     show: Callable[[Any], str] = plain
     align: Literal["left", "right"] = "left"
-    wanted: Literal["always", "varied", "apart"] = "always"
+    presence: Literal["always", "varied", "apart"] = "always"
     rank: int | None = None
     least: int | None = None
     lines: int | None = None
@@ -113,9 +113,9 @@ def table(
     level: Callable[[Item], Level] = lambda _: "",
     **more: Any,
 ) -> Table:
-    """Return the table of some items: a column that is not wanted loses its title, and is said of all where it may be.
+    """Return the table of some items: a column that is not shown loses its title, and is said of all where it may be.
 
-    >>> columns = [Column("name", "name", str), Column("length_cells", "length", len, wanted="varied")]
+    >>> columns = [Column("name", "name", str), Column("length_cells", "length", len, presence="varied")]
     >>> short = table(columns, ["add", "mul"])
     >>> short.titles(), short.caption
     (['name'], 'length 3')
@@ -125,10 +125,10 @@ def table(
     cells = [[Cell(raw, column.show(raw)) for column, raw in zip(columns, row, strict=True)] for row in raws]
     shown, said = [], []
     for i, column in enumerate(columns):
-        values = dict.fromkeys(row[i] for row in raws) if column.wanted != "always" else {}
-        if column.title is not None and column.wanted != "always" and not _differ(column, values, items):
+        values = dict.fromkeys(row[i] for row in raws) if column.presence != "always" else {}
+        if column.title is not None and column.presence != "always" and not _differ(column, values, items):
             shown.append(replace(column, title=None))
-            if column.wanted == "varied" and len(values) == 1 and next(iter(values)) != column.usual:
+            if column.presence == "varied" and len(values) == 1 and next(iter(values)) != column.usual:
                 said.append(f"{column.title} {cells[0][i].text}")
         else:
             shown.append(column)
@@ -165,7 +165,7 @@ class Legend:
 
     lines: Mapping[str, str]
 
-    def told(self, titles: Iterable[str]) -> str:
+    def text(self, titles: Iterable[str]) -> str:
         """Return what is said of the columns that are shown."""
         shown = set(titles)
         return "; ".join(line for title, line in self.lines.items() if title in shown)

@@ -86,17 +86,17 @@ def headline(judgement: Judgement) -> str:
     of_all = f"{total} comparison{'s' if total != 1 else ''}"
     regressions, code = len(judgement.regressions), judgement.exit_code
     if code == REGRESSION:
-        told = f"{regressions} regression{'s' if regressions != 1 else ''} in {of_all}"
+        text = f"{regressions} regression{'s' if regressions != 1 else ''} in {of_all}"
     elif code == FAILURE:
         failed = len(judgement.of_kind("failed"))
-        told = f"{failed} of {of_all} could not be measured" if failed else "nothing was compared"
+        text = f"{failed} of {of_all} could not be measured" if failed else "nothing was compared"
     elif code == INCONCLUSIVE:
-        told = f"no regression is certain in {of_all}, but not all are conclusive"
+        text = f"no regression is certain in {of_all}, but not all are conclusive"
     else:
-        told = f"no regression in {of_all}"
+        text = f"no regression in {of_all}"
     counts = {kind: len(judgement.of_kind(kind)) for kind in KINDS}
     tally = ", ".join(f"{count} {TITLES[kind]}" for kind, count in counts.items() if count)
-    return f"{told}: {tally}" if tally else told
+    return f"{text}: {tally}" if tally else text
 
 
 def _checks(judgement: Judgement) -> list[Check]:
@@ -174,14 +174,14 @@ def _measured(run: ComparisonRun, judgement: Judgement) -> list[Block]:
     lines = [f"{machine.get('cores_usable')} cores of {machine.get('cpu')}, kernel {machine.get('kernel')}"]
     sides = (*run.run.sides.items(), *((None, facts) for facts in run.run.frameworks))
     for name, facts in sides:
-        told = [f"{fact} {facts[fact]}" for fact in ("version", "commit", "blas") if facts.get(fact)]
-        lines.append(f"{name or facts.get('framework')}: {', '.join(told)}")
+        facts_told = [f"{fact} {facts[fact]}" for fact in ("version", "commit", "blas") if facts.get(fact)]
+        lines.append(f"{name or facts.get('framework')}: {', '.join(facts_told)}")
     share = format_percent(judgement.tolerance)
     if judgement.against == "expected":
         lines.append(f"against recorded expectations, threshold {share}, {settings.processes} processes of each trial")
     else:
         lines.append(f"interleaved pairs of fresh processes on the same CPUs, tolerance {share}")
-        lines.append(LEGEND.told(LEGEND.lines))
+        lines.append(LEGEND.text(LEGEND.lines))
     lines.append(f"begun {run.run.started}, seed {settings.seed}, run {run.run.id}")
     return [*map(Note, lines)]
 

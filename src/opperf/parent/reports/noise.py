@@ -29,8 +29,8 @@ def document(noise: NoiseRun) -> Document:
 def _checks(noise: NoiseRun) -> Iterator[Check]:
     """Yield what a CI system shows: a floor is a test that passed, a trial without one could not be measured."""
     for floor in noise.floors:
-        told = f"live floor {_percent(floor.moved)}"
-        yield Check(*_words(floor.trial), "passed", told, seconds=floor.time, numbers={"moved": floor.moved})
+        text = f"live floor {_percent(floor.moved)}"
+        yield Check(*_words(floor.trial), "passed", text, seconds=floor.time, numbers={"moved": floor.moved})
     for trial, why in noise.unknown:
         yield Check(*_words(trial), "failed", why or "too few pairs", "error", "warning")
 

@@ -88,33 +88,33 @@ def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[
         return [*named, f"no {subject} was seen"]
     calls = format_count(sum(row.calls for row in table_rows))
     spanned = max(event.end for event in profile.events) - min(event.begin for event in profile.events)
-    taken = format_seconds(sum(row.own for row in table_rows))
-    told = f"{calls} calls, {taken} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
-    return [*named, told, *step_lines(profile)]
+    total = format_seconds(sum(row.own for row in table_rows))
+    text = f"{calls} calls, {total} of self; {format_seconds(spanned / 1e9)} from the first span to the end of the last"
+    return [*named, text, *step_lines(profile)]
 
 
 def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:
     """Say of the rows that few calls make up what may have disturbed these."""
-    told = [row for row in shown if row.long_share and (row.share or 0) >= TELLING]
+    telling = [row for row in shown if row.long_share and (row.share or 0) >= TELLING]
     shapes = any(event.shapes for event in profile.events)
     cause = "a first call or the machine" if shapes else "a first call, the machine or larger inputs (`--shapes` tells)"
     words = [
         f"{row.long_calls:,} of {row.calls:,} calls of `{row.name}` took {format_percent(row.long_share, digits=2)} of "
         f"its self time: {cause} made them long"
-        for row in told[:NAMED]
+        for row in telling[:NAMED]
     ]
-    return [*words, f"few long calls make up {len(told) - NAMED} more rows"] if len(told) > NAMED else words
+    return [*words, f"few long calls make up {len(telling) - NAMED} more rows"] if len(telling) > NAMED else words
 
 
 def _waits(shown: Sequence[Row]) -> list[str]:
     """Say of the rows whose time is in part that of other programs how much of it is."""
-    told = [row for row in shown if row.disturbed and (row.share or 0) >= TELLING]
+    telling = [row for row in shown if row.disturbed and (row.share or 0) >= TELLING]
     words = [
         f"the process waited for a processor in {format_percent((row.waited or 0.0) / row.own, digits=2)} of the self "
         f"time of `{row.name}`: other programs ran"
-        for row in told[:NAMED]
+        for row in telling[:NAMED]
     ]
-    return [*words, f"waiting makes up much of {len(told) - NAMED} more rows"] if len(told) > NAMED else words
+    return [*words, f"waiting makes up much of {len(telling) - NAMED} more rows"] if len(telling) > NAMED else words
 
 
 def _process(number: int, facts: Mapping[str, object]) -> str:

@@ -81,8 +81,8 @@ def legend(records: Sequence[Record]) -> list[Note]:
     if within:
         reasons = dict.fromkeys(first_line(time.interval_reason) for time in within if time.interval_reason)
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        told = f"±: precision of the median within its process, no interval over processes{why}"
-        notes.append(Note(told, about="spread"))
+        text = f"±: precision of the median within its process, no interval over processes{why}"
+        notes.append(Note(text, about="spread"))
     if any(time.discarded for time in times):
         notes.append(Note("samples: kept/taken; the machine disturbed the others", about="samples"))
     if any(time.disturbed for time in times):
@@ -102,8 +102,8 @@ def sections(records: Sequence[Record]) -> list[Section]:
         ("skipped", "skipped", _unmeasured(records, "skipped")),
         ("warnings", "warning", _doubts(records)),
     )
-    told = _whole if len(records) <= MANY else _summed_up
-    return [Section(title, [*told(title, remarks)], level) for title, level, remarks in kinds if remarks]
+    write = _whole if len(records) <= MANY else _summed_up
+    return [Section(title, [*write(title, remarks)], level) for title, level, remarks in kinds if remarks]
 
 
 def _whole(_: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
@@ -175,8 +175,8 @@ def _sources(records: Sequence[Record]) -> Iterator[Note]:
             if source:
                 sources.setdefault(first_line(source), {})[record.trial.side.framework] = None
         if sources:
-            told = "; ".join(f"{source} ({', '.join(names)})" for source, names in sources.items())
-            yield Note(f"{metric.title}: {told}", about=metric.title)
+            text = "; ".join(f"{source} ({', '.join(names)})" for source, names in sources.items())
+            yield Note(f"{metric.title}: {text}", about=metric.title)
 
 
 def _few(items: tuple[str, ...], most: int) -> tuple[str, ...]:
@@ -208,22 +208,22 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     lacking = sum(one.count for one in suite.left_out)
     everything = sum(record.trial.count for record in records) + lacking
     how = ", unfused," if suite.source.endswith(", unfused") else ""
-    told = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} by themselves, with warm caches"
+    text = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} by themselves, with warm caches"
     if lacking:
-        told += f"; {lacking} are left out of the suite, {_took(suite.left_out)}"
+        text += f"; {lacking} are left out of the suite, {_took(suite.left_out)}"
     program = suite.program
     if program is None or not program.time:
-        return told
+        return text
     whole = program.time
-    told += (
+    text += (
         f"; `{suite.name}` took {format_seconds(whole)} when it was captured ({program.framework} "
         f"{program.version}, threads {program.threads}): {total / whole:.2f} of it"
     )
     if total / whole > EXPLAINED[1]:
-        return f"{told}. In the program they overlap, are fused, or are called without Python"
+        return f"{text}. In the program they overlap, are fused, or are called without Python"
     if total / whole >= EXPLAINED[0]:
-        return told
-    return f"{told}. {_rest(whole - total, calls, everything - calls - lacking, lacking)}"
+        return text
+    return f"{text}. {_rest(whole - total, calls, everything - calls - lacking, lacking)}"
 
 
 def _took(left_out: Sequence[LeftOut]) -> str:
@@ -249,9 +249,9 @@ def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:
 def _left_out(suite: Suite) -> list[str]:
     """Say what was left out of a suite and why, with its time in the program where that is known."""
     several = sorted(suite.left_out, key=lambda one: -one.count)
-    told = []
+    texts = []
     for one in several[:REASONS]:
         took = "" if one.recorded is None else f", {format_seconds(one.recorded)} when it was recorded"
-        told.append(f"left out: {one.count} x {one.name}{took}: {one.reason}")
+        texts.append(f"left out: {one.count} x {one.name}{took}: {one.reason}")
     rest = sum(one.count for one in several[REASONS:])
-    return [*told, *([f"left out: {rest} more calls, which the suite names"] if rest else [])]
+    return [*texts, *([f"left out: {rest} more calls, which the suite names"] if rest else [])]

@@ -84,12 +84,12 @@ def _reasons(hidden: Sequence[Replayed]) -> list[str]:
     for entry in hidden:
         if entry.total is None:
             groups.setdefault(_note(entry), []).append(_name(entry))
-    told = []
+    texts = []
     for note, names in groups.items():
         several = dict.fromkeys(names)
-        told.append(f"{note} ({len(names)}): {', '.join([*several][:NAMED])}{', ...' if len(several) > NAMED else ''}")
-    more = [f"{len(told) - REASONS} more reasons are in `--format csv`"] if len(told) > REASONS else []
-    return told[:REASONS] + more
+        texts.append(f"{note} ({len(names)}): {', '.join([*several][:NAMED])}{', ...' if len(several) > NAMED else ''}")
+    more = [f"{len(texts) - REASONS} more reasons are in `--format csv`"] if len(texts) > REASONS else []
+    return texts[:REASONS] + more
 
 
 def _name(entry: Replayed) -> str:
@@ -99,18 +99,20 @@ def _name(entry: Replayed) -> str:
 def summary(replay: Replay) -> list[str]:
     """Say how much of the trace was measured, what all of it costs, and what was left out."""
     coverage = replay.coverage()
-    told = [
+    lines = [
         f"measured: {coverage['measured_calls']} of {coverage['calls']} calls ({_percent(coverage['share_of_calls'])})"
     ]
     if coverage["share_of_time"] is not None:
-        told[0] += f", {_percent(coverage['share_of_time'])} of the recorded time"
-    told.append(f"standalone: {format_seconds(replay.total)} in all, with warm caches")
+        lines[0] += f", {_percent(coverage['share_of_time'])} of the recorded time"
+    lines.append(f"standalone: {format_seconds(replay.total)} in all, with warm caches")
     if coverage["ratio"] is not None:
-        told[-1] += (
+        lines[-1] += (
             f", {coverage['ratio']:.2f} of the {format_seconds(coverage['measured_recorded'])} that were recorded"
         )
-    told += [_missing(name, *counts, coverage["recorded"]) for name, counts in _unmeasured(replay).items() if counts[0]]
-    return [*told, _between(replay.trace), *left_out(replay.trace)]
+    lines += [
+        _missing(name, *counts, coverage["recorded"]) for name, counts in _unmeasured(replay).items() if counts[0]
+    ]
+    return [*lines, _between(replay.trace), *left_out(replay.trace)]
 
 
 def _unmeasured(replay: Replay) -> dict[str, tuple[int, float | None]]:

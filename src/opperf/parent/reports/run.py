@@ -31,10 +31,10 @@ _LEVELS: dict[str, Level] = {"ok": "", "failed": "failed", "skipped": "skipped"}
 
 def document(run: Run, top: int | None = None) -> Document:
     """Return the report; `top` bounds the rows that people are shown."""
-    told = with_origin(run)
+    run_with_origin = with_origin(run)
     return Document(
         "opperf run",
-        [*_blocks(told, top)],
+        [*_blocks(run_with_origin, top)],
         run.to_json,
         checks(run),
         remarks.tally(run.records),
@@ -138,8 +138,10 @@ def merge(runs: Sequence[Run]) -> Run:
     last = runs[-1]
     if len(runs) == 1:
         return last
-    told = [with_origin(run) for run in runs]
-    every = {(run.id, record.trial.key, run.settings.cache): record for run in told for record in run.records}
+    runs_with_origin = [with_origin(run) for run in runs]
+    every = {
+        (run.id, record.trial.key, run.settings.cache): record for run in runs_with_origin for record in run.records
+    }
     return replace(
         last,
         id="+".join(run.id for run in runs),

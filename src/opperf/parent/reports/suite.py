@@ -14,12 +14,12 @@ COLUMNS: tuple[Column[SuiteCase], ...] = (
     Column("operator", "operator", lambda entry: entry.case.operator, least=14),
     Column("calls", "calls", lambda entry: entry.count, align="right"),
     Column("inputs", "inputs", lambda entry: case_text(entry.case), least=14),
-    Column("origin", "origin", lambda entry: entry.origin, wanted="varied"),
+    Column("origin", "origin", lambda entry: entry.origin, presence="varied"),
 )
 
 
 def document(suite: Suite) -> Document:
     """Return the report."""
-    told = f"{len(suite.cases)} case{'s' if len(suite.cases) != 1 else ''} of {suite.calls} calls"
+    text = f"{len(suite.cases)} case{'s' if len(suite.cases) != 1 else ''} of {suite.calls} calls"
     left_out = [Note(f"left out: {one.name}, {one.count} calls: {one.reason}") for one in suite.left_out]
-    return Document("opperf suite", [table(COLUMNS, suite.cases), Note(told), *left_out], suite.to_json, summary=told)
+    return Document("opperf suite", [table(COLUMNS, suite.cases), Note(text), *left_out], suite.to_json, summary=text)

@@ -161,12 +161,12 @@ def _values(
     return result
 
 
-def _read(reader: Reader, value: object, folder: Path, told: str) -> object:
+def _read(reader: Reader, value: object, folder: Path, where: str) -> object:
     """Read one value; what is wrong with it is told behind its place."""
     try:
         return reader(value, folder)
     except InputError as error:
-        raise InputError(f"{told}{error.message}", hint=error.hint, slug=error.slug) from error
+        raise InputError(f"{where}{error.message}", hint=error.hint, slug=error.slug) from error
 
 
 def _kind(value: object) -> str:

@@ -51,8 +51,8 @@ def check_function(words: Sequence[str], function: str) -> None:
     if names & {name, "*", "__getattr__"}:
         return
     functions = sorted(_functions(tree))
-    told = unknown("function", name, functions, hint=f"it has {', '.join(functions[:8]) or 'none'}")
-    raise InputError(f"`{file}` has {told.message}, which `--function` names", hint=told.hint, slug=told.slug)
+    error = unknown("function", name, functions, hint=f"it has {', '.join(functions[:8]) or 'none'}")
+    raise InputError(f"`{file}` has {error.message}, which `--function` names", hint=error.hint, slug=error.slug)
 
 
 def source(words: Sequence[str]) -> Path:

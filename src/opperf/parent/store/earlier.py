@@ -60,9 +60,9 @@ def _is_open(record: Record, settings: Settings) -> bool:
 def _same_settings(then: Settings, now: Settings, path: Path) -> None:
     differing = then.differences(now)
     if differing:
-        told = ", ".join(f"{name} was {getattr(then, name)} and is {getattr(now, name)}" for name in differing)
+        text = ", ".join(f"{name} was {getattr(then, name)} and is {getattr(now, name)}" for name in differing)
         raise InputError(
-            f"{path}: measured with other settings: {told}",
+            f"{path}: measured with other settings: {text}",
             hint="resume with the same settings, or write to another file",
             slug="other_settings",
         )

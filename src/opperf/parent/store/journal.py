@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import told
+from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.scratch import scratch_file
 from opperf.domain.files.text_file import distinct, read_bytes
@@ -41,7 +41,7 @@ class JournalWriter:
     def __init__(self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()) -> None:
         self.path = path
         # A journal of the same name holds what this one begins with: it is replaced when this one holds that too.
-        with told(path), scratch_file(path) as (descriptor, unfinished):
+        with explain_errors(path), scratch_file(path) as (descriptor, unfinished):
             self._file = os.fdopen(os.dup(descriptor), "w", encoding="utf-8")
             try:
                 self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
@@ -57,7 +57,7 @@ class JournalWriter:
 
     def add(self, outcome: Outcome) -> None:
         """Append one outcome and wait until it is on the disk; raises `HarnessError` where that is full."""
-        with told(self.path):
+        with explain_errors(self.path):
             self._write({"outcome": outcome.to_json()})
             self._settle()
 

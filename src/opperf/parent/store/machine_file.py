@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import prove, told, write_text
+from opperf.domain.files.destination import explain_errors, prove, write_text
 from opperf.domain.files.text_file import read_json
 from opperf.domain.floor import Floor
 from opperf.domain.peaks import Rate
@@ -48,8 +48,8 @@ class MachineFile(Generic[E]):
 
     def path(self, cache: Path, machine: Mapping[str, object]) -> Path:
         """Return where the entries of a machine lie, below the cache folder."""
-        told = json.dumps([machine.get(name) for name in FACTS], default=str)
-        return cache / self.folder / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.json"
+        text = json.dumps([machine.get(name) for name in FACTS], default=str)
+        return cache / self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
 
     def read(self, path: Path) -> dict[tuple[object, ...], E]:
         """Return the entries of a file by their keys; a file that is not there holds none.
@@ -71,7 +71,7 @@ class MachineFile(Generic[E]):
 
     def prove(self, path: Path) -> None:
         """Raise where entries could not be added: for a file that cannot be written, or read."""
-        with told(path):
+        with explain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         prove(path)
         self.read(path)
@@ -81,7 +81,7 @@ class MachineFile(Generic[E]):
         from filelock import FileLock, Timeout  # 40 ms that only commands which write pay
 
         try:
-            with told(path):
+            with explain_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock", timeout=PATIENCE):
                 by_key = {**self.read(path), **{entry.key: entry for entry in entries}}

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from opperf.domain.codec import decode
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import is_regular, prove, told
+from opperf.domain.files.destination import explain_errors, is_regular, prove
 from opperf.domain.files.json_text import value_of
 from opperf.domain.files.scratch import shortened
 from opperf.parent.store.journal import journal_of
@@ -67,7 +67,7 @@ def take(
     if output is None:
         return None
     check_place(output, inputs=inputs)
-    with told(output):
+    with explain_errors(output):
         if not is_regular(output):
             return None
     if resumes:
@@ -95,7 +95,7 @@ class OutputLock:
     def __init__(self, output: Path, command: Sequence[str]) -> None:
         target = Path(os.path.realpath(output))
         self.path = target.with_name(f".{shortened(target.name)}.lock")
-        with told(output):
+        with explain_errors(output):
             self._descriptor = self._taken(output)
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             os.truncate(self._descriptor, 0)

@@ -81,7 +81,7 @@ class Duel:
         self._random = generator
         self._workers: list[Worker] = []
         self._warnings: dict[Warning, None] = {}
-        self.asked = 0
+        self.turn = 0
         try:
             sides = [base, new]
             cpus = settings.cpus or shared_cpus(base, new)
@@ -121,21 +121,21 @@ class Duel:
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
         samples = TURN_SAMPLES
-        held: list[dict[int, int]] = []
+        offsets: list[dict[int, int]] = []
         few = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
         began = 0.0
         while not enough(rounds, time.monotonic() - began, patience):
             handles = {place: self._prepare(place, (base, new)[place], elsewhere=True) for place in self._order()}
-            held.append(handles)
+            offsets.append(handles)
             turns = {place: self._turn(place, handles[place], calls[place], samples) for place in self._order()}
             if not rounds:
                 began = time.monotonic()  # the first round finds the lengths of the blocks, which takes its own time
                 calls = [turns[place].samples[0].calls for place in (0, 1)]
                 samples = samples_of_a_turn([turns[place] for place in (0, 1)])
             rounds.append((turns[0], turns[1]))
-            if len(held) > few:
-                self._release(held.pop(0))
-        for handles in held:
+            if len(offsets) > few:
+                self._release(offsets.pop(0))
+        for handles in offsets:
             self._release(handles)
         alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
         warnings, self._warnings = tuple(self._warnings), {}
@@ -176,7 +176,7 @@ class Duel:
 
     def _ask(self, place: int, request: Request[R]) -> R:
         """Wake a child, ask it, and stop it again."""
-        self.asked = place
+        self.turn = place
         worker = self._sides[place]
         worker.resume()
         try:

@@ -108,10 +108,10 @@ def remove(name: str, *, progress: Progress = quiet) -> list[str]:
     texts = {folder.name: built.text for folder in folders if (built := _read(folder)) is not None}
     try:
         spec = EnvironmentSpec.parse(name)
-        wanted = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
+        names = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
     except InputError:
-        wanted = {name}
-    chosen = [folder for folder in folders if {folder.name, texts.get(folder.name)} & wanted]
+        names = {name}
+    chosen = [folder for folder in folders if {folder.name, texts.get(folder.name)} & names]
     if not chosen:
         raise unknown("environment", name, {*texts, *texts.values()}, hint="`opperf env list` shows what there is")
     for folder in chosen:

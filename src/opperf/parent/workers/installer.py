@@ -108,8 +108,8 @@ def complaint(stderr: str) -> str:
     >>> complaint("error: No solution found\n  cause: Because there is no numpy==99.9")
     'No solution found: Because there is no numpy==99.9'
     """
-    told = [_MARGIN.sub("", line).strip() for line in stderr.splitlines() if not line.startswith("hint:")]
-    telling = [line[:LONGEST_LINE] for line in told if line]
+    lines = [_MARGIN.sub("", line).strip() for line in stderr.splitlines() if not line.startswith("hint:")]
+    telling = [line[:LONGEST_LINE] for line in lines if line]
     if not telling:
         return "uv does not say why"
     headline = ": ".join(dict.fromkeys((telling[0], telling[-1])))

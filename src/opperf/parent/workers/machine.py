@@ -43,8 +43,8 @@ def facts(root: Path = ROOT) -> dict[str, object]:
         **_system_facts(root),
         **processor_facts(root),
         **memory_facts(root),
-        "load": asked(lambda: [round(load, 2) for load in os.getloadavg()]),
-        "steal_seconds": asked(lambda: float(psutil.cpu_times().steal)),
+        "load": ask(lambda: [round(load, 2) for load in os.getloadavg()]),
+        "steal_seconds": ask(lambda: float(psutil.cpu_times().steal)),
         "gpus": gpus(),
     }
 
@@ -53,7 +53,7 @@ def _system_facts(root: Path) -> dict[str, object]:
     return {
         "system": platform.system() or None,
         "kernel": platform.release() or None,
-        "distribution": asked(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
+        "distribution": ask(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
         "architecture": platform.machine() or None,
         "libc": " ".join(platform.libc_ver()).strip() or None,
         "python": platform.python_version(),
@@ -72,8 +72,8 @@ def processor_facts(root: Path = ROOT) -> dict[str, object]:
         "cpu": _field(info, "model name") or platform.processor() or None,
         "instruction_sets": [name for name in INSTRUCTION_SETS if name in flags] if flags else None,
         "cores_logical": os.cpu_count(),
-        "cores_physical": asked(lambda: psutil.cpu_count(logical=False)),
-        "cores_usable": asked(lambda: len(os.sched_getaffinity(0))),
+        "cores_physical": ask(lambda: psutil.cpu_count(logical=False)),
+        "cores_usable": ask(lambda: len(os.sched_getaffinity(0))),
         "cpu_limit": _cpu_quota(root),
         "caches": _caches(cpus / "cpu0/cache"),
         "numa_nodes": len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) or None,
@@ -91,18 +91,18 @@ def available_memory(root: Path = ROOT) -> int:
     groups = root / "sys/fs/cgroup"
     free = [int(psutil.virtual_memory().available)]
     for limit, used in CGROUP_MEMORY:
-        most, taken = _number(groups / limit), _number(groups / used)
-        if most is not None and taken is not None:
-            free.append(max(0, most - taken))
+        most, use = _number(groups / limit), _number(groups / used)
+        if most is not None and use is not None:
+            free.append(max(0, most - use))
     return min(free)
 
 
 def memory_facts(root: Path = ROOT) -> dict[str, object]:
     """Return the facts of the memory, in bytes, and of its pages."""
     return {
-        "memory_total": asked(lambda: int(psutil.virtual_memory().total)),
-        "memory_available": asked(lambda: int(psutil.virtual_memory().available)),
-        "swap_used": asked(_swap_used),
+        "memory_total": ask(lambda: int(psutil.virtual_memory().total)),
+        "memory_available": ask(lambda: int(psutil.virtual_memory().available)),
+        "swap_used": ask(_swap_used),
         "huge_pages": _selected(_text(root / "sys/kernel/mm/transparent_hugepage/enabled")),
     }
 
@@ -162,13 +162,13 @@ def _cpu_quota(root: Path) -> float | None:
 
 def _container(root: Path) -> str | None:
     for mark, name in (("run/.containerenv", "podman"), (".dockerenv", "docker")):
-        if asked((root / mark).exists):
+        if ask((root / mark).exists):
             return name
     match = re.search(r"kubepods|docker|lxc|containerd", _text(root / "proc/1/cgroup") or "")
     return match[0] if match else None
 
 
-def asked(question: Callable[[], _Fact]) -> _Fact | None:
+def ask(question: Callable[[], _Fact]) -> _Fact | None:
     """Return the answer, or None where this system has none."""
     with contextlib.suppress(OSError, AttributeError, KeyError, ValueError, NotImplementedError, psutil.Error):
         return question()

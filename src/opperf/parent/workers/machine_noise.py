@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 
 from opperf.domain.reason import Warning
-from opperf.parent.workers.machine import ROOT, asked, memory_facts, processor_facts
+from opperf.parent.workers.machine import ROOT, ask, memory_facts, processor_facts
 
 #: How long `noise` watches by default. Seconds: 25 ticks of the clock that steal time is counted in.
 PROBE = 0.25
@@ -40,7 +40,7 @@ class Signs:
     swap_used: int | None = None
     hypervisor: bool | None = None
     stolen: float | None = None
-    taken: float | None = None
+    pauses: float | None = None
 
 
 def noise(seconds: float = PROBE, root: Path = ROOT) -> list[Warning]:
@@ -51,10 +51,10 @@ def noise(seconds: float = PROBE, root: Path = ROOT) -> list[Warning]:
 def signs(seconds: float = PROBE, root: Path = ROOT) -> Signs:
     """Read the state of the machine."""
     # Before the watch, which is a load of its own.
-    load = asked(lambda: os.getloadavg()[0])
-    stolen, taken = _watch(seconds)
+    load = ask(lambda: os.getloadavg()[0])
+    stolen, pauses = _watch(seconds)
     facts = facts_of_noise(root)
-    return Signs(cores=os.cpu_count() or 1, load=load, stolen=stolen, taken=taken, **facts)
+    return Signs(cores=os.cpu_count() or 1, load=load, stolen=stolen, pauses=pauses, **facts)
 
 
 def facts_of_noise(root: Path = ROOT) -> dict[str, Any]:
@@ -72,11 +72,11 @@ def judge(signs: Signs) -> list[Warning]:
 
 
 def _taken(signs: Signs) -> Warning | None:
-    if signs.taken is None or signs.taken <= TAKEN_LIMIT:
+    if signs.pauses is None or signs.pauses <= TAKEN_LIMIT:
         return None
     return Warning(
         "interrupted",
-        f"a busy loop did not run {signs.taken:.1%} of the time",
+        f"a busy loop did not run {signs.pauses:.1%} of the time",
         "stop other work, or pin with `--cpus LIST` to CPUs that have none",
     )
 
@@ -166,7 +166,7 @@ def _sharing(signs: Signs) -> tuple[Warning | None, ...]:
 
 def _watch(seconds: float) -> tuple[float | None, float | None]:
     """Keep one core busy, and return the shares of CPU time stolen and of wall time taken away."""
-    before = asked(psutil.cpu_times)
+    before = ask(psutil.cpu_times)
     clock = time.perf_counter
     start = last = clock()
     lost = 0.0
@@ -175,9 +175,9 @@ def _watch(seconds: float) -> tuple[float | None, float | None]:
         if now - last > GAP:
             lost += now - last
         last = now
-    after = asked(psutil.cpu_times)
-    taken = lost / (last - start) if last > start else None
-    return asked(lambda: _stolen_share(before, after)), taken
+    after = ask(psutil.cpu_times)
+    pauses = lost / (last - start) if last > start else None
+    return ask(lambda: _stolen_share(before, after)), pauses
 
 
 def _stolen_share(before: Any, after: Any) -> float | None:

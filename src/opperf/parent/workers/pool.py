@@ -171,7 +171,7 @@ class Pool:
         try:
             measured = ask(Measure(handle, settings, self._part(trial)))
         finally:
-            if self._worker is worker and worker.alive and ask(Release(handle)).held > MOST_HELD:
+            if self._worker is worker and worker.alive and ask(Release(handle)).size > MOST_HELD:
                 self.close()
         if settings.by_share:
             time = Kept.of([measured.time], trial.side.threads)

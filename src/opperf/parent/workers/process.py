@@ -189,13 +189,13 @@ class Worker:
             with suppress(BlockingIOError):  # less room than the kernel promised
                 view = view[os.write(self._requests, view[:65536]) :]
 
-    def _read(self, deadline: float, asked: str, timeout: float) -> Answer:
+    def _read(self, deadline: float, verb: str, timeout: float) -> Answer:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
             ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise self._fail(f"no answer to `{asked}` within {timeout:g} s; the child was ended", "timeout")
+                raise self._fail(f"no answer to `{verb}` within {timeout:g} s; the child was ended", "timeout")
             chunk = os.read(self._answers, 1 << 20)
             if not chunk:
                 raise self._died()

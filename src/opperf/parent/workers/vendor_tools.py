@@ -145,9 +145,9 @@ def _perf(report: Path, command: Sequence[str]) -> list[str]:
 
 def _names_its_functions(python: str) -> bool:
     """Whether an interpreter can name its functions to `perf`, as Python can from 3.12 on."""
-    asked = [python, "-c", "import sys; print(sys.version_info >= (3, 12))"]
+    command = [python, "-c", "import sys; print(sys.version_info >= (3, 12))"]
     try:
-        done = heard(asked, ASKED)
+        done = heard(command, ASKED)
     except (OSError, subprocess.TimeoutExpired):
         return False  # what is wrong with it shows when it runs
     return done.stdout.split()[-1:] == ["True"]

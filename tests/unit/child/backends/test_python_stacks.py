@@ -149,7 +149,7 @@ def test_a_profile_function_of_the_program_stays_and_from_then_on_nothing_is_kno
     sys.setprofile(None)
     stacks = following.take()
     assert [bool(stacks.at(*one)) for one in marks] == [True, False]
-    assert following.taken
+    assert following.has_rival
     assert "call" in calls
 
 
@@ -165,7 +165,7 @@ def test_a_profile_function_that_was_there_before_stays() -> None:
     present = sys.getprofile()
     sys.setprofile(None)
     assert present is own
-    assert following.taken
+    assert following.has_rival
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="there Python's own profiler does not take the place of others")

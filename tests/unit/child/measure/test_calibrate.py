@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 @given(st.floats(0, 1e10))
 def test_a_block_is_one_call_or_not_over_its_longest(each: float) -> None:
-    calls = calls_for(each, output_bytes=0, held=False)
+    calls = calls_for(each, output_bytes=0, holds=False)
     assert calls >= 1
     assert calls == 1 or calls * each <= LONGEST_NS
 
 
 @given(st.floats(1, TARGET_NS / 10))
 def test_a_block_of_short_calls_is_near_its_target(each: float) -> None:
-    assert calls_for(each, output_bytes=0, held=False) * each == pytest.approx(TARGET_NS, rel=0.06)
+    assert calls_for(each, output_bytes=0, holds=False) * each == pytest.approx(TARGET_NS, rel=0.06)
 
 
 def test_a_call_that_takes_no_time_does_not_make_an_endless_block() -> None:
-    assert calls_for(0.0, output_bytes=0, held=False) == TARGET_NS
+    assert calls_for(0.0, output_bytes=0, holds=False) == TARGET_NS
 
 
 @pytest.mark.parametrize(
@@ -53,28 +53,28 @@ def test_a_call_that_takes_no_time_does_not_make_an_endless_block() -> None:
     ],
 )
 def test_outputs_that_are_held_bound_the_block(output_bytes: int, held: bool, calls: int) -> None:
-    assert calls_for(TARGET_NS / 50, output_bytes=output_bytes, held=held) == calls
+    assert calls_for(TARGET_NS / 50, output_bytes=output_bytes, holds=held) == calls
 
 
 @pytest.mark.parametrize("each", [1, 37, 1_000, 20_000, 400_000, 3_000_000])
 def test_the_probe_finds_the_calls_of_a_steady_operator(each: int, watched: type[Watched]) -> None:
     backend = watched()
-    found = probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, held=False)
-    assert found == calls_for(each, output_bytes=0, held=False)
+    found = probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, holds=False)
+    assert found == calls_for(each, output_bytes=0, holds=False)
 
 
 def test_a_fixed_cost_of_waiting_does_not_make_the_block_short(watched: type[Watched]) -> None:
     # One call alone takes 51 us, a thousand take 1050: what one probe of one call says is not to be believed.
     backend = watched(wait_ns=50_000)
-    found = probe(Block(backend.work(1_000), backend, NoCounters()), output_bytes=0, held=False)
+    found = probe(Block(backend.work(1_000), backend, NoCounters()), output_bytes=0, holds=False)
     assert TARGET_NS * 0.4 <= found * 1_000 <= LONGEST_NS
 
 
 def test_two_disturbed_probes_of_three_do_not_make_the_block_short(watched: type[Watched]) -> None:
     backend = watched()
     work = backend.work(lambda: 10_000 if len(backend.waited) % 3 == 2 else 2_000_000)
-    quiet = calls_for(10_000, output_bytes=0, held=False)
-    assert probe(Block(work, backend, NoCounters()), output_bytes=0, held=False) == quiet
+    quiet = calls_for(10_000, output_bytes=0, holds=False)
+    assert probe(Block(work, backend, NoCounters()), output_bytes=0, holds=False) == quiet
 
 
 @pytest.mark.parametrize(("each", "calls"), [(LONGEST_NS, 3), (LONG_NS - 1, 3), (LONG_NS, 1)])
@@ -82,20 +82,20 @@ def test_a_call_longer_than_a_block_is_probed_no_more_than_needed(
     each: int, calls: int, watched: type[Watched]
 ) -> None:
     backend = watched()
-    assert probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, held=False) == 1
+    assert probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, holds=False) == 1
     assert backend.events.count("call") == calls
 
 
 def test_a_block_with_a_cold_cache_is_one_call(watched: type[Watched]) -> None:
     backend = watched()
     block = Block(backend.work(10), backend, NoCounters(), sweep=lambda: None)
-    assert probe(block, output_bytes=0, held=False) == 1
+    assert probe(block, output_bytes=0, holds=False) == 1
     assert backend.events.count("call") == 1
 
 
 def test_the_probe_ends_for_an_operator_that_takes_no_time(watched: type[Watched]) -> None:
     backend = watched()
-    assert probe(Block(backend.work(0), backend, NoCounters()), output_bytes=0, held=False) == TARGET_NS
+    assert probe(Block(backend.work(0), backend, NoCounters()), output_bytes=0, holds=False) == TARGET_NS
 
 
 def test_a_steady_operator_is_warm_after_two_windows(watched: type[Watched]) -> None:

@@ -107,7 +107,7 @@ def test_memory_is_read_from_the_start_on(recording: Recording) -> None:
     hold(64)
     hold(-64)
     recording.stop()
-    assert [reading.held for reading in recording.profile().readings] == [0, 64, 0]
+    assert [reading.size for reading in recording.profile().readings] == [0, 64, 0]
 
 
 def test_steps_reach_from_one_mark_to_the_next_and_are_not_seen_while_paused(recording: Recording) -> None:

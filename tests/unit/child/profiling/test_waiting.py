@@ -104,7 +104,7 @@ def sliced(*moments: Reading, own: str = "") -> list[tuple[int, ...]]:
     slices.own = own
     for since, now in pairwise(moments):
         slices.add(since, now)
-    return [tuple(value // MILLI for value in (one.begin, one.end, one.ran, one.waited)) for one in slices.taken()]
+    return [tuple(value // MILLI for value in (one.begin, one.end, one.ran, one.waited)) for one in slices.as_tuple()]
 
 
 def test_a_slice_has_what_all_threads_did_but_the_one_that_looks() -> None:
@@ -128,7 +128,7 @@ def test_slices_are_bounded_and_lose_no_time() -> None:
     slices = Slices()
     for i in range(3 * MOST):
         slices.add(moment(20 * i, a=(10 * i, 10 * i)), moment(20 * (i + 1), a=(10 * (i + 1), 10 * (i + 1))))
-    taken = slices.taken()
+    taken = slices.as_tuple()
     assert len(taken) <= MOST
     assert sum(one.ran for one in taken) == sum(one.waited for one in taken) == 30 * MOST * MILLI
 

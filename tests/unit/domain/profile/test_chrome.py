@@ -48,7 +48,7 @@ READINGS = st.builds(
     time=TIMES.map(lambda time: EPOCH + time),
     process=st.integers(1, 4),
     device=st.sampled_from(["cpu/0", "gpu/0"]),
-    held=st.integers(0, 10**12),
+    size=st.integers(0, 10**12),
 )
 PROFILES = st.builds(
     Profile,

@@ -10,7 +10,7 @@ def test_spans_and_readings_of_several_profiles_are_in_the_order_of_time() -> No
     second = Profile((Event("early", "operator", 2, 1, 2, "main"),), (Reading(3, 2, "cpu/0", 8),))
     joined = merge([first, second])
     assert [event.name for event in joined.events] == ["early", "late"]
-    assert [reading.held for reading in joined.readings] == [8, 4]
+    assert [reading.size for reading in joined.readings] == [8, 4]
 
 
 def test_a_process_of_two_frameworks_is_of_both_however_often_it_is_joined() -> None:

@@ -502,13 +502,13 @@ def test_equal_inputs_are_measured_once_and_asked_for_at_each_place() -> None:
     given = [{"data": (n,)} for n in (3, 4, 3)]
     plan = expand(Selection(operators=("exp",), inputs=given, directions=("forward",)), Settings(), (NUMPY,), never)
     assert [trial.case.tensor("data").shape for trial in plan.trials] == [(3,), (4,)]
-    assert [trial.case.tensor("data").shape for trial in plan.asked] == [(3,), (4,), (3,)]
+    assert [trial.case.tensor("data").shape for trial in plan.selection] == [(3,), (4,), (3,)]
     assert plan.again == 1
 
 
 def test_a_dtype_that_changes_nothing_adds_no_case() -> None:
     chosen = Selection(operators=("exp",), dtypes=("float32", "fp32"), values=("uniform", "uniform"))
-    assert len(expand(chosen, Settings(), (NUMPY,), never).asked) == 2
+    assert len(expand(chosen, Settings(), (NUMPY,), never).selection) == 2
 
 
 def test_every_category_can_be_planned() -> None:

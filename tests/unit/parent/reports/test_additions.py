@@ -73,7 +73,7 @@ RAINFALL = (("Bergen", 2250.0), ("Cairo", None), ("=Oslo", 763.0))
 COLUMNS: tuple[Column[tuple[str, Any]], ...] = (
     Column("city", "city", lambda row: row[0], least=10),
     Column("rain_mm", "rain", lambda row: row[1], lambda rain: "" if rain is None else f"{rain:,.0f} mm", "right"),
-    Column("unit", "unit", lambda _: "year", wanted="varied"),
+    Column("unit", "unit", lambda _: "year", presence="varied"),
 )
 
 

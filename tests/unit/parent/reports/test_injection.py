@@ -113,7 +113,7 @@ def error(evil: str) -> str:
 
 def anything(evil: str) -> Document:
     """Return a document that has the name wherever a document has a text."""
-    columns: list[Column[str]] = [Column(evil, evil, str, group=evil), Column(evil, f"{evil}2", len, wanted="varied")]
+    columns: list[Column[str]] = [Column(evil, evil, str, group=evil), Column(evil, f"{evil}2", len, presence="varied")]
     blocks = (
         table(columns, [evil, evil], level=lambda _: "failed"),
         Note(evil, [Note(evil, kind="item"), Note(evil, kind="hint")], about=evil),

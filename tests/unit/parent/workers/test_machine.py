@@ -114,7 +114,7 @@ def test_a_quiet_machine_gets_no_warning() -> None:
         swap_used=0,
         hypervisor=False,
         stolen=0.0,
-        taken=0.001,
+        pauses=0.001,
     )
     assert judge(quiet) == []
 
@@ -136,7 +136,7 @@ def test_an_unknown_machine_gets_no_warning() -> None:
         ({"swap_used": 2**20}, "swap"),
         ({"hypervisor": True}, "virtual_machine"),
         ({"stolen": 0.02}, "steal"),
-        ({"taken": 0.02}, "interrupted"),
+        ({"pauses": 0.02}, "interrupted"),
     ],
 )
 def test_each_sign_of_noise_has_a_warning_with_a_remedy(sign: dict[str, object], slug: str) -> None:

@@ -18,7 +18,7 @@ from opperf.child.backends.jax.inside import is_own
 from opperf.child.backends.jax.parameters import encoded
 from opperf.child.backends.jax.places import limits
 from opperf.child.backends.jax.primitives import KEYS, PREFIX
-from opperf.child.backends.seen import bounds
+from opperf.child.backends.value_bounds import bounds
 from opperf.domain.backend import Captured, Unsupported
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec

@@ -17,8 +17,8 @@ SOURCE = "XLA's cost analysis of the program as it is written"
 def of_call(work: Work) -> Counts | None:
     """Return what the call, which is traced and not made, computes and moves; None where XLA does not tell."""
     call, tensors = over_tensors(work.function, work.arguments, dict(work.keywords))
-    told = jax.jit(call).lower(*tensors).cost_analysis()
-    if not told:
+    analysis = jax.jit(call).lower(*tensors).cost_analysis()
+    if not analysis:
         return None
-    flops, moved = (int(told.get(name, 0.0)) for name in ("flops", "bytes accessed"))
+    flops, moved = (int(analysis.get(name, 0.0)) for name in ("flops", "bytes accessed"))
     return Counts(flops or None, moved or None, SOURCE)

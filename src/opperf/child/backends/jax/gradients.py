@@ -36,8 +36,8 @@ class Differentiated:
     def of(cls, bound: Bound) -> Differentiated:
         """Part the tensors of a call; the differentiable ones are found by identity."""
         call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
-        wanted = {id(tensor) for tensor in bound.differentiable}
-        chosen = [i for i, tensor in enumerate(tensors) if id(tensor) in wanted]
+        ids = {id(tensor) for tensor in bound.differentiable}
+        chosen = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]
         rest = [i for i in range(len(tensors)) if i not in chosen]
 
         def forward(moving: tuple[Any, ...], still: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[..., Any]]:

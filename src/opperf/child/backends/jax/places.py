@@ -18,14 +18,14 @@ def limits(name: str, shapes: Sequence[Sequence[int]], parameters: Mapping[str, 
     if name.startswith("scatter") and numbers is not None:
         gone = (*numbers.inserted_window_dims, *getattr(numbers, "operand_batching_dims", ()))
         whole = [place for place in range(len(shapes[0])) if place not in gone]
-        taken = dict(zip(whole, (shapes[2][place] for place in numbers.update_window_dims)))
-        return {1: _room(shapes[0], numbers.scatter_dims_to_operand_dims, taken)}
+        windows = dict(zip(whole, (shapes[2][place] for place in numbers.update_window_dims)))
+        return {1: _room(shapes[0], numbers.scatter_dims_to_operand_dims, windows)}
     if name in ("dynamic_slice", "dynamic_update_slice"):
         first, sizes = (1, parameters["slice_sizes"]) if name == "dynamic_slice" else (2, shapes[1])
         return {first + i: size - own + 1 for i, (size, own) in enumerate(zip(shapes[0], sizes))}
     return {0: len(shapes) - 1} if name == "select_n" else {}
 
 
-def _room(shape: Sequence[int], places: Sequence[int], taken: Mapping[int, int]) -> int:
+def _room(shape: Sequence[int], places: Sequence[int], windows: Mapping[int, int]) -> int:
     """Return the least number of places that a window can have in some of an array's dimensions."""
-    return min((shape[place] - taken.get(place, 1) + 1 for place in places), default=1)
+    return min((shape[place] - windows.get(place, 1) + 1 for place in places), default=1)

@@ -113,7 +113,7 @@ class Reader:
 
     def _operator(self, event: _Told, thread: str, end: int, device: int | None = None) -> Event:
         instruction = str(event.stats[INSTRUCTION])
-        told = self.instructions.get((str(event.stats.get(PROGRAM, "")), instruction), Instruction())
+        facts = self.instructions.get((str(event.stats.get(PROGRAM, "")), instruction), Instruction())
         return Event(
             COUNTED.sub("", instruction) or instruction,
             "operator",
@@ -121,9 +121,9 @@ class Reader:
             end - event.begin,
             self.process,
             thread,
-            shapes=told.shapes,
-            module=told.scope or _module(event),
-            backward=told.backward,
+            shapes=facts.shapes,
+            module=facts.scope or _module(event),
+            backward=facts.backward,
             fused="fusion" in instruction,
             device=device,
         )

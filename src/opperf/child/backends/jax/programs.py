@@ -63,5 +63,5 @@ def _planned(compiled: Any) -> Memory | None:
     plan = compiled.memory_analysis()
     if plan is None:
         return None
-    taken = plan.output_size_in_bytes + plan.temp_size_in_bytes - plan.alias_size_in_bytes
-    return Memory(taken, None, SOURCE)
+    size = plan.output_size_in_bytes + plan.temp_size_in_bytes - plan.alias_size_in_bytes
+    return Memory(size, None, SOURCE)

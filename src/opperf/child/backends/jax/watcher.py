@@ -62,7 +62,7 @@ class Watcher:
         self._scopes = NnxScopes()
         self._notes: dict[str, None] = {}
         lost = {MEMORY: watching.memory, STACKS: watching.stacks, SHAPES: watching.shapes}
-        self._untold = tuple(note for note, asked in lost.items() if asked)
+        self._untold = tuple(note for note, is_on in lost.items() if is_on)
 
     def start(self) -> None:
         """Begin to watch; what was asked for before is waited for first, so that it is not seen.

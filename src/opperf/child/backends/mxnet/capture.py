@@ -17,9 +17,9 @@ import mxnet as mx
 from mxnet import autograd
 from mxnet.base import _LIB
 
-from opperf.child.backends.mxnet import graphs, history, registered
-from opperf.child.backends.mxnet.described import array_at, case_of, spec
+from opperf.child.backends.mxnet import graphs, history, registry
 from opperf.child.backends.mxnet.flow import flowing
+from opperf.child.backends.mxnet.specs import array_at, case_of, spec
 from opperf.domain.backend import Captured, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
@@ -93,9 +93,9 @@ class Recorder:
         def watched(handle: Any, count: Any, given: Any, made_count: Any, made: Any, *attributes: Any) -> Any:
             arrays = [given[i] for i in range(count.value)]
             written = [made._obj[i] for i in range(made_count._obj.value)]
-            told, keys, values, _ = attributes
-            named = {keys[i].decode(): values[i].decode() for i in range(told.value)}
-            call = self._described(registered.named(handle.value), arrays, named, written)
+            number, keys, values, _ = attributes
+            named = {keys[i].decode(): values[i].decode() for i in range(number.value)}
+            call = self._described(registry.named(handle.value), arrays, named, written)
             status = invoke(handle, count, given, made_count, made, *attributes)
             if not status:
                 self.calls.append(call)

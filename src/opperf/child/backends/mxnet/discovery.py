@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from opperf.child.backends import notation
-from opperf.child.backends.mxnet import registered, rules
+from opperf.child.backends.mxnet import registry, rules
 from opperf.child.backends.mxnet.gradient_rules import GRADIENTS
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.tensor import TensorSpec
@@ -18,16 +18,16 @@ from opperf.domain.tensor import TensorSpec
 
 def paths() -> list[str]:
     """Return where users find every registered operator, in the registry's order."""
-    return [registered.signature(name).path for name in registered.names()]
+    return [registry.signature(name).path for name in registry.names()]
 
 
 def examples(path: str, size: str) -> list[Case]:
     """Return cases of the registered operator at a path; none for another function, or a size without rules."""
     name = path.removeprefix("nd._internal.").removeprefix("nd.")
-    if size not in notation.SIDES or name not in registered.names() or registered.signature(name).path != path:
+    if size not in notation.SIDES or name not in registry.names() or registry.signature(name).path != path:
         return []
     side = notation.SIDES[size]
-    signature = registered.signature(name)
+    signature = registry.signature(name)
     written = _rule(name) or _rule(signature.real)
     arrays, given = written if written is not None else ("", {})
     inputs = notation.inputs(arrays, side)
@@ -35,7 +35,7 @@ def examples(path: str, size: str) -> list[Case]:
         inputs = {own: notation.tensor(rules.ARRAYS.get(own, rules.MATRIX), side) for own in signature.arrays}
     attributes = notation.attributes({**_needed(signature), **given}, side)
     # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
-    if "backward" in name or name in registered.CHANGING:
+    if "backward" in name or name in registry.CHANGING:
         inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}
     return [Case(f"mxnet:{path}", inputs, attributes)]
 
@@ -51,7 +51,7 @@ def _rule(name: str) -> notation.Rule | None:
     return next((rules.RULES[stem] for stem in stems if stem in rules.RULES), None)
 
 
-def _needed(signature: registered.Signature) -> dict[str, Any]:
+def _needed(signature: registry.Signature) -> dict[str, Any]:
     """Return the attributes that an operator cannot do without, or hardly."""
     arguments = {}
     for own, text in signature.attributes:

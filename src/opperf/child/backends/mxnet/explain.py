@@ -13,8 +13,8 @@ from typing import Any
 
 from opperf.child.backends import verbose
 from opperf.child.backends.mxnet.profile import window
-from opperf.child.backends.printed import Printed
-from opperf.child.backends.repeated import repeated
+from opperf.child.backends.output import Printed
+from opperf.child.backends.repetition import repeated
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
 

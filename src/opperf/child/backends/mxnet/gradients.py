@@ -16,7 +16,7 @@ import numpy
 from mxnet import autograd, util
 from mxnet.base import _LIB, MXNetError, c_handle_array, check_call
 
-from opperf.child.backends.mxnet.registered import CHANGING
+from opperf.child.backends.mxnet.registry import CHANGING
 from opperf.child.backends.mxnet.target import Target
 from opperf.domain.backend import Bound, Unsupported, Work
 

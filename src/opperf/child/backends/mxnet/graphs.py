@@ -11,7 +11,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.mxnet import registered
+from opperf.child.backends.mxnet import registry
 
 
 def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> list[Any] | None:
@@ -40,7 +40,7 @@ def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> li
 
 def called(node: Any, arrays: Sequence[Any]) -> list[Any]:
     """Return what an operator of a graph makes of arrays; raises `MXNetError` for one that is not registered."""
-    operator = registered.find(node["op"])
+    operator = registry.find(node["op"])
     if operator is None:
         raise mx.MXNetError(f"no operator {node['op']}")
     attributes = {name: text for name, text in node.get("attrs", {}).items() if not name.startswith("__")}

@@ -21,12 +21,12 @@ UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 def operators(text: str) -> list[Event]:
     """Return the operators of the profiler's own summary in JSON."""
-    told = json.loads(text)
-    unit = UNITS[told["Unit"]["Time"]]
+    document = json.loads(text)
+    unit = UNITS[document["Unit"]["Time"]]
     return [
         Event(name, "operator", one["Count"], one["Total"] * unit)
         for domain in DOMAINS
-        for name, one in told["Time"].get(domain, {}).items()
+        for name, one in document["Time"].get(domain, {}).items()
         if name.rpartition("::")[2] not in NO_OPERATORS
     ]
 

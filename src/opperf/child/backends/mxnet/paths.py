@@ -15,7 +15,7 @@ from typing import Any
 
 import mxnet as mx
 
-from opperf.child.backends.mxnet import registered
+from opperf.child.backends.mxnet import registry
 from opperf.domain.backend import Unsupported
 
 ROOTS = {"nd": mx.nd, "np": mx.np, "npx": mx.npx}
@@ -82,10 +82,10 @@ def _below(parent: str, module: Any, word: str) -> Any:
     write. All those are called by way of the registry.
     """
     value = getattr(module, word, None)
-    if parent in ("nd", INTERNAL) and word in registered.names():
-        made = value is not None and registered.signature(word).arrays
-        if registered.places(word) is not None or word in registered.STATED or (parent == INTERNAL and not made):
-            return registered.find(word)
+    if parent in ("nd", INTERNAL) and word in registry.names():
+        made = value is not None and registry.signature(word).arrays
+        if registry.places(word) is not None or word in registry.STATED or (parent == INTERNAL and not made):
+            return registry.find(word)
     return value if _own(value) else None
 
 

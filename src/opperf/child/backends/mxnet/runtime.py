@@ -15,7 +15,7 @@ from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.bindings import bindings
 from opperf.child.backends.call import Binding
 from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discovery, explain, gradients, memory, paths
-from opperf.child.backends.mxnet.compiled import compiled
+from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.measure.clock import ProcessClock
 from opperf.domain.backend import Backend, Bound, Captured, HostValue, Layer, Unsupported, Work

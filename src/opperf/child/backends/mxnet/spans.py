@@ -81,7 +81,7 @@ def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Even
     # Of two that begin together the longer one is outside.
     for place in sorted(range(len(operators)), key=lambda place: (operators[place].begin, -operators[place].duration)):
         begun[operators[place].thread].append(place)
-    taken: dict[int, list[int]] = defaultdict(list)
+    allocations: dict[int, list[int]] = defaultdict(list)
     for change in changed:
         time = change.time * 1000
         places = begun.get(change.thread, [])
@@ -89,10 +89,10 @@ def with_memory(events: Sequence[Event], changed: Iterable[Change]) -> list[Even
         inner = places[before - 1] if before else None
         while inner is not None:
             if time <= operators[inner].end:
-                taken[inner].append(change.size)
+                allocations[inner].append(change.size)
             inner = above[inner]
     pairs = (
-        replace(operator, allocated=allocated(taken[place]), peak=peak(taken[place]))
+        replace(operator, allocated=allocated(allocations[place]), peak=peak(allocations[place]))
         for place, operator in enumerate(operators)
     )
     return _put_back(events, pairs)
@@ -139,13 +139,13 @@ def _put_back(events: Iterable[Event], operators: Iterator[Event]) -> list[Event
 
 def readings(changed: Iterable[Change], began: int, process: int) -> list[Reading]:
     """Return how many bytes were held over time, of those that were allocated since it `began`: none at first."""
-    held: dict[str, int] = {}
+    totals: dict[str, int] = {}
     result: list[Reading] = []
     for change in changed:
         device = change.device
-        if device not in held:
+        if device not in totals:
             result.append(Reading(began, process, device, 0))
         # What was there before may be let go: that makes no room for the rest.
-        held[device] = max(0, held.get(device, 0) + change.size)
-        result.append(Reading(change.time * 1000, process, device, held[device]))
+        totals[device] = max(0, totals.get(device, 0) + change.size)
+        result.append(Reading(change.time * 1000, process, device, totals[device]))
     return result

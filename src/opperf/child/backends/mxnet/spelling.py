@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import mxnet as mx
 
 from opperf.child.backends.call import Call, parameters
-from opperf.child.backends.mxnet.registered import Registered
+from opperf.child.backends.mxnet.registry import Registered
 
 
 @dataclass(frozen=True)

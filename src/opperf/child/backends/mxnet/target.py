@@ -10,7 +10,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.mxnet.paths import function_at
-from opperf.child.backends.mxnet.registered import Registered
+from opperf.child.backends.mxnet.registry import Registered
 from opperf.child.backends.mxnet.spelling import Composition, Settling, as_numpy, takes_numpy
 from opperf.domain.backend import Bound
 from opperf.domain.measurement import Quantity

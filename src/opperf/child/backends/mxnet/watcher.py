@@ -92,7 +92,7 @@ class Watcher:
             SHAPES: watching.shapes and naive,
             ELSEWHERE: (watching.shapes or watching.modules) and not naive,
         }
-        self._untold = tuple(note for note, asked in lost.items() if asked)
+        self._untold = tuple(note for note, is_on in lost.items() if is_on)
         self._threads = ThreadNames()
         self._steps = Steps()
         self._began = 0
@@ -159,11 +159,11 @@ class Watcher:
         """Read what the profiler wrote, as far as it is of the window's time: others may have used it before."""
         process = os.getpid()
         events = [event for event in spans(window.text, process) if event.begin // 1000 >= window.began]
-        held: list[Reading] = []
+        memory: list[Reading] = []
         if self._memory:
             changed = [change for change in window.changed if change.time >= window.began]
             events = with_memory(events, changed)
-            held = readings(changed, window.began * 1000, process)
+            memory = readings(changed, window.began * 1000, process)
         if window.modules:
             events = with_modules(events, window.modules)
         if window.calls:
@@ -174,4 +174,4 @@ class Watcher:
             replace(event, thread=self._threads.of(event.thread, window.threads.get(event.thread, "thread")))
             for event in (*window.modules, *events)
         )
-        return Profile(tuple(named), tuple(held))
+        return Profile(tuple(named), tuple(memory))

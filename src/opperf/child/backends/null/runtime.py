@@ -159,8 +159,8 @@ class NullBackend(Backend):
 
     def memory(self, work: Work) -> Memory | None:
         """Return the bytes of the result, as a script would allocate them."""
-        held = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
-        return Memory(held, held, "scripted")
+        size = sum(leaf.spec.nbytes for leaf in self.leaves(list(work.arguments)[:1]))
+        return Memory(size, size, "scripted")
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""

@@ -96,9 +96,9 @@ class Scripts:
 
     def leak(self, *_: Any) -> None:
         """Ask for memory until there is none."""
-        held = []
+        blocks = []
         while True:
-            held.append(bytes(LEAK_BYTES))  # untouched pages: the limit is met in no time, and no memory is used
+            blocks.append(bytes(LEAK_BYTES))  # untouched pages: the limit is met in no time, and no memory is used
 
     def flood(self, *_: Any) -> None:
         """Print without end, on stdout and stderr."""

@@ -51,7 +51,7 @@ def spend(nanoseconds: int) -> None:
 def hold(change: int) -> None:
     """Allocate bytes, or let some go."""
     for one in _on:
-        one.held(change)
+        one.note_memory(change)
 
 
 def later(name: str, nanoseconds: int) -> None:
@@ -99,17 +99,17 @@ class Watcher:
 
     def see(self, event: Event) -> None:
         """Take a span that has ended."""
-        asked = self._watching
-        if event.kind in ("api", "module") and not (asked.api if event.kind == "api" else asked.modules):
+        watching = self._watching
+        if event.kind in ("api", "module") and not (watching.api if event.kind == "api" else watching.modules):
             return
         hidden: dict[str, Any] = {}
-        hidden |= {} if asked.memory else {"allocated": None, "peak": None}
-        hidden |= {} if asked.shapes else {"shapes": (), "flops": None}
-        hidden |= {} if asked.stacks else {"stack": ()}
-        hidden |= {} if asked.modules else {"module": ""}
+        hidden |= {} if watching.memory else {"allocated": None, "peak": None}
+        hidden |= {} if watching.shapes else {"shapes": (), "flops": None}
+        hidden |= {} if watching.stacks else {"stack": ()}
+        hidden |= {} if watching.modules else {"module": ""}
         self._events.append(replace(event, **hidden))
 
-    def held(self, change: int) -> None:
+    def note_memory(self, change: int) -> None:
         """Take that bytes were allocated or let go."""
         self._held += change
         self._read()

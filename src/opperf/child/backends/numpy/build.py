@@ -13,9 +13,9 @@ import numpy as np
 
 def facts() -> dict[str, Any]:
     """Return build facts as JSON values; what a version does not tell is None."""
-    told = _told()
-    blas = told.get("Build Dependencies", {}).get("blas", {})
-    compiler = told.get("Compilers", {}).get("c", {})
+    build = _told()
+    blas = build.get("Build Dependencies", {}).get("blas", {})
+    compiler = build.get("Compilers", {}).get("c", {})
     return {
         "build": _joined(compiler.get("name"), compiler.get("version")),
         "blas": _joined(blas.get("name"), blas.get("version")) or _linked(),
@@ -28,10 +28,10 @@ def facts() -> dict[str, Any]:
 def _told() -> dict[str, Any]:
     show: Any = np.show_config
     try:
-        told: dict[str, Any] = show(mode="dicts")
+        build: dict[str, Any] = show(mode="dicts")
     except TypeError:  # before 1.25 it takes no argument
         return {}
-    return told
+    return build
 
 
 def _joined(*words: str | None) -> str | None:

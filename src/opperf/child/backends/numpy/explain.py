@@ -18,8 +18,8 @@ from opperf.domain.explanation import Event, Explanation
 
 def of_call(work: Work) -> Explanation:
     """Return what runs in a call."""
-    told = build.facts()
-    notes = [f"{title} {told[name]}" for name, title in (("blas", "BLAS"), ("isa", "instruction sets")) if told[name]]
+    facts = build.facts()
+    notes = [f"{title} {facts[name]}" for name, title in (("blas", "BLAS"), ("isa", "instruction sets")) if facts[name]]
     loop = _loop(work)
     return Explanation(() if loop is None else (Event(loop[0], "kernel", 1, None, loop[1]),), tuple(notes))
 

@@ -39,5 +39,5 @@ def of_calls(model: Model, side: Side, calls: int) -> list[Explanation]:
 
 def _event(kernel: dict[str, Any]) -> Event:
     """Return a kernel by the operator of its node, and who provides it."""
-    told = kernel["args"]
-    return Event(told["op_name"], "kernel", 1, kernel["dur"] / 1e6, told.get("provider"))
+    arguments = kernel["args"]
+    return Event(arguments["op_name"], "kernel", 1, kernel["dur"] / 1e6, arguments.get("provider"))

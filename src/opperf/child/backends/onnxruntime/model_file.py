@@ -17,9 +17,9 @@ from google.protobuf.message import DecodeError, EncodeError
 from onnx import checker, helper, inliner
 
 from opperf.child.backends.onnxruntime import graphs
-from opperf.child.backends.onnxruntime.described import DTYPES, Undescribed, array, attribute, described
 from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
 from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
+from opperf.child.backends.onnxruntime.specs import DTYPES, Undescribed, array, attribute, described
 from opperf.domain.backend import Captured, Unsupported
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.errors import InputError, unknown
@@ -133,8 +133,8 @@ class ModelFile:
             return {}
         shows = session(_bytes(shown), replace(self.side, mode="eager"))
         # NumPy has no bfloat16, and to ask for one such result would cost all of them.
-        told = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
-        return dict(zip(told, shows.run(told, dict(made)), strict=True)) if told else {}
+        outputs = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
+        return dict(zip(outputs, shows.run(outputs, dict(made)), strict=True)) if outputs else {}
 
     def _node(self, node: Any, values: Values) -> Captured:
         """Return a node as a case; its name is where it is from."""
@@ -150,11 +150,11 @@ class ModelFile:
         opset = self._version(kind.domain)
         outer = self._outer(kind, node)
         attributes: dict[str, Argument] = {one.name: attribute(one) for one in _by_place(node, outer).attribute}
-        wanted = [bool(name) for name in node.output]
-        if not all(wanted):
-            attributes[OUTPUTS] = tuple(wanted)
-        elif len(wanted) != kind.usual_outputs(opset):
-            attributes[OUTPUTS] = len(wanted)
+        outputs = [bool(name) for name in node.output]
+        if not all(outputs):
+            attributes[OUTPUTS] = tuple(outputs)
+        elif len(outputs) != kind.usual_outputs(opset):
+            attributes[OUTPUTS] = len(outputs)
         for name in filter(None, node.output):
             values.described(name)  # a result that opperf cannot name could not be measured
         given = list(node.input)
@@ -189,16 +189,16 @@ class ModelFile:
 class Values:
     """The values of a model by name: constants, inputs and results; each is described once."""
 
-    def __init__(self, held: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-        self._held = held
+    def __init__(self, constants: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+        self._held = constants
         self._seen = results
         self._described: dict[str, TensorSpec | ListOf] = {}
 
     def described(self, name: str) -> TensorSpec | ListOf:
         """Return the description of a value; raises `Undescribed`."""
         if name not in self._described:
-            held = self._held.get(name)
-            self._described[name] = described(self._seen.get(name) if held is None else array(held))
+            constant = self._held.get(name)
+            self._described[name] = described(self._seen.get(name) if constant is None else array(constant))
         return self._described[name]
 
 

@@ -118,32 +118,32 @@ class Node:
         """
         given = dict(keywords)
         opset = int(given.pop(OPSET, None) or newest(self.domain))
-        wanted = _wanted(given.pop(OUTPUTS, None) or self.usual_outputs(opset))
+        choices = _wanted(given.pop(OUTPUTS, None) or self.usual_outputs(opset))
         fixed = _places(given.pop(CONSTANT, None))
         values, outer = self._values(opset, inputs, given)
         # What is in graphs has names of its own, which these should not be.
         names = ["" if value is None else f"in:{place}" for place, value in enumerate(values)]
         around = [graphs.outer_name(place) for place in range(len(outer))]
         places = [*names, *around]
-        held = {name: _arrays(value) for name, value in zip(places, [*values, *outer]) if name}
-        constants = {places[place] for place in fixed if place < len(places) and _is_array(held.get(places[place]))}
-        if len(constants) == len(held):
+        arrays = {name: _arrays(value) for name, value in zip(places, [*values, *outer]) if name}
+        constants = {places[place] for place in fixed if place < len(places) and _is_array(arrays.get(places[place]))}
+        if len(constants) == len(arrays):
             constants.clear()  # of constants alone the result would be one too
-        outputs = [f"out:{place}" if asked else "" for place, asked in enumerate(wanted)]
+        outputs = [f"out:{place}" if choice else "" for place, choice in enumerate(choices)]
         node = helper.make_node(self.op_type, names, outputs, name=self.op_type, domain=self.domain)
         schema = self.schema(opset)
         node.attribute.extend(_attribute(name, value, schema) for name, value in given.items())
         graph = helper.make_graph(
             [node],
             self.op_type,
-            [_info(name, value) for name, value in held.items() if name not in constants],
+            [_info(name, value) for name, value in arrays.items() if name not in constants],
             [helper.make_empty_tensor_value_info(name) for name in outputs if name],
-            [numpy_helper.from_array(value, name) for name, value in held.items() if name in constants],
+            [numpy_helper.from_array(value, name) for name, value in arrays.items() if name in constants],
         )
         others = {domain: newest(domain) for domain in map(in_files, graphs.domains(node))}
         versions = {"": newest(""), **others, self.domain: opset}
         content = one_file(graph, versions).SerializeToString()
-        free = {name: value for name, value in held.items() if name not in constants}
+        free = {name: value for name, value in arrays.items() if name not in constants}
         return Model(content, free, [name for name in outputs if name], opset)
 
     def _values(self, opset: int, inputs: Sequence[Any], given: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
@@ -181,7 +181,7 @@ def one_file(graph: Any, versions: Mapping[str, int]) -> Any:
 
 def _wanted(outputs: Any) -> Sequence[bool]:
     """Return for each output whether it is asked for."""
-    return [True] * int(outputs) if isinstance(outputs, int) else [bool(asked) for asked in outputs]
+    return [True] * int(outputs) if isinstance(outputs, int) else [bool(choice) for choice in outputs]
 
 
 def _places(constant: Any) -> Sequence[int]:

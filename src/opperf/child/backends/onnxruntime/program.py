@@ -51,8 +51,8 @@ class Program:
         kinds = {output.name: output.type for output in self.session.get_outputs()}
         for kind in kinds.values():
             if "map(" in kind or "sparse" in kind:
-                told = f"it returns {kind}, and opperf measures tensors and sequences of them"
-                raise Unsupported(told, slug="no_such_dtype")
+                text = f"it returns {kind}, and opperf measures tensors and sequences of them"
+                raise Unsupported(text, slug="no_such_dtype")
         # Inputs on a CPU stay where they are, and these hold on to them.
         self._values = _values(model.inputs, side.device)
         self._binding = self.session.io_binding()
@@ -90,10 +90,10 @@ def _place(device: str) -> tuple[str, int]:
 
 def _values(inputs: Mapping[str, Any], device: str) -> dict[str, Any]:
     """Return inputs as ONNX Runtime has them."""
-    held = {name: value for name, value in inputs.items() if isinstance(value, list) or value.dtype == np.object_}
+    unbound = {name: value for name, value in inputs.items() if isinstance(value, list) or value.dtype == np.object_}
     place = _place(device)
-    plain = {name: value for name, value in inputs.items() if name not in held}
-    return {name: ort.OrtValue.ortvalue_from_numpy(value, *place) for name, value in plain.items()} | _held(held)
+    plain = {name: value for name, value in inputs.items() if name not in unbound}
+    return {name: ort.OrtValue.ortvalue_from_numpy(value, *place) for name, value in plain.items()} | _held(unbound)
 
 
 def _held(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, Missing
 from opperf.child.backends.numpy.runtime import NumpyBackend
 from opperf.child.backends.onnxruntime import explain, node
-from opperf.child.backends.onnxruntime.described import DTYPES
 from opperf.child.backends.onnxruntime.node import Node
 from opperf.child.backends.onnxruntime.program import Program, has_device, newest, results
+from opperf.child.backends.onnxruntime.specs import DTYPES
 from opperf.child.measure.clock import ProcessClock
 from opperf.domain.backend import Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case

@@ -40,8 +40,8 @@ def captured(bound: Bound, make: Callable[[Bound], Work], device: Any) -> Work:
                 with torch.cuda.graph(graph, stream=stream):
                     outputs = work.function(*work.arguments, **work.keywords)
     except RuntimeError as error:
-        told = str(error).strip().partition("\n")[0][:300]
-        raise Unsupported(f"CUDA cannot capture it: {told}", slug="no_graph", hint="`--mode eager`") from error
+        text = str(error).strip().partition("\n")[0][:300]
+        raise Unsupported(f"CUDA cannot capture it: {text}", slug="no_graph", hint="`--mode eager`") from error
     torch.cuda.current_stream(device).wait_stream(stream)
 
     def replay() -> Any:

@@ -86,14 +86,14 @@ class MemoryGuard:
 
     def start(self) -> bool:
         """Begin to watch; returns whether what was recorded before leaves room for more."""
-        held = _in_use()
-        if held is None:
+        size = _in_use()
+        if size is None:
             return True
-        self._look(held)
-        self._base = held - self._tensors
+        self._look(size)
+        self._base = size - self._tensors
         if self._first is None:
             self._first = self._base
-        if self._needed(held) > self.limit:
+        if self._needed(size) > self.limit:
             return False
         self._on = True
         if self._thread is None:
@@ -114,11 +114,11 @@ class MemoryGuard:
         looks = round(min(max(self.limit / GROWTH / RATE / PAUSE, LEAST_LOOKS), MOST_LOOKS))
         readings: list[int] = []
         while not self._over.wait(PAUSE):
-            held = _in_use()
-            if held is None or not self._on:
+            size = _in_use()
+            if size is None or not self._on:
                 readings = []
                 continue
-            readings = [*readings, held][-looks:]
+            readings = [*readings, size][-looks:]
             if not self._is_over(readings, looks):
                 continue
             self._tensors = _tensor_bytes()
@@ -134,17 +134,17 @@ class MemoryGuard:
             return True
         return len(readings) == looks and self._needed(min(readings)) > self.limit
 
-    def _needed(self, held: int) -> int:
+    def _needed(self, size: int) -> int:
         """Return the bytes that the profile needs to be read and written where so many are held in all."""
         calls = self._calls()
-        recorded = max(0, held - self._tensors - self._base - calls)
+        recorded = max(0, size - self._tensors - self._base - calls)
         earlier = max(0, self._base - (self._first or 0))
         return GROWTH * recorded + STOPPED_GROWTH * earlier + calls
 
-    def _look(self, held: int) -> None:
+    def _look(self, size: int) -> None:
         """Find out what tensors hold: among all that Python has, so that it is not done often."""
         now = time.monotonic()
-        if held > SMALL and now - self._looked >= TENSOR_PAUSE:
+        if size > SMALL and now - self._looked >= TENSOR_PAUSE:
             self._looked, self._tensors = now, _tensor_bytes()
 
     def _in_main_thread(self, argument: object) -> int:
@@ -161,8 +161,8 @@ def _in_use() -> int | None:
     except (AttributeError, OSError):
         return None
     mallinfo.restype = _Malloc
-    told = mallinfo()
-    return int(told.uordblks + told.hblkhd)
+    info = mallinfo()
+    return int(info.uordblks + info.hblkhd)
 
 
 def _tensor_bytes() -> int:

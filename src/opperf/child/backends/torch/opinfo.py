@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.torch.described import tensors
+from opperf.child.backends.torch.specs import tensors
 from opperf.domain.backend import Unsupported
 
 PREFIX = "opinfo::"

@@ -26,8 +26,8 @@ from opperf.child.backends.torch import (
     opinfo,
 )
 from opperf.child.backends.torch.cuda_graph import captured
-from opperf.child.backends.torch.described import DTYPES, NAMES, computed, tensors
 from opperf.child.backends.torch.device import CacheSweep, EventTimer
+from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
 from opperf.child.measure.clock import ProcessClock
 from opperf.domain.backend import Backend, Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
@@ -185,7 +185,7 @@ class TorchBackend(Backend):
             return make(bound)
         if self.side.mode == "cuda_graph":
             return captured(bound, make, self.device)
-        from opperf.child.backends.torch.compiled import compiled  # the compiler takes seconds to import
+        from opperf.child.backends.torch.compilation import compiled  # the compiler takes seconds to import
 
         return compiled(bound, make)
 

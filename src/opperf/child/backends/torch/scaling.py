@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 
 import torch
 
-from opperf.child.backends.torch.described import called_with, tensors
+from opperf.child.backends.torch.specs import called_with, tensors
 from opperf.domain.case import Argument, Case, ListOf, map_tensors, tensors_of
 from opperf.domain.tensor import SPD, TensorSpec
 

@@ -65,26 +65,26 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
     makers = _inherited(above, nodes)
     launched = _launched(spans, kernels)
     device = _on_device(above, launched, kernels)
-    held = _held(spans, events, above, changes, watching)
-    told = []
+    memory = _held(spans, events, above, changes, watching)
+    notes = []
     for place, (event, node, maker) in enumerate(zip(events, nodes, makers)):
         source = place if maker is None else maker
-        told.append(
+        notes.append(
             replace(
                 event,
                 module=modules[source] or "",
                 stack=events[source].stack,
                 backward=bool(backward[place]),
-                allocated=held[place][0],
-                peak=held[place][1],
+                allocated=memory[place][0],
+                peak=memory[place][1],
                 device=device.get(place),
                 # The engine's span around a node stands for the same.
                 forward=events[node].begin if node is not None and event.kind == "operator" else None,
             )
         )
-    on_device = [_kernel(one, None if place is None else told[place]) for one, place in zip(kernels, launched)]
+    on_device = [_kernel(one, None if place is None else notes[place]) for one, place in zip(kernels, launched)]
     readings = _readings(changes, results.trace_start_ns()) if watching.memory else []
-    return Profile((*_shown(told, above, watching), *on_device), tuple(readings))
+    return Profile((*_shown(notes, above, watching), *on_device), tuple(readings))
 
 
 def _sorted(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -256,23 +256,23 @@ def _held(
 
 def _readings(changes: Sequence[Any], start: int) -> list[Reading]:
     """Return what was held on each device of what was allocated since the start, which may be let go once only."""
-    held: dict[str, int] = {}
+    totals: dict[str, int] = {}
     result: list[Reading] = []
     for change in changes:
         device = f"{change.device_type().name.lower()}/{max(0, change.device_index())}"
-        if device not in held:
+        if device not in totals:
             result.append(Reading(start, os.getpid(), device, 0))
-        held[device] = max(0, held.get(device, 0) + change.nbytes())
-        result.append(Reading(change.start_ns(), os.getpid(), device, held[device]))
+        totals[device] = max(0, totals.get(device, 0) + change.nbytes())
+        result.append(Reading(change.start_ns(), os.getpid(), device, totals[device]))
     return result
 
 
-def _shown(told: Sequence[Event], above: Sequence[int | None], watching: Watching) -> list[Event]:
+def _shown(events: Sequence[Event], above: Sequence[int | None], watching: Watching) -> list[Event]:
     """Return the spans without those that stand for the one around them, and without what was not asked for."""
     within = Counter(above)
     return [
         event
-        for event, outer in zip(told, above)
-        if not (outer is not None and within[outer] == 1 and told[outer].name == event.name)
+        for event, outer in zip(events, above)
+        if not (outer is not None and within[outer] == 1 and events[outer].name == event.name)
         and (event.kind != "api" or watching.api)
     ]

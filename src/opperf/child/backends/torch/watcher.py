@@ -141,11 +141,11 @@ class Watcher:
         facts = {"framework": self.framework, "version": str(torch.__version__), "threads": torch.get_num_threads()}
         slowed = self._of_stacks()
         stacks = None if self._calls is None else self._calls.take()
-        taken = self._calls is not None and self._calls.taken
-        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * taken)
+        has_rival = self._calls is not None and self._calls.has_rival
+        notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
         notes += (*self._of_limit(), *slowed)
-        told = [self._told(window, stacks) for window in windows]
-        return merge([*told, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
+        profiles = [self._told(window, stacks) for window in windows]
+        return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
     def _guarded(self, limit: int | None) -> MemoryGuard | None:
         """Return what ends the recording where it takes more than so many bytes."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from opperf.compat.mxnet_opperf import rows
-from opperf.compat.mxnet_opperf.command.planned import LUMPED, Planned
+from opperf.compat.mxnet_opperf.command.plan import LUMPED, Planned
 from opperf.domain.codec import read_as
 from opperf.domain.measurement import Kept, Quantity, Samples
 from opperf.domain.record import Record, Run
@@ -48,11 +48,11 @@ LUMPED_COLUMNS = {
 }
 
 
-def collected(asked: Sequence[Planned], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
+def collected(plans: Sequence[Planned], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
     """Return the rows by operator, in the order of their names; rows that were not reached are left out."""
     records = {record.trial.key: record for record in run}
     rows: dict[str, list[dict[str, Any]]] = {}
-    for row in asked:
+    for row in plans:
         measured = [records[trial.key] for trial in row.trials if trial.key in records]
         if measured:
             filled = _lumped(row.operator, measured) if lumped else _apart(row.operator, measured)
@@ -86,8 +86,8 @@ def _lumped(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
 
 def _seconds(record: Record) -> list[float]:
     """Return the samples that count, as the summary of the record has them."""
-    taken = [Samples.from_json(process) for process in record.samples["time"]]
-    return sorted(Kept.of(taken, record.trial.side.threads).pooled)
+    samples = [Samples.from_json(process) for process in record.samples["time"]]
+    return sorted(Kept.of(samples, record.trial.side.threads).pooled)
 
 
 def _device(device: str) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from opperf.catalog.param.cases import ConfigCase
-from opperf.compat.param.command.kernels import FILTER, Launch, label, told
+from opperf.compat.param.command.kernels import FILTER, Launch, label, summarize
 from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import HarnessError, OpperfError
@@ -183,7 +183,7 @@ def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failed: Mapping[str
     if launches is None:
         reason = Reason("no_kernels", f"{tool.name} saw no kernel of these calls", "kernels run on a GPU: `-d cuda`")
         return {"reason": reason.to_json()}
-    return told(launches, tool.iterations)
+    return summarize(launches, tool.iterations)
 
 
 def _first_of_its_kind(device: str) -> str:

@@ -71,17 +71,17 @@ def parser() -> argparse.ArgumentParser:
 
 def warnings(given: argparse.Namespace) -> list[str]:
     """Say which of the flags that were given are without effect, and what does what they ask for."""
-    told = []
+    texts = []
     on_cuda = "cuda" in given.device
     if given.cuda_graph and not on_cuda:
-        told.append("`--cuda-graph` is disabled: the device is no CUDA device")
+        texts.append("`--cuda-graph` is disabled: the device is no CUDA device")
     elif given.cuda_graph and given.pt2_model:
-        told.append("`--pt2-model` is disabled: `--cuda-graph` captures operators as they are, not compiled")
+        texts.append("`--pt2-model` is disabled: `--cuda-graph` captures operators as they are, not compiled")
     if given.cupti_profiler and not on_cuda:
-        told.append("`--cupti-profiler` is disabled: the device is no CUDA device")
+        texts.append("`--cupti-profiler` is disabled: the device is no CUDA device")
     elif given.cupti_profiler and not reads_counters(given):
-        told.append("`--cupti-profiler` is disabled: `--ncu` or `--nsys` looks at the kernels already")
-    return told
+        texts.append("`--cupti-profiler` is disabled: `--ncu` or `--nsys` looks at the kernels already")
+    return texts
 
 
 def reads_counters(given: argparse.Namespace) -> bool:

@@ -44,8 +44,8 @@ def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
         names = ", ".join(f"`{made[i].run_id}`" for i in places[:5])
         raise InputError(f"`{flag} {given}` is the id of several cases", hint=f"write one of {names}", slug="run_id")
     close = near(given, [case.run_id for case in made])
-    told = ", ".join(f"`{name}`" for name in close or [case.run_id for case in made[:5]])
-    raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {told}", slug="run_id")
+    text = ", ".join(f"`{name}`" for name in close or [case.run_id for case in made[:5]])
+    raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {text}", slug="run_id")
 
 
 def _of_last_build(given: str) -> str | None:

@@ -111,7 +111,7 @@ def from_nsys(report: Path) -> Launches:
     return launches
 
 
-def told(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
+def summarize(launches: Sequence[Launch], iterations: int) -> dict[str, Any]:
     """Return what a record says of the launches of some calls: kernels with means of their metrics, in order.
 
     `launches` of a kernel, `kernel_time` in milliseconds and `metrics` are of one call; the last are those that add up.

@@ -18,7 +18,7 @@ from opperf.catalog.param.cases import ConfigCase
 from opperf.catalog.param.sweeps import plain
 from opperf.compat.param.command.ids import short
 from opperf.compat.param.times import MILLI, fields
-from opperf.domain.files.destination import told
+from opperf.domain.files.destination import explain_errors
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Settings
 from opperf.domain.record import Statistics
@@ -33,13 +33,13 @@ class Lines:
     """A file of lines, opened for the length of a run."""
 
     def __init__(self, path: Path, *, append: bool) -> None:
-        with told(path):
+        with explain_errors(path):
             self._file = path.open("a" if append else "w", encoding="utf-8")
         self.path = path
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Write a line, and see that it is on the disk."""
-        with told(self.path):
+        with explain_errors(self.path):
             self._file.write(json.dumps(line) + "\n")
             self._file.flush()
             if self.path.is_file():

@@ -94,13 +94,13 @@ class Running:
     def run(self, path: Path, trace: Path | None) -> tuple[Run, BaseException | None]:
         """Measure, and write lines to a file, and a trace; return the run and what stopped it before its end."""
         made = list(cases(self._config, self._settings.seed))
-        wanted = between(made, self._given.resume_id, self._given.stop_id)
+        selection = between(made, self._given.resume_id, self._given.stop_id)
         stopped: BaseException | None = None
         if not self._given.iteration:
             self._lines = Lines(path, append=self._given.append)
-            return self._expand(wanted, self._lines), None
+            return self._expand(selection, self._lines), None
         with Session(selection_of(self._given, self._config), self._settings, self) as session:
-            plan = self._part(session.plan(), wanted)
+            plan = self._part(session.plan(), selection)
             self._lines = Lines(path, append=self._given.append)
             self._lines.add(header(self._given, self._config))
             self._watch(path, self._lines)
@@ -118,10 +118,10 @@ class Running:
             self._lines.close()
         return run, stopped
 
-    def _expand(self, wanted: Sequence[ConfigCase], lines: Lines) -> Run:
+    def _expand(self, cases: Sequence[ConfigCase], lines: Lines) -> Run:
         """Write a line for each case, and measure none."""
         lines.add(header(self._given, self._config))
-        for made in wanted:
+        for made in cases:
             lines.add(self._shown.line(made, made.run_id.partition("|")[0], {}))
             print(one_line(made.run_id), flush=True)
         lines.add({"finish_time": _now()})
@@ -137,15 +137,15 @@ class Running:
                 for key, report in reports.items():
                     self._seen.setdefault(key, {})[tool.name] = report
 
-    def _part(self, plan: Plan, wanted: Sequence[ConfigCase]) -> Plan:
+    def _part(self, plan: Plan, cases: Sequence[ConfigCase]) -> Plan:
         """Return the trials of the cases that are asked for, and remember which case waits for which."""
         trials: dict[str, list[Trial]] = {}
         for trial in plan.trials:
             trials.setdefault(trial.case.id, []).append(trial)
-        nowhere = dict.fromkeys(made.run_id.partition("|")[0] for made in wanted if made.case.id not in trials)
+        nowhere = dict.fromkeys(made.run_id.partition("|")[0] for made in cases if made.case.id not in trials)
         for operator in nowhere:
             self.note(f"warning: no operator `{operator}`; passed over")
-        self._waiting = {made.run_id: (made, trials.get(made.case.id, [])) for made in wanted}
+        self._waiting = {made.run_id: (made, trials.get(made.case.id, [])) for made in cases}
         keys = {trial.key for _, several in self._waiting.values() for trial in several}
         return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))
 
@@ -199,8 +199,8 @@ class Running:
                 if samples is not None:
                     self._sampled.append((made.run_id, direction, samples))
                 why = outcome.reason.message if outcome.reason is not None else ""
-                told = format_seconds(summary.median) if summary is not None else f"{outcome.status}: {why}"
-                emit(f"{one_line(f'{made.run_id}  {direction}  {told}')}\n")
+                text = format_seconds(summary.median) if summary is not None else f"{outcome.status}: {why}"
+                emit(f"{one_line(f'{made.run_id}  {direction}  {text}')}\n")
 
 
 def header(given: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Tool:
         return from_ncu if self.name == "ncu" else from_nsys
 
 
-def asked(given: argparse.Namespace) -> list[Tool]:
+def choose_tools(given: argparse.Namespace) -> list[Tool]:
     """Return the tools that flags ask for; raises `InputError` for one that is not there.
 
     PARAM has PyTorch's profiler read counters, which it does on no CUDA above 12.6

@@ -23,9 +23,9 @@ def write_trace(path: Path, samples: Iterable[tuple[str, str, Samples]]) -> None
     events: list[dict[str, Any]] = []
     rows: dict[str, int] = {}
     clock = 0.0
-    for run_id, direction, taken in samples:
+    for run_id, direction, metric_samples in samples:
         row = rows.setdefault(direction, len(rows) + 1)
-        for number, sample in enumerate(taken.samples):
+        for number, sample in enumerate(metric_samples.samples):
             length = sample.wall_ns / MICRO
             events.append(
                 {

@@ -41,7 +41,7 @@ def names(*, checks: bool = False) -> list[str]:
     return [name for name, one in FORMATS.items() if checks or not one.of_checks]
 
 
-def told(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Write words as a choice.
 
     >>> told(["json", "csv", "md"])

@@ -37,7 +37,7 @@ class _Page:
             elif isinstance(block, Code):
                 lines += [" " * indent + one_line(line) for line in block.lines]
             elif isinstance(block, Legend):
-                lines += self._paragraph(block.told(self._titles), indent)
+                lines += self._paragraph(block.text(self._titles), indent)
             elif block.about is None or block.about in self._titles:
                 lines += self._note(block, indent)
         lines += self._owed()

@@ -51,8 +51,8 @@ def _blocks(parent: Element, blocks: Iterable[Block]) -> None:
         elif isinstance(block, Code):
             SubElement(parent, "pre").text = "\n".join(map(one_line, block.lines))
         elif isinstance(block, Legend):
-            if told := block.told(titles):
-                _add(parent, "p", told)
+            if legend := block.text(titles):
+                _add(parent, "p", legend)
         elif block.about is None or block.about in titles:
             _note(parent, "p" if not block.below else "div", block)
 

@@ -45,10 +45,10 @@ def _case(suite: ElementTree.Element, check: Check) -> None:
         if number is not None:
             ElementTree.SubElement(properties, "property", {"name": name, "value": repr(number)})
     if check.outcome != "passed":
-        told = {"message": one_line(check.message), "type": one_line(check.kind)}
+        attributes = {"message": one_line(check.message), "type": one_line(check.kind)}
         if check.outcome == "skipped":
-            del told["type"]  # the schema gives it a message alone
-        ElementTree.SubElement(case, check.outcome, told)
+            del attributes["type"]  # the schema gives it a message alone
+        ElementTree.SubElement(case, check.outcome, attributes)
 
 
 def _seconds(value: float) -> str:

@@ -31,7 +31,7 @@ def _parts(blocks: Iterable[Block], *, listed: bool = True) -> list[str]:
                 notes += _note(block, listed=listed)
             continue
         if isinstance(block, Legend):
-            notes += _note(Note(told)) if (told := block.told(titles)) else []
+            notes += _note(Note(legend)) if (legend := block.text(titles)) else []
             continue
         parts += ["\n".join(notes)] if notes else []
         notes = []

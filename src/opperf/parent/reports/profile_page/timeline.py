@@ -107,7 +107,7 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
             {
                 "name": marked(f"{device} held{f' by {process}' if several else ''}"),
                 "time": _steps(reading.time - origin for reading in readings),
-                "held": [reading.held for reading in readings],
+                "held": [reading.size for reading in readings],
             }
             for (process, device), readings in _by_device(profile).items()
         ],
@@ -205,6 +205,6 @@ def _thinned(readings: list[Reading]) -> list[Reading]:
     thinned: list[Reading] = []
     for place in range(0, len(readings), stretch):
         some = readings[place : place + stretch]
-        ends = (min(some, key=lambda one: one.held), max(some, key=lambda one: one.held))
+        ends = (min(some, key=lambda one: one.size), max(some, key=lambda one: one.size))
         thinned += sorted(dict.fromkeys(ends), key=lambda one: one.time)
     return thinned

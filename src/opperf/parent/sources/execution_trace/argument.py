@@ -163,8 +163,8 @@ def _typed(kind: str, made: Argument) -> Argument:
 def _ranges(text: str) -> Mapping[int, Sequence[float]]:
     """Read the smallest and largest element of the tensors of which they are recorded, by number."""
     try:
-        told = read_as(Mapping[int, tuple[float, ...]], value_of(text.encode() or b"{}"), "ranges")
-        bounds_by_place = {int(number): bounds for number, bounds in told.items()}
+        ranges = read_as(Mapping[int, tuple[float, ...]], value_of(text.encode() or b"{}"), "ranges")
+        bounds_by_place = {int(number): bounds for number, bounds in ranges.items()}
     except (ValueError, InputError):
         bounds_by_place = {0: ()}
     if any(len(bounds) != 2 or not all(map(math.isfinite, bounds)) for bounds in bounds_by_place.values()):

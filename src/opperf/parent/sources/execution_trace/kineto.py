@@ -23,7 +23,7 @@ import ijson
 
 from opperf.domain.errors import InputError
 from opperf.parent.sources.execution_trace.node import Node
-from opperf.parent.sources.execution_trace.packed import DAMAGED, opened, told
+from opperf.parent.sources.execution_trace.stream import DAMAGED, describe, opened
 
 MICROSECOND = 1e-6
 #: The categories of work on a device.
@@ -136,7 +136,7 @@ def read_kineto(path: Path) -> Recording:
                     launched.add(category, arguments, round(float(event["dur"]) * 1000))
         except (*DAMAGED, ArithmeticError, KeyError, ValueError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{path}: damaged after {read} events: {told(error)}",
+                f"{path}: damaged after {read} events: {describe(error)}",
                 hint="expected the Chrome trace that `torch.profiler` exports",
                 slug="bad_trace",
             ) from error

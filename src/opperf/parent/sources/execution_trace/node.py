@@ -15,7 +15,7 @@ import ijson
 from opperf.catalog.param.problems import quoted
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import shown
-from opperf.parent.sources.execution_trace.packed import DAMAGED, opened, told
+from opperf.parent.sources.execution_trace.stream import DAMAGED, describe, opened
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
 #: What a file without keys is, by the first event of its parser.
@@ -61,7 +61,7 @@ def nodes(path: Path) -> Iterator[Node]:
                 read += 1
         except DAMAGED as error:
             raise InputError(
-                f"{path}: damaged after {read} nodes: {told(error)}", hint=EXPECTED, slug="bad_trace"
+                f"{path}: damaged after {read} nodes: {describe(error)}", hint=EXPECTED, slug="bad_trace"
             ) from error
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise InputError(
@@ -88,7 +88,7 @@ def check(path: Path) -> None:
                     hint = f"it goes with an execution trace, as `--kineto {path}`"
                     raise InputError(f"{path}: a Kineto (Chrome) trace", hint=hint, slug="bad_trace")
         except DAMAGED as error:
-            raise InputError(f"{path}: not JSON: {told(error)}", hint=EXPECTED, slug="bad_trace") from error
+            raise InputError(f"{path}: not JSON: {describe(error)}", hint=EXPECTED, slug="bad_trace") from error
     reason = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is no object")
     raise InputError(f"{path}: not an execution trace: {reason}", hint=EXPECTED, slug="bad_trace")
 

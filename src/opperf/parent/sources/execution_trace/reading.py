@@ -283,7 +283,7 @@ def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels:
         hint = f"did you mean {names}?" if close else f"there are for example {names}" if names else None
         raise InputError(f"no operator below a label `{subgraph}`", hint=hint, slug="empty_trace")
     if steps is not None:
-        wanted = f"the steps {steps[0]} to {steps[1] - 1}" if steps[1] - steps[0] > 1 else f"the step {steps[0]}"
-        told = f"its steps are 0 to {counted - 1}" if counted else "no call of `profiler.step()`, which begins a step"
-        raise InputError(f"no operator in {wanted} of the trace", hint=told, slug="empty_trace")
+        part = f"the steps {steps[0]} to {steps[1] - 1}" if steps[1] - steps[0] > 1 else f"the step {steps[0]}"
+        remedy = f"its steps are 0 to {counted - 1}" if counted else "no call of `profiler.step()`, which begins a step"
+        raise InputError(f"no operator in {part} of the trace", hint=remedy, slug="empty_trace")
     raise InputError("no operator in the trace", hint="was the observer on while the model ran?", slug="empty_trace")

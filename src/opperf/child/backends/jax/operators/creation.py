@@ -94,11 +94,11 @@ _RANDOM: dict[str, Binding] = {
     **{
         f"random_{function.__name__}": Call(
             f"composition:{function.__name__}",
-            (KEY, *parameters(f"shape, dtype, {taken}")),
+            (KEY, *parameters(f"shape, dtype, {argument_text}")),
             function=function,
             note=f"{note}; {NOTE}",
         )
-        for function, taken, note in (
+        for function, argument_text, note in (
             (poisson, "rate", "jax.random.poisson and a cast"),
             (exponential, "scale", "jax.random.exponential, scaled"),
             (gamma, "alpha, scale", "jax.random.gamma, scaled"),

@@ -60,9 +60,9 @@ def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> 
     padded = np.pad(data, ((0, 0), (0, 0), (above, above), (left, left)))
     spans = (high - 1) * rows + 1, (wide - 1) * columns + 1
     windows = np.lib.stride_tricks.sliding_window_view(padded, spans, axis=(2, 3))
-    taken = windows[:, :, ::down, ::right, ::rows, ::columns]
+    patches = windows[:, :, ::down, ::right, ::rows, ::columns]
     batch, channels = data.shape[:2]
-    return np.transpose(taken, (0, 1, 4, 5, 2, 3)).reshape(batch, channels * high * wide, -1)
+    return np.transpose(patches, (0, 1, 4, 5, 2, 3)).reshape(batch, channels * high * wide, -1)
 
 
 def _pair(value: Any, default: int) -> tuple[int, ...]:

@@ -12,11 +12,11 @@ Widths: TypeAlias = tuple[int, ...]
 
 def convolution(data: Any, weight: Any, stride: Widths, padding: Widths, dilation: Widths, groups: int = 1) -> Any:
     """Return the sum of products of the weight with each window."""
-    taken = windows(data, weight.shape[2:], stride, padding, dilation)
+    patches = windows(data, weight.shape[2:], stride, padding, dilation)
     inner = tuple(range(-len(stride), 0))
     parts = [
         np.tensordot(part, kernel, axes=((1, *inner), (1, *inner)))
-        for part, kernel in zip(np.split(taken, groups, axis=1), np.split(weight, groups))
+        for part, kernel in zip(np.split(patches, groups, axis=1), np.split(weight, groups))
     ]
     return np.moveaxis(np.concatenate(parts, axis=-1), -1, 1)
 
@@ -54,8 +54,8 @@ def avg_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
 
 def lp_pool(data: Any, kernel: Widths, stride: Widths, power: int) -> Any:
     """Return the root of the sum of powers of each window."""
-    taken = windows(data, kernel, stride, (0,) * len(kernel))
-    return (taken**power).sum(axis=tuple(range(-len(kernel), 0))) ** (1 / power)
+    patches = windows(data, kernel, stride, (0,) * len(kernel))
+    return (patches**power).sum(axis=tuple(range(-len(kernel), 0))) ** (1 / power)
 
 
 def adaptive_avg_pool(data: Any, output_size: Widths) -> Any:
@@ -75,8 +75,8 @@ def windows(
     dilation = dilation or (1,) * len(kernel)
     padded = np.pad(data, [(0, 0), (0, 0), *((pad, pad) for pad in padding)], constant_values=fill)
     spans = [gap * (width - 1) + 1 for gap, width in zip(dilation, kernel)]
-    taken = sliding_window_view(padded, spans, axis=tuple(range(2, data.ndim)))
-    return taken[_every((*stride, *dilation))]
+    patches = sliding_window_view(padded, spans, axis=tuple(range(2, data.ndim)))
+    return patches[_every((*stride, *dilation))]
 
 
 def _every(steps: Widths) -> tuple[slice, ...]:

@@ -66,10 +66,10 @@ def element_type(value: Any) -> str:
     return name
 
 
-def array(held: Any) -> Any:
+def array(value: Any) -> Any:
     """Return the array that a tensor in a file is; raises `Undescribed` for strings of bytes that are no text."""
     try:
-        return numpy_helper.to_array(held)
+        return numpy_helper.to_array(value)
     except UnicodeDecodeError as error:
         raise Undescribed("bytes that are no text in a tensor") from error
 

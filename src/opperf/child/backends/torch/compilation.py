@@ -71,5 +71,7 @@ def _refusal(error: Exception) -> Unsupported:
             slug="no_compiler",
             hint="install one, or name it: `CXX=/path/to/g++`",
         )
-    told = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return Unsupported(f"torch.compile failed: {told.strip()[:300]}", slug="no_compiled_form", hint="`--mode eager`")
+    line_of_error = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return Unsupported(
+        f"torch.compile failed: {line_of_error.strip()[:300]}", slug="no_compiled_form", hint="`--mode eager`"
+    )

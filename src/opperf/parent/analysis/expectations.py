@@ -19,7 +19,7 @@ from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
-from opperf.parent.analysis.recorded import MACHINE, PROCESSES, Welch, machine_differences, process_logs
+from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
 
 #: Reasons of a skip that say nothing of the framework: the trial was not reached.
 UNREACHED = ("budget", "not_run")
@@ -109,11 +109,11 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
     if record is None:
         return none("skipped", "expected, but not measured this time")
     if record.status != "ok":
-        told = "no reason is recorded" if record.reason is None else record.reason.message
+        text = "no reason is recorded" if record.reason is None else record.reason.message
         if record.reason is not None and record.reason.slug in UNREACHED:
-            return none("ok", told, record.reason.hint)
+            return none("ok", text, record.reason.hint)
         gone = record.status == "skipped" and expected is not None
-        return none("failed" if gone else record.status, f"{record.status}: {told}")
+        return none("failed" if gone else record.status, f"{record.status}: {text}")
     if expected is None:
         return none("skipped", "new: no expectation is recorded", "`--update-expected` records one")
     new, old = process_logs(record), [math.log(value) for value in expected.times]
@@ -155,8 +155,8 @@ def _doubts(expected: Expectation, record: Record, run: Run) -> tuple[Warning, .
     result = []
     unlike = machine_differences(expected.machine, run.machine)
     if unlike:
-        told = f"the expectation is of another machine ({'; '.join(unlike)})"
-        result.append(Warning("other_machine", told, "keep a file for each kind of machine"))
+        text = f"the expectation is of another machine ({'; '.join(unlike)})"
+        result.append(Warning("other_machine", text, "keep a file for each kind of machine"))
     version = _version(record)
     if None not in (version, expected.version) and version != expected.version:
         result.append(Warning("other_version", f"version: {expected.version} and {version}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from opperf.child.backends.seen import bounds
+from opperf.child.backends.value_bounds import bounds
 
 
 @pytest.mark.parametrize(

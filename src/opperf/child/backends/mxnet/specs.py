@@ -12,9 +12,9 @@ import mxnet as mx
 import numpy
 from mxnet.base import _LIB, NDArrayHandle, check_call
 
-from opperf.child.backends.mxnet import registered
+from opperf.child.backends.mxnet import registry
 from opperf.child.backends.mxnet.paths import function_at
-from opperf.child.backends.seen import bounds
+from opperf.child.backends.value_bounds import bounds
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -55,14 +55,14 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     """
     if name == "Custom":
         raise Unsupported("an operator of your own, which is not there without your code")
-    signature = registered.signature(name)
+    signature = registry.signature(name)
     function: Any = function_at(signature.path)
     inputs: dict[str, Argument] = dict(zip(_names(signature, len(arrays)), arrays))
     given: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
     if name in TRAINED and mx.autograd.is_training():
         given["training"] = True
     outputs = [_plain(array) for array in written]
-    if outputs and not isinstance(function, registered.Registered):
+    if outputs and not isinstance(function, registry.Registered):
         # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
         (given if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
     elif outputs and function.places is not None and function.places.stop is None:
@@ -70,7 +70,7 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     return Case(f"mxnet:{signature.path}", inputs, given)
 
 
-def _names(signature: registered.Signature, count: int) -> list[str]:
+def _names(signature: registry.Signature, count: int) -> list[str]:
     """Return the names of so many arrays by their places; those of a list are numbered."""
     single = signature.arrays[:-1] if signature.many else signature.arrays
     listed = signature.arrays[-1] if signature.many else "array"

@@ -91,37 +91,37 @@ def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
     return data
 
 
-def planned(session: Session, selection: Selection, wanted: Wanted) -> Iterator[Planned]:
+def planned(session: Session, selection: Selection, choice: Wanted) -> Iterator[Planned]:
     """Yield the rows of all operators that are wanted; raises `InputError` for a name that MXNet does not know."""
     (side,) = session.sides()
-    for name in wanted.names:
+    for name in choice.names:
         path = split_implementation(name)[1]
-        for inputs, trials in _rows(session, replace(selection, operators=(name,)), wanted, side, path):
-            yield Planned(path.rpartition(".")[2], inputs, tuple(_lumped(trials) if wanted.lumped else trials))
+        for inputs, trials in _rows(session, replace(selection, operators=(name,)), choice, side, path):
+            yield Planned(path.rpartition(".")[2], inputs, tuple(_lumped(trials) if choice.lumped else trials))
 
 
-def whole(asked: Sequence[Planned], settings: Settings) -> Plan:
+def whole(plans: Sequence[Planned], settings: Settings) -> Plan:
     """Return the plan of all rows; raises `InputError` when it is empty."""
-    trials = {trial.key: trial for row in asked for trial in row.trials}
+    trials = {trial.key: trial for row in plans for trial in row.trials}
     if not trials:
         raise InputError("nothing to measure", hint="give operators that the file has rows of", slug="empty_plan")
     return Plan(tuple(trials.values()), settings)
 
 
 def _rows(
-    session: Session, selection: Selection, wanted: Wanted, side: Side, path: str
+    session: Session, selection: Selection, choice: Wanted, side: Side, path: str
 ) -> Iterator[tuple[Mapping[str, Any], list[Trial]]]:
     """Yield the inputs of an operator, each with its trials."""
     short = path.removeprefix("nd.")
     here = replace(side, implementation=path)
-    dtype = dtype_named(wanted.dtype)
-    rows = wanted.given.get(short, ()) if wanted.given else default_inputs(short, dtype=dtype, large=wanted.large)
+    dtype = dtype_named(choice.dtype)
+    rows = choice.given.get(short, ()) if choice.given else default_inputs(short, dtype=dtype, large=choice.large)
     for i, row in enumerate(rows):
         plain = json.loads(json.dumps(row))  # as it would stand in a file
         case = mxnet_suite({short: [plain]}, f"{short}[{i}]").cases[0].case
         yield row, _trials(case.with_dtype(dtype), here, ORIGIN)
-    if not rows and not wanted.given:
-        examples = session.asked.discover(side, path, "common").examples
+    if not rows and not choice.given:
+        examples = session.answers.discover(side, path, "common").examples
         cases = [example.case.with_dtype(dtype) for example in examples]
         result = {case: _trials(case, here, "registry:common") for case in cases}
         for case, trials in (result or _by_case(session.expanded(selection, (side,)).trials)).items():

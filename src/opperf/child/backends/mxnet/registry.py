@@ -129,8 +129,8 @@ def signature(name: str) -> Signature:
     """Return what the registry says of an operator."""
     real, document, variable, returned = (ctypes.c_char_p() for _ in range(4))
     count = mx_uint()
-    called, typed, told = (ctypes.POINTER(ctypes.c_char_p)() for _ in range(3))
-    answers = (real, document, count, called, typed, told, variable, returned)
+    called, typed, texts = (ctypes.POINTER(ctypes.c_char_p)() for _ in range(3))
+    answers = (real, document, count, called, typed, texts, variable, returned)
     check_call(_LIB.MXSymbolGetAtomicSymbolInfo(_handle(name), *(ctypes.byref(answer) for answer in answers)))
     arguments = [(py_str(called[i]), py_str(typed[i])) for i in range(count.value)]
     arrays = [(own, text) for own, text in arguments if text.startswith(ARRAYS)]

@@ -100,11 +100,11 @@ def opened(path: Path) -> Iterator[Checked]:
                     yield Checked(unpacked)
     except DAMAGED as error:
         raise InputError(
-            f"cannot read `{path}`: {getattr(error, 'strerror', None) or told(error)}", slug="input"
+            f"cannot read `{path}`: {getattr(error, 'strerror', None) or describe(error)}", slug="input"
         ) from error
 
 
-def told(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """Return the first line of what an error says, with nothing that a terminal would act on."""
     said = error.args[0] if error.args else ""  # a parser shows bytes as they are, which may be no text
     text = said.decode(errors="replace") if isinstance(said, bytes) else str(error)

@@ -27,10 +27,10 @@ def save(profile: Profile, path: Path) -> None:
 def _parts(profile: Profile) -> Iterator[str]:
     """Yield the text of the document bit by bit: as a whole it takes several times what the profile does."""
     stacks = Frames()
-    told = entries(profile, stacks)
+    items = entries(profile, stacks)
     yield '{"displayTimeUnit": "ns", "traceEvents": ['
     separator = ""
-    while some := list(islice(told, TOGETHER)):
+    while some := list(islice(items, TOGETHER)):
         yield separator + json.dumps(some, ensure_ascii=False)[1:-1]
         separator = ", "
     yield "], " + json.dumps(rest(profile, stacks), ensure_ascii=False)[1:] + "\n"

@@ -16,8 +16,8 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.analysis.recorded import Welch, compare_runs
 from opperf.parent.analysis.summary import record
+from opperf.parent.analysis.two_runs import Welch, compare_runs
 from opperf.parent.analysis.verdict import Rule
 
 TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")

@@ -17,8 +17,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from opperf.child.backends.torch import opinfo
-from opperf.child.backends.torch.described import Parameter, Undescribed, case_of, tensors
 from opperf.child.backends.torch.functions import refused
+from opperf.child.backends.torch.specs import Parameter, Undescribed, case_of, tensors
 from opperf.domain.case import Case
 
 #: What each of a sample's calls came to: a path, and what it was called with.
@@ -66,8 +66,8 @@ class Index:
             return
         given = tensors(args)
         elements = max((tensor.numel() for tensor in given), default=0)
-        held = all(tensor.layout == torch.strided for tensor in given)
-        worth = (held, func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
+        fits = all(tensor.layout == torch.strided for tensor in given)
+        worth = (fits, func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
         if path not in self.places or worth > self.worth[path]:
             self.places[path], self.worth[path] = self.here, worth
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from opperf.child.backends.printed import Printed
+from opperf.child.backends.output import Printed
 
 
 def test_what_c_code_prints_is_caught_stretch_by_stretch(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,47 @@
+"""Names say what a thing is or does: a participle that says how it was come by is no name."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import opperf
+
+ROOT = Path(opperf.__file__).parent
+
+#: Identifiers that stood for many different things each, and stand for none any more.
+RETIRED = frozenset(
+    ("asked", "drawn", "found", "held", "kept", "known", "reached", "seen", "settled", "taken", "told", "wanted")
+)
+
+
+def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield every identifier that a module binds or reads, with its line."""
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                yield name, line
+            case ast.keyword(arg=str(name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, line
+            case ast.alias(name=name, asname=other):
+                yield from ((word, line) for word in (name.rpartition(".")[2], other or ""))
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name, line
+
+
+def test_no_identifier_is_a_retired_word() -> None:
+    lines = []
+    for path in sorted(ROOT.rglob("*.py")):
+        place = path.relative_to(ROOT)
+        lines += [f"{place}:{line}: {name}" for name, line in names(ast.parse(path.read_text())) if name in RETIRED]
+    assert not lines, "\n".join(lines)
+
+
+def test_no_module_is_named_by_a_participle() -> None:
+    endings = (*RETIRED, "ed")
+    assert [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*.py")) if path.stem.endswith(endings)] == []
+
+
+def test_the_walk_finds_every_kind_of_identifier() -> None:
+    source = "import a.b as c\ndef d(e, *f):\n  g.h = i(j=k)\nclass l:\n  pass\ntry: pass\nexcept m as n: pass\n"
+    assert {name for name, _ in names(ast.parse(source)) if name} == set("bcdefghijklmn")
