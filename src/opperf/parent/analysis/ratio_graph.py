@@ -79,7 +79,7 @@ class RatioGraph:
 
     def closures(self) -> list[Closure]:
         """Return each edge of a cycle, held against the others; the error of the gap holds those of both."""
-        held = []
+        closures = []
         for edge in self._edges:
             variance = edge.estimate.error**2
             share = self._variance(edge.base, edge.new) / variance
@@ -88,8 +88,8 @@ class RatioGraph:
                     self._levels.get(edge.new, 0.0) - self._levels.get(edge.base, 0.0)
                 )
                 gap = Estimate(residual / (1 - share), math.sqrt(variance / (1 - share)))
-                held.append(Closure(edge, gap))
-        return held
+                closures.append(Closure(edge, gap))
+        return closures
 
     def _moments(self) -> Vector:
         moments: Vector = dict.fromkeys(self._unknowns, 0.0)

@@ -76,7 +76,7 @@ RUNS: tuple[Column[Entry], ...] = (
     Column("started", "started", lambda entry: entry.started.isoformat(), _minute),
     Column("kind", "kind", lambda entry: entry.kind, rank=1),
     Column("rows", "rows", lambda entry: entry.rows, align="right"),
-    Column("machine", "machine", lambda entry: entry.machine, least=12, wanted="varied"),
+    Column("machine", "machine", lambda entry: entry.machine, least=12, presence="varied"),
     Column(
         "labels", "labels", lambda entry: ", ".join(f"{name}={value}" for name, value in entry.labels.items()), least=10
     ),
@@ -85,28 +85,28 @@ RUNS: tuple[Column[Entry], ...] = (
 OBSERVATIONS: tuple[Column[Part], ...] = (
     Column("operator", "operator", lambda part: part[0].case.operator, common=True),
     Column("case", "inputs", lambda part: case_text(part[0].case), least=14, common=True, below=True),
-    Column("direction", "direction", lambda part: part[0].direction, wanted="varied"),
+    Column("direction", "direction", lambda part: part[0].direction, presence="varied"),
     Column("framework", "framework", lambda part: part[0].framework, common=True),
-    Column("device", "device", lambda part: part[0].side.get("device"), wanted="varied", usual="cpu"),
-    Column("mode", "mode", lambda part: part[0].side.get("mode"), wanted="varied", usual="eager"),
-    Column("threads", "threads", lambda part: part[0].side.get("threads"), wanted="varied", usual=1),
-    Column("machine", "machine", lambda part: part[0].machine, least=12, wanted="varied"),
+    Column("device", "device", lambda part: part[0].side.get("device"), presence="varied", usual="cpu"),
+    Column("mode", "mode", lambda part: part[0].side.get("mode"), presence="varied", usual="eager"),
+    Column("threads", "threads", lambda part: part[0].side.get("threads"), presence="varied", usual=1),
+    Column("machine", "machine", lambda part: part[0].machine, least=12, presence="varied"),
     Column("version", "version", lambda part: part[1].version),
     Column("started", "measured", lambda part: part[1].started.isoformat(), _minute),
     Column("time_s", "time", lambda part: part[1].time, format_seconds, "right"),
     Column("low_s", None, lambda part: part[1].interval[0] if part[1].interval else None),
     Column("high_s", None, lambda part: part[1].interval[1] if part[1].interval else None),
     Column(None, "95 % interval", lambda part: part[1].interval, format_interval, rank=0),
-    Column("status", "status", lambda part: part[1].status, wanted="varied", usual="ok"),
+    Column("status", "status", lambda part: part[1].status, presence="varied", usual="ok"),
     Column("run", "run", lambda part: part[1].run, rank=1),
 )
 
 CHANGES: tuple[Column[NamedChange], ...] = (
     Column("operator", "operator", lambda one: one.ratios.case.operator, least=10),
     Column("case", "inputs", lambda one: case_text(one.ratios.case), least=14, common=True, below=True),
-    Column("direction", "direction", lambda one: one.ratios.direction, wanted="varied"),
+    Column("direction", "direction", lambda one: one.ratios.direction, presence="varied"),
     Column("framework", "framework", lambda one: one.ratios.framework, common=True),
-    Column("machine", "machine", lambda one: one.ratios.machine, least=12, wanted="varied"),
+    Column("machine", "machine", lambda one: one.ratios.machine, least=12, presence="varied"),
     Column("before", "before", lambda one: one.change.before),
     Column("after", "after", lambda one: one.change.after),
     Column("ratio", "ratio", _ratio, lambda value: f"{value:.3f}", "right"),
@@ -117,8 +117,8 @@ CHANGES: tuple[Column[NamedChange], ...] = (
     ),
     Column(None, "change", lambda one: _ratio(one) - 1, format_percent, "right", rank=0),
     Column(
-        "status", "status", lambda one: "confirmed" if one.change.confirmed else "unconfirmed", wanted="varied",
+        "status", "status", lambda one: "confirmed" if one.change.confirmed else "unconfirmed", presence="varied",
         usual="confirmed",
     ),
-    Column("anchor", "anchor", lambda one: one.anchor, wanted="varied", rank=1),
+    Column("anchor", "anchor", lambda one: one.anchor, presence="varied", rank=1),
 )  # fmt: skip

@@ -139,8 +139,8 @@ def _failures(address: Address) -> Iterator[None]:
         hint = "install it: `pip install 'opperf[postgres]'`"
         raise InputError(f"no driver for `{address}`", hint=hint, slug="database") from error
     except (OperationalError, DatabaseError, OSError) as error:
-        told = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-        raise HarnessError(f"the database `{address}`: {hide_passwords(told)}", slug="database") from error
+        text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise HarnessError(f"the database `{address}`: {hide_passwords(text)}", slug="database") from error
 
 
 def _engine(address: Address) -> Engine:
