@@ -27,7 +27,10 @@ def add_files(
     database: Database = None,
     samples: Annotated[bool, typer.Option("--samples", help="Keep every sample, too.")] = False,
 ) -> None:
-    """Add files of results and comparisons. A run that is there already is not added again."""
+    """Add files of results and comparisons.
+
+    A run that is already there is not added again.
+    """
     from opperf.parent.cli.screen import tell
     from opperf.parent.history import add
 
@@ -95,9 +98,10 @@ def show_changes(
     tolerance: Annotated[str, typer.Option(metavar="SHARE", help="Smallest change worth reporting.")] = "2%",
     format: options.Format = None,
 ) -> None:
-    """Say between which builds operators became slower or faster, by the comparisons in a database.
+    """Name the builds between which operators changed.
 
-    Each build is taken by its ratio to one that it was compared with, so that a slower machine changes nothing.
+    Builds are judged by the comparisons in the database: by their ratios to one build that they were compared with, so
+    a slower machine changes nothing.
     """
     from opperf.domain.units import parse_percent
     from opperf.parent.cli.output import deliver
