@@ -40,8 +40,8 @@ def start() -> None:
 
         autostart()
     except Exception as problem:  # whatever it is, the program is not to blame
-        said = f"{type(problem).__name__}: {problem}".splitlines()[0]
-        sys.stderr.write(f"opperf: the profiler did not start: {said}\n")
+        text = f"{type(problem).__name__}: {problem}".splitlines()[0]
+        sys.stderr.write(f"opperf: the profiler did not start: {text}\n")
 
 
 if __name__ == NAME:

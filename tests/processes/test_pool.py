@@ -176,7 +176,7 @@ def test_a_name_cannot_be_looked_up_in_a_child_that_does_not_start(
 def test_the_first_child_of_each_side_leaves_its_facts(pool: Pool, trial: Make) -> None:
     for side in (PLAIN, SLOW, PLAIN):
         pool.measure(trial("add", side), 0)
-    assert [facts.said["version"] for facts in pool.facts.values()] == ["1", "1"]
+    assert [facts.build["version"] for facts in pool.facts.values()] == ["1", "1"]
 
 
 def test_a_child_stays_on_its_cpus() -> None:

@@ -10,7 +10,23 @@ ROOT = Path(opperf.__file__).parent
 
 #: Identifiers that stood for many different things each, and stand for none any more.
 RETIRED = frozenset(
-    ("asked", "drawn", "found", "held", "kept", "known", "reached", "seen", "settled", "taken", "told", "wanted")
+    (
+        "asked",
+        "chosen",
+        "drawn",
+        "found",
+        "held",
+        "kept",
+        "known",
+        "reached",
+        "said",
+        "seen",
+        "settled",
+        "shown",
+        "taken",
+        "told",
+        "wanted",
+    )
 )
 
 

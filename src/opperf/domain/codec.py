@@ -29,7 +29,7 @@ from typing import (
 )
 
 from opperf.domain.errors import InputError
-from opperf.domain.files.json_text import shown
+from opperf.domain.files.json_text import show
 
 T = TypeVar("T")
 Self = TypeVar("Self", bound="Fields")
@@ -120,7 +120,7 @@ class Exact(Fields):
         names = [name for name, _, _ in _members(cls)]  # type: ignore[arg-type]  # as below
         for name in data if isinstance(data, dict) else ():
             if name not in names:
-                raise InputError(f"{where}: found a key {shown(name)}, expected {', '.join(names) or 'none'}")
+                raise InputError(f"{where}: found a key {show(name)}, expected {', '.join(names) or 'none'}")
         return decode(cls, data, where)
 
 
@@ -205,7 +205,7 @@ def check_version(version: object, newest: int, where: str) -> None:
     """Raise `InputError` for a document of another version than is known."""
     if version != newest:
         raise InputError(
-            f"{where}: schema_version is {shown(version)}, this opperf reads {newest}",
+            f"{where}: schema_version is {show(version)}, this opperf reads {newest}",
             hint="read it with the opperf that wrote it, or a newer one",
             slug="schema_version",
         )
@@ -213,7 +213,7 @@ def check_version(version: object, newest: int, where: str) -> None:
 
 def wrong(value: object, where: str, expected: str) -> InputError:
     """Return the error for a value that is not what was expected."""
-    return InputError(f"{_whole_place(where)}: found {shown(value)}, expected {expected}", slug="bad_value")
+    return InputError(f"{_whole_place(where)}: found {show(value)}, expected {expected}", slug="bad_value")
 
 
 def _whole_place(where: str) -> str:
@@ -231,7 +231,7 @@ def inside(where: str, name: str) -> str:
     >>> inside("settings", "threads"), inside("settings", "a b")
     ('settings.threads', 'settings["a b"]')
     """
-    return f"{where}.{name}" if name.isidentifier() and name.isascii() else f"{where}[{shown(name)}]"
+    return f"{where}.{name}" if name.isidentifier() and name.isascii() else f"{where}[{show(name)}]"
 
 
 @cache
@@ -367,7 +367,7 @@ def _bounded(kind: Kind, bound: AtLeast | Above) -> Kind:
 
 
 def _one_of(names: Sequence[str]) -> Kind:
-    expected = " or ".join(map(shown, names))
+    expected = " or ".join(map(show, names))
 
     def read(value: object, where: str) -> object:
         if isinstance(value, str) and value in names:

@@ -40,8 +40,8 @@ class Expectation(Fields):
         """Read the JSON form, the trial's keys beside the others; raises `InputError` that names the place."""
         if not isinstance(data, dict):
             raise wrong(data, where, "an object")
-        said = {name: value for name, value in data.items() if (name, value) != ("machine", None)}
-        expectation = decode(cls, said, where)
+        fields = {name: value for name, value in data.items() if (name, value) != ("machine", None)}
+        expectation = decode(cls, fields, where)
         if not expectation.times:
             raise wrong([], f"{where}.times", "the seconds of each process")
         side = expectation.trial.side

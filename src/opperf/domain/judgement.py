@@ -47,8 +47,8 @@ class Judgement:
 
     def of_kind(self, *kinds: str) -> tuple[Finding, ...]:
         """Return the findings of these kinds; regressions come largest first."""
-        chosen = [finding for finding in self.findings if finding.kind in kinds]
-        return tuple(sorted(chosen, key=lambda finding: (KINDS.index(finding.kind), -_size(finding))))
+        findings = [finding for finding in self.findings if finding.kind in kinds]
+        return tuple(sorted(findings, key=lambda finding: (KINDS.index(finding.kind), -_size(finding))))
 
     @property
     def regressions(self) -> tuple[Finding, ...]:

@@ -82,8 +82,8 @@ class Samples(Fields):
         """Read the columns; raises `InputError` that names the place."""
         columns = sample_columns(data, where)
         rows = zip(*columns.values())
-        said = read_as(Mapping[str, Unread], data, where)
-        overhead = read_as(float, said.get("overhead_ns"), f"{where}.overhead_ns")
+        fields = read_as(Mapping[str, Unread], data, where)
+        overhead = read_as(float, fields.get("overhead_ns"), f"{where}.overhead_ns")
         return cls(tuple(Sample(**dict(zip(columns, row))) for row in rows), overhead)
 
 

@@ -188,8 +188,8 @@ def _held(value: float, dtype: str) -> float:
             return float(value)
     except OverflowError:
         pass
-    shown = f"{value:.6g}" if abs(value) < sys.float_info.max else "a number beyond all floats"
-    raise InputError(f"found {shown}, which {dtype} cannot hold", slug="bad_values")
+    text = f"{value:.6g}" if abs(value) < sys.float_info.max else "a number beyond all floats"
+    raise InputError(f"found {text}, which {dtype} cannot hold", slug="bad_values")
 
 
 def _bounds(dtype: str) -> tuple[int, int]:

@@ -172,13 +172,13 @@ class Comparing:
             self._pairs(looks, lambda contest: contest.stage1)
             undecided = [contest for contest in undecided if contest.failure is None]
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
-            chosen, same = sort_out(ratios, look, self._rule)
+            standing_out, same = sort_out(ratios, look, self._rule)
             for i in same:
                 undecided[i].verdict = settle(undecided[i].ratios1, self._rule_of(undecided[i]))
-            for i in sorted(chosen):
+            for i in sorted(standing_out):
                 undecided[i].verdict = outright(undecided[i].ratios1, self._rule_of(undecided[i]))
                 flagged += [undecided[i]] if undecided[i].verdict is None else []
-            undecided = [contest for i, contest in enumerate(undecided) if i not in chosen | same]
+            undecided = [contest for i, contest in enumerate(undecided) if i not in standing_out | same]
             if not undecided or self.spent():
                 break
         for contest in undecided:

@@ -181,7 +181,7 @@ OF_GATE: Mapping[str, object] = {"all": False, "check": True, "explain": False, 
 def _with(options: type) -> Callable[[F], F]:
     """Show the options in the signature of a function, and raise `TypeError` for one that is not among them."""
 
-    def shown(function: F) -> F:
+    def show(function: F) -> F:
         own = [one for one in signature(function).parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         defaults = OF_GATE if options is GateOptions else DEFAULTS
         more = [
@@ -198,7 +198,7 @@ def _with(options: type) -> Callable[[F], F]:
         vars(checked)["__signature__"] = whole
         return cast("F", checked)
 
-    return shown
+    return show
 
 
 @_with(RunOptions)

@@ -25,19 +25,19 @@ def listing(
     """
     check_categories(categories)
     members = [member for name in categories for member in GROUPS.get(name, ())]
-    chosen = [
+    operators = [
         one
         for one in catalog().values()
         if (not categories or one.category in categories or one.name in members) and _matches(one.name, pattern)
     ]
     owners = [framework(name).name for name in dict.fromkeys(frameworks)]
-    lines = [] if owners else [*map(reports.line, chosen), *_others(members, pattern, note, plugins=not categories)]
-    if not (chosen or lines):
+    lines = [] if owners else [*map(reports.line, operators), *_others(members, pattern, note, plugins=not categories)]
+    if not (operators or lines):
         if pattern is not None:
             raise unknown("operator", pattern, catalog())
         raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see which")
     if owners:
-        return _names(chosen), reports.support(chosen, owners, support(chosen, owners, note))
+        return _names(operators), reports.support(operators, owners, support(operators, owners, note))
     return [line[0] for line in lines], reports.document(lines)
 
 

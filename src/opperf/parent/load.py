@@ -101,12 +101,12 @@ class _Judgement(Fields):
 
 def _judged(data: Mapping[str, Any], where: str) -> Judged:
     run = _comparisons(data, where)
-    said = read_as(_Judgement, data.get("gate"), f"{where}: gate")
-    for i, one in enumerate(said.findings):
+    fields = read_as(_Judgement, data.get("gate"), f"{where}: gate")
+    for i, one in enumerate(fields.findings):
         if one.comparison >= len(run.comparisons):
             raise InputError(f"{where}: gate.findings[{i}].comparison: there are {len(run.comparisons)} comparisons")
-    findings = (Finding(one.kind, run.comparisons[one.comparison], one.message) for one in said.findings)
-    return Judged(run, Judgement(tuple(findings), said.tolerance, said.against, said.inconclusive))
+    findings = (Finding(one.kind, run.comparisons[one.comparison], one.message) for one in fields.findings)
+    return Judged(run, Judgement(tuple(findings), fields.tolerance, fields.against, fields.inconclusive))
 
 
 @dataclass(frozen=True)
@@ -157,14 +157,14 @@ def _replay(data: Mapping[str, Any], where: str) -> Replay:
     run = Run.from_json(data, where)
     cases = {record.trial.case.id: record.trial.case for record in run}
     calls = read_as(tuple[_Call, ...], data.get("calls"), f"{where}: calls")
-    said = read_as(_Coverage, data.get("coverage"), f"{where}: coverage")
+    fields = read_as(_Coverage, data.get("coverage"), f"{where}: coverage")
     trace = Trace(
         read_as(str, data.get("source"), f"{where}: source"),
         tuple(TracedCase(cases[call.case], call.count, call.recorded) for call in calls if call.case in cases),
         read_as(tuple[LeftOut, ...], data.get("left_out"), f"{where}: left_out"),
-        said.clock or "host",
+        fields.clock or "host",
         None,
-        None if said.between is None or said.span is None else Between(said.between, said.span),
+        None if fields.between is None or fields.span is None else Between(fields.between, fields.span),
     )
     return Replay(trace, run)
 

@@ -98,12 +98,12 @@ def plugin_files(
 
 def settings(request: Request, **fixed: Any) -> Settings:
     """Return the settings; `fixed` are those that are not the user's to choose. Raises `InputError`."""
-    chosen = {name: request[name] for name in PLAIN if request.get(name) is not None}
-    chosen |= {
+    fields = {name: request[name] for name in PLAIN if request.get(name) is not None}
+    fields |= {
         name: number(request[name], read, name) for name, read in READERS.items() if request.get(name) is not None
     }
     cpus = request.get("cpus")
-    return Settings(**{**chosen, "cpus": None if cpus is None else usable_cpus(cpus), **fixed})
+    return Settings(**{**fields, "cpus": None if cpus is None else usable_cpus(cpus), **fixed})
 
 
 def number(given: float | str, read: Callable[..., float], name: str) -> float:
@@ -141,15 +141,15 @@ def usable_cpus(given: str | Sequence[int]) -> tuple[int, ...]:
     if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
         raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write for example `0-3,6`")
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
-    chosen: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for cpu in chain.from_iterable(cpu_ranges(text)):
         if cpu not in cpus:  # at the latest behind the last that is known, however far the range goes
             raise InputError(
                 f"`--cpus` names CPU {cpu}, which this process may not use",
                 hint=f"it may use {', '.join(str(cpu) for cpu in sorted(cpus))}",
             )
-        chosen[cpu] = None
-    return tuple(chosen)
+        numbers[cpu] = None
+    return tuple(numbers)
 
 
 def _words(given: str | Iterable[str] | None) -> tuple[str, ...]:

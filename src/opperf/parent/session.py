@@ -90,9 +90,9 @@ class Session:
 
     def plan(self) -> Plan:
         """Return the trials; raises `InputError` for what cannot be understood."""
-        chosen = self.sides()
-        plan = self.expanded(self._selection, chosen)
-        for note in unmeasured(self._selection, {side.framework for side in chosen}):
+        sides = self.sides()
+        plan = self.expanded(self._selection, sides)
+        for note in unmeasured(self._selection, {side.framework for side in sides}):
             self._progress.note(f"note: {note}")
         return plan
 
@@ -100,10 +100,10 @@ class Session:
         """Return where the selection is measured; raises `InputError` for what cannot be understood."""
         names = frameworks(self._selection, importable())
         named = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
-        chosen = [settled_side(side, named=named) for side in sides(self._selection, names)]
+        result = [settled_side(side, named=named) for side in sides(self._selection, names)]
         if not self._selection.devices and has_gpu():
-            chosen = [replace(side, device=self._best_device(side)) for side in chosen]
-        return tuple(dict.fromkeys(chosen))
+            result = [replace(side, device=self._best_device(side)) for side in result]
+        return tuple(dict.fromkeys(result))
 
     def expanded(self, selection: Selection, sides: Sequence[Side]) -> Plan:
         """Return the trials of any selection on some of the session's sides; raises `InputError`."""
@@ -199,7 +199,7 @@ class Session:
             "machine": run.environment.get("machine"),
             **({} if suite is None else {"suite": suite.header()}),
             "frameworks": [
-                {"framework": facts.framework, "environment": facts.environment, "python": facts.python, **facts.said}
+                {"framework": facts.framework, "environment": facts.environment, "python": facts.python, **facts.build}
                 for facts in self._pool.facts.values()
             ]
             or run.environment.get("frameworks", []),

@@ -230,8 +230,8 @@ def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning, Se
     text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
     schema = read_schema(text) if isinstance(text, str) else None
     if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
-        shown = quoted(text) if isinstance(text, str) else "other arguments"
-        raise Mistake(f"found {shown} in `build`, expected the schema string of `{name}` alone")
+        text_of_schema = quoted(text) if isinstance(text, str) else "other arguments"
+        raise Mistake(f"found {text_of_schema} in `build`, expected the schema string of `{name}` alone")
     case, names = _called(schema, given)
     return case, Meaning("torch", schema.path), names
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opperf.domain.errors import InputError, near
-from opperf.domain.files.json_text import SHOWN, shown
+from opperf.domain.files.json_text import SHOWN, show
 
 #: Mistakes that are told one by one; the others are counted.
 MOST = 20
@@ -50,7 +50,7 @@ class Problems:
     def unexpected(self, place: str, value: object, expected: str, names: Sequence[str] = ()) -> None:
         """Take a value that is not what was expected; known names that resemble it become the hint."""
         close = self.near(value, names) if isinstance(value, str) else []
-        self.add(place, f"found {shown(value)}, expected {expected}", did_you_mean(close))
+        self.add(place, f"found {show(value)}, expected {expected}", did_you_mean(close))
 
     def no_such(self, place: str, kind: str, name: str, choices: Iterable[str], *, of: str = "") -> None:
         """Take a name that is not known; `of` says what should have it."""
@@ -102,9 +102,9 @@ def key(place: str, name: str) -> str:
     """
     if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         return f"{place}.{name}"
-    return f"{place}[{shown(name)}]"
+    return f"{place}[{show(name)}]"
 
 
 def quoted(text: str) -> str:
     """Return a name as a message shows it: short, and with nothing that a terminal would act on."""
-    return f"`{shown(text)[1:-1]}`"
+    return f"`{show(text)[1:-1]}`"

@@ -107,12 +107,12 @@ def required(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def distinct(paths: Mapping[str, Callable[..., Any]]) -> list[str]:
     """Return one path for each function, by name: the first that ends in the function's own name, else the first."""
-    chosen: dict[int, str] = {}
+    by_id: dict[int, str] = {}
     for path, function in paths.items():
-        other = chosen.get(id(function))
+        other = by_id.get(id(function))
         if other is None or (_own(path, function) and not _own(other, function)):
-            chosen[id(function)] = path
-    return sorted(chosen.values())
+            by_id[id(function)] = path
+    return sorted(by_id.values())
 
 
 def _own(path: str, function: Callable[..., Any]) -> bool:

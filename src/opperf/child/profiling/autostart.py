@@ -76,14 +76,14 @@ class Options:
     def read(cls, text: str) -> Options:
         """Read what the environment says; raises `InputError`."""
         try:
-            said = json.loads(text)
+            document = json.loads(text)
         except ValueError as problem:
             raise InputError(f"OPPERF_PROFILER_OPTIONS is not JSON ({problem})", slug="input") from problem
         names = [field.name for field in fields(cls)]
-        for name in said:
+        for name in document:
             if name not in names:
                 raise unknown("option", name, names, hint=f"known: {', '.join(names)}")
-        options = cls(**said)
+        options = cls(**document)
         if options.function is not None and not all(options.function.partition(":")):
             raise InputError(
                 f"`{options.function}` names no function", hint="write `module:name`", slug="unknown_function"
@@ -302,7 +302,7 @@ def _guarded(action: Callable[[], object]) -> bool:
     try:
         action()
     except Exception as problem:
-        said = problem.message if isinstance(problem, OpperfError) else f"{type(problem).__name__}: {problem}"
-        print(f"opperf: not profiled: {said.splitlines()[0]}", file=sys.stderr)
+        text = problem.message if isinstance(problem, OpperfError) else f"{type(problem).__name__}: {problem}"
+        print(f"opperf: not profiled: {text.splitlines()[0]}", file=sys.stderr)
         return False
     return True

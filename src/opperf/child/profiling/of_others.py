@@ -81,8 +81,8 @@ class Recorded:
 
 def _refuse(more: tuple[object, ...], options: dict[str, object]) -> None:
     """Refuse what only MXNet's profiler takes; raises `InputError`. Its `worker` is what everybody has."""
-    said = {*more, *options.values()} - {"worker"}
-    if said:
+    names = {*more, *options.values()} - {"worker"}
+    if names:
         raise InputError(
-            f"{', '.join(repr(value) for value in said)} is only known to MXNet's own profiler", slug="unknown_setting"
+            f"{', '.join(repr(value) for value in names)} is only known to MXNet's own profiler", slug="unknown_setting"
         )

@@ -128,7 +128,7 @@ def _functions(module: object) -> list[str]:
 
 
 def neutral_names(
-    function: Callable[..., object], said: Declaration, operator: Operator | None = None
+    function: Callable[..., object], declaration: Declaration, operator: Operator | None = None
 ) -> dict[str, str]:
     """Return the neutral name of each parameter that an operator's case fills, in order; raises `CodeError`.
 
@@ -136,18 +136,18 @@ def neutral_names(
     the others without a default take the operator's inputs in order. `operator` is what a function computes that is
     declared for none.
     """
-    definition = _definition(said) or operator
+    definition = _definition(declaration) or operator
     if definition is None:
         return {}
     names_taken = (*definition.inputs, *definition.attributes)
-    if said.arguments:
-        for own, neutral in said.arguments.items():
+    if declaration.arguments:
+        for own, neutral in declaration.arguments.items():
             if neutral not in names_taken:
                 raise CodeError(
                     f"`{own}` is said to be `{neutral}`, which `{definition.name}` does not take",
                     hint=f"it takes {', '.join(names_taken)}",
                 )
-        return dict(said.arguments)
+        return dict(declaration.arguments)
     parameters = positional(function)
     named = {parameter.name for parameter in parameters if parameter.name in names_taken}
     inputs = iter([name for name in definition.inputs if name not in named])
@@ -166,12 +166,12 @@ def neutral_names(
     return names
 
 
-def _definition(said: Declaration) -> Operator | None:
-    if said.implements is None:
+def _definition(declaration: Declaration) -> Operator | None:
+    if declaration.implements is None:
         return None
-    if said.implements not in catalog():
-        raise CodeError(f"no operator `{said.implements}` that could be implemented", hint="`opperf operators`")
-    return catalog()[said.implements]
+    if declaration.implements not in catalog():
+        raise CodeError(f"no operator `{declaration.implements}` that could be implemented", hint="`opperf operators`")
+    return catalog()[declaration.implements]
 
 
 def positional(function: Callable[..., object]) -> list[inspect.Parameter]:
@@ -200,14 +200,14 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
     A function that implements an operator gets the operator's arguments by position; an attribute that it does not take
     must have the value of the operator's own cases, since it can only compute that.
     """
-    said = declared(function)
-    if said.frameworks and framework not in said.frameworks:
+    declaration = declared(function)
+    if declaration.frameworks and framework not in declaration.frameworks:
         raise Unsupported(
-            f"`{code.name}` is declared for {', '.join(said.frameworks)}, not {framework}",
+            f"`{code.name}` is declared for {', '.join(declaration.frameworks)}, not {framework}",
             slug="other_framework",
         )
-    definition = _definition(said) or catalog().get(case.operator)
-    names = neutral_names(function, said, definition) or _by_place(function, case)
+    definition = _definition(declaration) or catalog().get(case.operator)
+    names = neutral_names(function, declaration, definition) or _by_place(function, case)
     if definition is not None:
         usual = definition.case("common")
         for name, value in case.attributes.items():

@@ -195,8 +195,8 @@ class Names:
         """Say what the user's code is: what it implements, and how its parameters are called; or what is wrong."""
         try:
             function = self._load(path)
-            said = declared(function)
-            return Meaning(str(path), said.implements, code.neutral_names(function, said))
+            declaration = declared(function)
+            return Meaning(str(path), declaration.implements, code.neutral_names(function, declaration))
         except code.CodeError as error:
             return _wrong(error)
 

@@ -118,5 +118,5 @@ def _from_table(backend: Backend, spec: TensorSpec, seed: str, table: Sequence[f
     if spec.dtype.startswith("complex"):
         packed = [value + value for value in packed]
     places = draw_bits(random.Random(seed), spec.elements, 2, ENTRIES - 1)
-    chosen = b"".join([packed[i] for i in memoryview(places).cast("H")])
-    return backend.host(bytearray(chosen), "float32" if spec.is_float else "int64")
+    values = b"".join([packed[i] for i in memoryview(places).cast("H")])
+    return backend.host(bytearray(values), "float32" if spec.is_float else "int64")

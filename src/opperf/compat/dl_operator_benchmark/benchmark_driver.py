@@ -56,7 +56,7 @@ def _run(given: argparse.Namespace) -> int:
     import mxnet as mx
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
-    from opperf.compat.dl_operator_benchmark.runners import chosen, measured
+    from opperf.compat.dl_operator_benchmark.runners import choose, measured
     from opperf.domain.errors import InputError
     from opperf.domain.files.destination import prove, write_text
     from opperf.domain.registry import device_named
@@ -68,7 +68,7 @@ def _run(given: argparse.Namespace) -> int:
     if kind != "cpu" and int(index) >= mx.context.num_gpus():
         raise InputError(f"no device `{given.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
     context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
-    classes = chosen(given.category, nd.CLASSES, gluon.CLASSES)
+    classes = choose(given.category, nd.CLASSES, gluon.CLASSES)
     inputs = {"dtype": dtype_named(given.dtype)}
     times: dict[str, float] = {}
     for results in measured(classes, context, inputs, warmup=given.warmup, runs=given.runs):

@@ -7,7 +7,7 @@ from typing import Any
 
 from opperf.compat.dl_operator_benchmark import gluon, nd
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP
-from opperf.compat.dl_operator_benchmark.runners import chosen, measured
+from opperf.compat.dl_operator_benchmark.runners import choose, measured
 
 
 def run_all_mxnet_operator_benchmarks(
@@ -18,7 +18,7 @@ def run_all_mxnet_operator_benchmarks(
     `inputs` are for those that have such a parameter. What fails is told on stderr, and the rest goes on. Raises
     `ValueError` for inputs that none of them has.
     """
-    classes = chosen(None, nd.CLASSES, gluon.CLASSES)
+    classes = choose(None, nd.CLASSES, gluon.CLASSES)
     times: dict[str, float] = {}
     for results in measured(classes, ctx, inputs or {}, warmup=warmup, runs=runs):
         times |= results

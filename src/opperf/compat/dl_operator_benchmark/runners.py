@@ -64,7 +64,7 @@ GLUON = {
 CUSTOM = {"customop": "CustomOpElementwiseAdd"}
 
 
-def chosen(
+def choose(
     groups: Sequence[str] | None, arrays: Mapping[str, type[OperatorBenchmark]], layers: Mapping[str, Any]
 ) -> list[type[OperatorBenchmark]]:
     """Return the classes of some groups, of all where none is named; raises `InputError` for one that is not there."""

@@ -191,14 +191,14 @@ def is_shape(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(size, int) and not isinstance(size, bool) for size in value)
 
 
-def shown(value: Any) -> Any:
+def show(value: Any) -> Any:
     """Return an input as a row shows it: arrays and functions as short texts, which JSON can hold.
 
     >>> shown({"data": (2, 3), "axis": 0})
     {'data': (2, 3), 'axis': 0}
     """
     if isinstance(value, Mapping):
-        return {name: shown(one) for name, one in value.items()}
+        return {name: show(one) for name, one in value.items()}
     if isinstance(value, mx.nd.NDArray):
         return f"<NDArray {'x'.join(map(str, value.shape))} @{value.context}>"
     if isinstance(value, numpy.ndarray):

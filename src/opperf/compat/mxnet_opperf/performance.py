@@ -11,7 +11,7 @@ import mxnet as mx
 from opperf.child.worker.jobs import failure
 from opperf.compat.in_process import InProcess, Subject, in_process
 from opperf.compat.mxnet_opperf import blocks, rows
-from opperf.compat.mxnet_opperf.inputs import given, shown
+from opperf.compat.mxnet_opperf.inputs import given, show
 from opperf.domain.backend import Unsupported
 from opperf.domain.errors import InputError
 
@@ -40,9 +40,9 @@ def run_performance_test(
     """
     if ops is None and F is None:
         raise InputError("no operator was given", hint="run_performance_test(mx.nd.add, inputs=[{...}])")
-    chosen = F if ops is None else ops
+    several = F if ops is None else ops
     bench = Bench(ctx, dtype, profiler, warmup, runs)
-    operators = list(chosen) if isinstance(chosen, (list, tuple)) else [chosen]
+    operators = list(several) if isinstance(several, (list, tuple)) else [several]
     dictionaries = _dictionaries(inputs)
     return [{name_of(one): bench.rows(one, dictionaries, run_backward=run_backward)} for one in operators]
 
@@ -91,7 +91,7 @@ class Bench:
         return rows
 
     def _row(self, operator: Any, name: str, inputs: Mapping[str, Any], run_backward: bool) -> Row:
-        row: Row = {"inputs": shown(inputs)}
+        row: Row = {"inputs": show(inputs)}
         try:
             backward = bool(inputs.get("run_backward", run_backward))
             subject = self._subject(operator, inputs, training=backward)

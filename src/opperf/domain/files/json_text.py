@@ -36,7 +36,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 Pairs = Callable[[list[tuple[str, object]]], object]
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """Return a value as JSON, cut short, with nothing that a terminal would act on.
 
     >>> shown(["a", 1.5]), shown(list(range(1000)))

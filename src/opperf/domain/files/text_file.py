@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from opperf.domain.errors import InputError
-from opperf.domain.files.json_text import NotJSON, Pairs, shown, value_of
+from opperf.domain.files.json_text import NotJSON, Pairs, show, value_of
 
 #: Bytes of a file, and of what is no file and need not end: a pipe, a device.
 LARGEST, LARGEST_STREAM = 1 << 30, 1 << 27
@@ -64,5 +64,5 @@ def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise NotJSON(f"the key {shown(name)} stands twice in an object")
+        raise NotJSON(f"the key {show(name)} stands twice in an object")
     return made

@@ -47,10 +47,10 @@ def request_line(number: int, request: Request[Fields]) -> bytes:
     return _line({"id": number, "verb": verb(request), "arguments": request.to_json()})
 
 
-def answer_line(number: int, said: Fields, *, protocol: int | None = None) -> bytes:
+def answer_line(number: int, reply: Fields, *, protocol: int | None = None) -> bytes:
     """Return the line of a reply, or of a failure."""
     greeting = {} if protocol is None else {"protocol": protocol}
-    return _line({"id": number, "failure" if isinstance(said, Failure) else "result": said.to_json(), **greeting})
+    return _line({"id": number, "failure" if isinstance(reply, Failure) else "result": reply.to_json(), **greeting})
 
 
 def read_request(line: bytes) -> tuple[int, Request[Fields]]:

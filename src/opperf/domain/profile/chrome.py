@@ -157,14 +157,14 @@ class _Read:
 
 def from_trace(document: object, where: str) -> Profile:
     """Read a document that `to_trace` made; raises `InputError` that names the place."""
-    said = document if isinstance(document, dict) else {}
-    own = said.get("opperf")
+    head = document if isinstance(document, dict) else {}
+    own = head.get("opperf")
     if not isinstance(own, dict) or own.get("schema_version") != SCHEMA_VERSION:
         raise InputError(f"{where}: not a profile of opperf", hint="write one with `opperf profile SCRIPT.py`")
-    entries = read_as(Sequence[Mapping[str, Unread]], said.get("traceEvents"), f"{where}: traceEvents")
+    entries = read_as(Sequence[Mapping[str, Unread]], head.get("traceEvents"), f"{where}: traceEvents")
     epoch = read_as(int, own.get("epoch"), f"{where}: opperf.epoch")
     facts = read_as(Mapping[str, Mapping[str, object]], own.get("processes"), f"{where}: opperf.processes")
-    stacks = _Read(read_as(Mapping[str, Mapping[str, object]], said.get("stackFrames", {}), f"{where}: stackFrames"))
+    stacks = _Read(read_as(Mapping[str, Mapping[str, object]], head.get("stackFrames", {}), f"{where}: stackFrames"))
     threads: dict[tuple[object, object], str] = {}
     events, readings = [], []
     try:
@@ -177,10 +177,10 @@ def from_trace(document: object, where: str) -> Profile:
             elif entry["ph"] == "C":
                 readings.append(_reading(entry, epoch))
         place = "opperf.processes"
-        processes = {int(number): said for number, said in facts.items()}
-        for number, said in facts.items():
-            for name in FACTS.keys() & said.keys():
-                read_as(FACTS[name], said[name], f"{number}.{name}")
+        processes = {int(number): head for number, head in facts.items()}
+        for number, head in facts.items():
+            for name in FACTS.keys() & head.keys():
+                read_as(FACTS[name], head[name], f"{number}.{name}")
     except (KeyError, TypeError, ValueError) as problem:
         raise InputError(
             f"{where}: {place}: not as opperf writes it ({type(problem).__name__}: {problem})", slug="bad_profile"
@@ -203,7 +203,7 @@ def _named(what: str, process: int, number: int, **names: str) -> dict[str, obje
 
 def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, object]:
     details = {field.name: getattr(event, field.name) for field in DETAILS}
-    said = {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default}
+    arguments = {field.name: details[field.name] for field in DETAILS if details[field.name] != field.default}
     return {
         "ph": "X",
         "name": event.name,
@@ -213,7 +213,7 @@ def _span(event: Event, thread: int, epoch: int, stacks: Frames) -> dict[str, ob
         "pid": event.process,
         "tid": thread,
         **({"sf": stacks.number(event.stack)} if event.stack else {}),
-        "args": said | ({"line": event.stack[0]} if event.stack else {}),
+        "args": arguments | ({"line": event.stack[0]} if event.stack else {}),
     }
 
 
@@ -238,8 +238,8 @@ def _event(
     entry: Mapping[str, object], threads: Mapping[tuple[object, object], str], epoch: int, stacks: _Read
 ) -> Event:
     """Return a span; raises `InputError` that names the key."""
-    said = ARGUMENTS.read(entry["args"], "args")
-    details = {name: DETAIL_KINDS[name].read(value, name) for name, value in said.items() if name in DETAIL_KINDS}
+    arguments = ARGUMENTS.read(entry["args"], "args")
+    details = {name: DETAIL_KINDS[name].read(value, name) for name, value in arguments.items() if name in DETAIL_KINDS}
     if "sf" in entry:
         details["stack"] = stacks.stack(entry["sf"])
     return Event(

@@ -111,7 +111,7 @@ def _joined(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[
     """Return what two profiles say of one process: a script may use two frameworks."""
     result = {**earlier, **facts}
     for name in earlier.keys() & facts.keys():
-        said = earlier[name]
-        if said != facts[name] and isinstance(said, str):
-            result[name] = ", ".join(dict.fromkeys([*said.split(", "), *str(facts[name]).split(", ")]))
+        value = earlier[name]
+        if value != facts[name] and isinstance(value, str):
+            result[name] = ", ".join(dict.fromkeys([*value.split(", "), *str(facts[name]).split(", ")]))
     return result

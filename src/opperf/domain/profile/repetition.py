@@ -114,12 +114,12 @@ def _of_loop(events: Sequence[Event], above: Sequence[int | None]) -> list[Event
             outermost[keys[place]].append(event)
     if not outermost:
         return []
-    chosen = max(outermost.values(), key=lambda loop: sum(event.duration for event in loop))
-    begins = [event.begin for event in chosen]
+    longest = max(outermost.values(), key=lambda loop: sum(event.duration for event in loop))
+    begins = [event.begin for event in longest]
     # The last one lasts as long as the others do, unless the program ends before.
     length = int(median(after - before for before, after in pairwise(begins))) if len(begins) > 1 else 0
-    last = max(chosen[-1].end, min(begins[-1] + length, max(event.end for event in events)))
-    return [_step(place, event, *ends) for place, (event, ends) in enumerate(zip(chosen, pairwise([*begins, last])))]
+    last = max(longest[-1].end, min(begins[-1] + length, max(event.end for event in events)))
+    return [_step(place, event, *ends) for place, (event, ends) in enumerate(zip(longest, pairwise([*begins, last])))]
 
 
 def _around(place: int, above: Sequence[int | None]) -> Iterator[int]:

@@ -28,11 +28,11 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     add           1  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  25.0 %
     """
     table_rows = rows(profile, by)
-    shown = table_rows[:top]
-    columns_shown = columns(by, shown)
-    lines = _aligned(columns_shown, [[column.cell(row) for column in columns_shown] for row in shown])
-    if len(shown) < len(table_rows):
-        lines.append(more_rows(len(table_rows) - len(shown)))
+    top_rows = table_rows[:top]
+    columns_shown = columns(by, top_rows)
+    lines = _aligned(columns_shown, [[column.cell(row) for column in columns_shown] for row in top_rows])
+    if len(top_rows) < len(table_rows):
+        lines.append(more_rows(len(table_rows) - len(top_rows)))
     words = [*step_lines(profile), *(f"note: {note}" for note in profile.notes)]
     return "\n".join([*lines, "", *words] if words else lines)
 
@@ -69,11 +69,11 @@ def step_lines(profile: Profile) -> list[str]:
 def _aligned(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:
     """Return a line for the titles, one under them, and one for each row: words begin left, numbers end right."""
     titles = [column.title for column in columns]
-    shown = [i for i, _ in enumerate(columns) if i < 2 or any(row[i] for row in cells)]
-    widths = {i: max(len(row[i]) for row in (titles, *cells)) for i in shown}
+    places = [i for i, _ in enumerate(columns) if i < 2 or any(row[i] for row in cells)]
+    widths = {i: max(len(row[i]) for row in (titles, *cells)) for i in places}
 
     def line(row: Sequence[str]) -> str:
-        words = (row[i].ljust(widths[i]) if columns[i].text is None else row[i].rjust(widths[i]) for i in shown)
+        words = (row[i].ljust(widths[i]) if columns[i].text is None else row[i].rjust(widths[i]) for i in places)
         return "  ".join(words).rstrip()
 
     head = line(titles)

@@ -71,5 +71,5 @@ def relative_precision(values: Sequence[float]) -> float | None:
     return (interval[1] - interval[0]) / 2 / middle
 
 
-def _log_choose(count: int, chosen: int) -> float:
-    return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+def _log_choose(count: int, picks: int) -> float:
+    return math.lgamma(count + 1) - math.lgamma(picks + 1) - math.lgamma(count - picks + 1)

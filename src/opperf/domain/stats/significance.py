@@ -81,8 +81,8 @@ def discoveries(p_values: Sequence[float], rate: float) -> list[bool]:
     for rank, i in enumerate(order, 1):
         if p_values[i] <= rate * rank / len(p_values):
             believed = rank
-    chosen = set(order[:believed])
-    return [i in chosen for i in range(len(p_values))]
+    places = set(order[:believed])
+    return [i in places for i in range(len(p_values))]
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -43,13 +43,13 @@ def doctor(
         frameworks=framework or (), environments=environment or (), devices=device or (), threads=threads
     )
     named = framework or environment or here
-    chosen = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
+    several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
     facts, doubts = machine.facts(), machine_noise.noise()
     if peaks:
-        _measure(chosen)
-    where = (chosen[0].device if chosen else "cpu", threads)
+        _measure(several)
+    where = (several[0].device if several else "cpu", threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == where]
-    deliver(document(facts, doubts, where, rates, [*_visits(chosen)]), format)
+    deliver(document(facts, doubts, where, rates, [*_visits(several)]), format)
 
 
 def _visits(sides: Sequence[Side]) -> Iterator[Visit]:

@@ -31,9 +31,9 @@ def unknown_operators(config: ParamConfig, framework: str, describe: Callable[[s
         meaning = operator.meaning
         if meaning.framework != framework or meaning.certain:
             continue
-        said = describe(meaning.path)
-        if said.path is None and said.operator is None:
-            near = said.near
+        meaning_there = describe(meaning.path)
+        if meaning_there.path is None and meaning_there.operator is None:
+            near = meaning_there.near
             names = [name if framework == USUAL else f"{framework}:{name}" for name in near]
             problems.no_such(operator.place, "operator", operator.name, names)
     return problems

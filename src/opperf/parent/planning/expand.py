@@ -58,10 +58,10 @@ def expand(
     lacking = set(map(_text, beside))
     for side in sides:
         if selection.suite is not None:
-            chosen = _chosen(selection, side, answers)
+            by_name = _chosen(selection, side, answers)
             own = _suite_operators(selection)
-            lacking -= {name for name, one in chosen.items() if one.name in own}
-            trials += merged(_suite_trials(selection, side, chosen))
+            lacking -= {name for name, one in by_name.items() if one.name in own}
+            trials += merged(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
         for choice in _wanted(selection, side, answers) if selection.suite is None else ():
             trials += _trials(selection, choice, side, answers, settings.seed)
@@ -237,10 +237,10 @@ def _chosen(selection: Selection, side: Side, answers: Asked) -> dict[str, Wante
     return {name: choice for name, choice in meant.items() if choice is not None}
 
 
-def _suite_trials(selection: Selection, side: Side, chosen: Mapping[str, Wanted]) -> Iterator[Trial]:
+def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Wanted]) -> Iterator[Trial]:
     """Yield the trials of a suite's cases, those of the chosen operators where any are named."""
     names: dict[str, list[str | Code | None]] = {}
-    for choice in chosen.values():
+    for choice in by_name.values():
         names.setdefault(choice.name, []).append(choice.path)
     named = names if selection.operators or selection.categories else None
     for place, entry, path in entries(selection, side.framework, named):

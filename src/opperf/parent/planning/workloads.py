@@ -16,7 +16,7 @@ from opperf.catalog.param.document import read_spec
 from opperf.catalog.param.grammar import CONFIG_KEYS
 from opperf.catalog.param.problems import Problems, key
 from opperf.domain.case import Argument, argument_from_json
-from opperf.domain.files.json_text import shown
+from opperf.domain.files.json_text import show
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
 from opperf.domain.message.requests import Generate, Iterate, R, Request
 
@@ -68,7 +68,7 @@ class _Settling:
         for i, (name, entry) in enumerate(answer.entries):
             inside = f"{place}, step {i} of `{way.iterator}`"
             if not isinstance(name, (str, int)):
-                self.problems.add(inside, f"found {shown(name)}, expected an id: a number or a short name")
+                self.problems.add(inside, f"found {show(name)}, expected an id: a number or a short name")
                 continue
             fields = {**entry, "id": str(name)} if isinstance(entry, dict) else entry
             specs.append(read_spec(fields, inside, self.problems, sweeps=False, way=way))
@@ -81,8 +81,8 @@ class _Settling:
         answer = self.ask(Generate(generator, tuple(entry_of(spec) for _, spec in named)))
         self._is_right(answer, place)
         return tuple(
-            replace(spec, id=name, described=Described(generator, *_arguments(said, place)))
-            for (name, spec), said in zip(named, answer.described)
+            replace(spec, id=name, described=Described(generator, *_arguments(arguments, place)))
+            for (name, spec), arguments in zip(named, answer.described)
         )
 
     def _is_right(self, answer: Entries | Descriptions, place: str) -> bool:
@@ -91,7 +91,7 @@ class _Settling:
         return answer.wrong is None
 
 
-def _arguments(said: Arguments, place: str) -> tuple[tuple[Argument, ...], Mapping[str, Argument]]:
+def _arguments(arguments: Arguments, place: str) -> tuple[tuple[Argument, ...], Mapping[str, Argument]]:
     """Return the arguments of a description by place and by name."""
-    args = tuple(argument_from_json(value, place) for value in said.args)
-    return args, {name: argument_from_json(value, place) for name, value in said.kwargs.items()}
+    args = tuple(argument_from_json(value, place) for value in arguments.args)
+    return args, {name: argument_from_json(value, place) for name, value in arguments.kwargs.items()}

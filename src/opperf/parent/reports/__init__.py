@@ -41,8 +41,8 @@ def render(
     `options` are those of the report (`top` bounds the rows that people are shown). Raises `InputError` for a format
     that is not known.
     """
-    shown = renderer(format)
-    return shown(report_of(value, **options), Screen(width, color))
+    text = renderer(format)
+    return text(report_of(value, **options), Screen(width, color))
 
 
 def report_of(value: Reported, **options: object) -> Document:

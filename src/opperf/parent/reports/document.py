@@ -123,17 +123,17 @@ def table(
     columns, items = list(columns), list(items)
     raws = [[column.read(item) for column in columns] for item in items]
     cells = [[Cell(raw, column.show(raw)) for column, raw in zip(columns, row, strict=True)] for row in raws]
-    shown, said = [], []
+    titles, facts = [], []
     for i, column in enumerate(columns):
         values = dict.fromkeys(row[i] for row in raws) if column.presence != "always" else {}
         if column.title is not None and column.presence != "always" and not _differ(column, values, items):
-            shown.append(replace(column, title=None))
+            titles.append(replace(column, title=None))
             if column.presence == "varied" and len(values) == 1 and next(iter(values)) != column.usual:
-                said.append(f"{column.title} {cells[0][i].text}")
+                facts.append(f"{column.title} {cells[0][i].text}")
         else:
-            shown.append(column)
+            titles.append(column)
     rows = [Row(row, level(item)) for row, item in zip(cells, items, strict=True)]
-    return Table(shown, rows, ", ".join(said), **more)
+    return Table(titles, rows, ", ".join(facts), **more)
 
 
 def _differ(column: Column[Item], values: Mapping[object, None], items: Sequence[Item]) -> bool:
@@ -167,8 +167,8 @@ class Legend:
 
     def text(self, titles: Iterable[str]) -> str:
         """Return what is said of the columns that are shown."""
-        shown = set(titles)
-        return "; ".join(line for title, line in self.lines.items() if title in shown)
+        names = set(titles)
+        return "; ".join(line for title, line in self.lines.items() if title in names)
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ class Fitted:
         lines = []
         for title, texts in self.below:
             lines += [f"{title}:"]
-            lines += [line for names, said in texts for line in paragraph(f"{names}: {said}", width, 2)]
+            lines += [line for names, text in texts for line in paragraph(f"{names}: {text}", width, 2)]
         words = [f"left out at this width: {', '.join(self.left_out)}"] if self.left_out else []
         cells = (wrapped(cell, w) for row in self.grid.rows for cell, w in zip(row, self.widths))
         limits = [heading.lines for _ in self.grid.rows for heading in self.grid.columns]
@@ -224,10 +224,10 @@ def _grouped(grid: Grid, place: int) -> list[tuple[str, str]]:
         if row[place]:
             groups.setdefault(row[place], []).append(row[0])
     result = []
-    for said, names in groups.items():
-        shown = list(dict.fromkeys(names))
-        more = [f"{len(shown) - NAMED} more"] if len(shown) > NAMED else []
-        result.append((", ".join([*shown[:NAMED], *more]), said))
+    for text, names in groups.items():
+        unique = list(dict.fromkeys(names))
+        more = [f"{len(unique) - NAMED} more"] if len(unique) > NAMED else []
+        result.append((", ".join([*unique[:NAMED], *more]), text))
     return result
 
 

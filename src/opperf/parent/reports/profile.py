@@ -93,9 +93,9 @@ def _caption(profile: Profile, subject: str, table_rows: Sequence[Row]) -> list[
     return [*named, text, *step_lines(profile)]
 
 
-def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:
+def _long_calls(profile: Profile, table_rows: Sequence[Row]) -> list[str]:
     """Say of the rows that few calls make up what may have disturbed these."""
-    telling = [row for row in shown if row.long_share and (row.share or 0) >= TELLING]
+    telling = [row for row in table_rows if row.long_share and (row.share or 0) >= TELLING]
     shapes = any(event.shapes for event in profile.events)
     cause = "a first call or the machine" if shapes else "a first call, the machine or larger inputs (`--shapes` tells)"
     words = [
@@ -106,9 +106,9 @@ def _long_calls(profile: Profile, shown: Sequence[Row]) -> list[str]:
     return [*words, f"few long calls make up {len(telling) - NAMED} more rows"] if len(telling) > NAMED else words
 
 
-def _waits(shown: Sequence[Row]) -> list[str]:
+def _waits(table_rows: Sequence[Row]) -> list[str]:
     """Say of the rows whose time is in part that of other programs how much of it is."""
-    telling = [row for row in shown if row.disturbed and (row.share or 0) >= TELLING]
+    telling = [row for row in table_rows if row.disturbed and (row.share or 0) >= TELLING]
     words = [
         f"the process waited for a processor in {format_percent((row.waited or 0.0) / row.own, digits=2)} of the self "
         f"time of `{row.name}`: other programs ran"

@@ -154,10 +154,10 @@ def _doubts(records: Iterable[Record]) -> tuple[Remark, ...]:
     hints: dict[str, dict[str, None]] = {}
     trials: dict[str, list[str]] = {}
     for record in records:
-        shown = [warning for warning in record.warnings if warning.slug not in ABOUT_THE_UNSEEN]
-        for slug in dict.fromkeys(warning.slug for warning in shown):
+        doubts = [warning for warning in record.warnings if warning.slug not in ABOUT_THE_UNSEEN]
+        for slug in dict.fromkeys(warning.slug for warning in doubts):
             trials.setdefault(slug, []).append(trial_text(record.trial))
-        for warning in shown:
+        for warning in doubts:
             messages.setdefault(warning.slug, {})[first_line(warning.message)] = None
             if warning.hint:
                 hints.setdefault(warning.slug, {})[first_line(warning.hint)] = None

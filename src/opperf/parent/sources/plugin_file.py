@@ -84,9 +84,9 @@ def framework_of(code: Code) -> str | None:
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and function.name == name.rpartition(".")[2]:
             calls = [one for one in function.decorator_list if isinstance(one, ast.Call) and _declares(one)]
-            said = [word.value for call in calls for word in call.keywords if word.arg == "framework"]
-            if said and isinstance(said[0], ast.Constant) and said[0].value in FRAMEWORKS:
-                return str(said[0].value)
+            words = [word.value for call in calls for word in call.keywords if word.arg == "framework"]
+            if words and isinstance(words[0], ast.Constant) and words[0].value in FRAMEWORKS:
+                return str(words[0].value)
     modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     modules |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
     tops = {module.partition(".")[0] for module in modules}

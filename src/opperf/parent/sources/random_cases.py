@@ -62,14 +62,14 @@ class Template:
         )
         return tuple(values for values in varying if not any(_multiple(values, other) for other in varying))
 
-    def sized(self, values: Values, place: int, chosen: int) -> int:
+    def sized(self, values: Values, place: int, size_class: int) -> int:
         """Return the size of a variable at a step of the logarithmic scale, with the options of one class."""
         low, high = min(values), max(values)
         size: float = low * (high / low) ** (place / STEPS)
-        step = self.step(values, chosen)
+        step = self.step(values, size_class)
         return max(math.ceil(low / step), round(size / step)) * step
 
-    def step(self, values: Values, chosen: int) -> int:
+    def step(self, values: Values, size_class: int) -> int:
         """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
         attributes = (sizes_here for place, sizes_here in self._places.items() if not _is_dimension(place))
         dividing = [
@@ -77,16 +77,16 @@ class Template:
             for sizes_here in attributes
             if all(n > 1 and size % n == 0 for size, n in zip(values, sizes_here))
         ]
-        return math.lcm(*(sizes_here[chosen] for sizes_here in dividing))
+        return math.lcm(*(sizes_here[size_class] for sizes_here in dividing))
 
     @property
     def classes(self) -> int:
         """How many size classes the template is made from."""
         return len(self._alike)
 
-    def case(self, sizes: Mapping[Values, int], chosen: int) -> Case:
+    def case(self, sizes: Mapping[Values, int], size_class: int) -> Case:
         """Return the case with these sizes of its variables, and the options of one class."""
-        numbers = {place: self._number(place, values, sizes, chosen) for place, values in self._places.items()}
+        numbers = {place: self._number(place, values, sizes, size_class) for place, values in self._places.items()}
         arguments = {**self._base.inputs, **self._base.attributes}
         return self._definition.case_of({name: _with(value, (name,), numbers) for name, value in arguments.items()})
 
@@ -119,7 +119,7 @@ class Template:
             return None
         return replace(self._base, inputs=inputs)
 
-    def _number(self, place: Place, values: Values, sizes: Mapping[Values, int], chosen: int) -> int:
+    def _number(self, place: Place, values: Values, sizes: Mapping[Values, int], size_class: int) -> int:
         """Return the number at a place: see `_followed`; what follows nothing is an option of the class."""
         if not _varies(values):
             return values[0]
@@ -129,9 +129,9 @@ class Template:
             factors = ((_multiple(values, sizes_here), size) for sizes_here, size in sizes.items())
             whole = next((factor * size for factor, size in factors if factor), None)
             # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
-            alike = (size for sizes_here, size in sizes.items() if sizes_here[chosen] == values[chosen] != 1)
-            return whole or next(alike, values[chosen])
-        return _followed(values, sizes) or values[chosen]
+            alike = (size for sizes_here, size in sizes.items() if sizes_here[size_class] == values[size_class] != 1)
+            return whole or next(alike, values[size_class])
+        return _followed(values, sizes) or values[size_class]
 
 
 def _multiple(values: Values, of: Values) -> int | None:
@@ -162,9 +162,11 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
     places = st.tuples(*(st.integers(0, STEPS) for _ in template.variables))
 
     def made(draw: tuple[Sequence[int], int]) -> Case:
-        chosen = draw[1]
-        sized = {values: template.sized(values, place, chosen) for values, place in zip(template.variables, draw[0])}
-        return template.case(sized, chosen)
+        size_class = draw[1]
+        sized = {
+            values: template.sized(values, place, size_class) for values, place in zip(template.variables, draw[0])
+        }
+        return template.case(sized, size_class)
 
     return (
         st.tuples(places, st.integers(0, template.classes - 1))

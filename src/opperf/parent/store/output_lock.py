@@ -139,8 +139,8 @@ def _holder(descriptor: int) -> str:
     """Say who holds a lock, as its file has it."""
     for _ in range(ASKED):
         with suppress(ValueError, InputError, OSError):
-            said = decode(Holder, value_of(os.pread(descriptor, 1 << 16, 0)), "lock")
-            return f"process {said.pid} (`{_printable(said.command)}`), since {_printable(said.since)}"
+            holder = decode(Holder, value_of(os.pread(descriptor, 1 << 16, 0)), "lock")
+            return f"process {holder.pid} (`{_printable(holder.command)}`), since {_printable(holder.since)}"
         time.sleep(BETWEEN)
     return "another process"
 

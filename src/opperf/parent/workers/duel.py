@@ -275,7 +275,7 @@ def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
     return tuple(usable[-max(base.threads, new.threads) :])
 
 
-def starting_cpus(base: Side, new: Side, chosen: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def starting_cpus(base: Side, new: Side, cpus: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """Return the CPUs that the second child imports its framework on, before it joins the first; None for the same.
 
     Importing a framework is most of the time of a pair, and no part of what is measured. A framework counts its CPUs
@@ -284,7 +284,7 @@ def starting_cpus(base: Side, new: Side, chosen: tuple[int, ...] | None) -> tupl
     """
     count = max(base.threads, new.threads)
     bound = any(name in {**os.environ, **side.variables} for side in (base, new) for name in BINDING)
-    if chosen is not None or bound or not hasattr(os, "sched_getaffinity"):
+    if cpus is not None or bound or not hasattr(os, "sched_getaffinity"):
         return None
     usable = sorted(os.sched_getaffinity(0))
     apart = usable[-2 * count : -count]

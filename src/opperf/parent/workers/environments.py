@@ -111,14 +111,14 @@ def remove(name: str, *, progress: Progress = quiet) -> list[str]:
         names = {name, spec.text} | ({_folder_name(spec)} if spec.requirements else set())
     except InputError:
         names = {name}
-    chosen = [folder for folder in folders if {folder.name, texts.get(folder.name)} & names]
-    if not chosen:
+    matches = [folder for folder in folders if {folder.name, texts.get(folder.name)} & names]
+    if not matches:
         raise unknown("environment", name, {*texts, *texts.values()}, hint="`opperf env list` shows what there is")
-    for folder in chosen:
+    for folder in matches:
         with _lock(folder, folder.name, progress):
             (folder / _MARK).unlink(missing_ok=True)
             shutil.rmtree(folder, ignore_errors=True)
-    return [folder.name for folder in chosen]
+    return [folder.name for folder in matches]
 
 
 def remove_all(*, progress: Progress = quiet) -> list[str]:
@@ -244,5 +244,5 @@ def _install(spec: EnvironmentSpec, folder: Path, attempt: Path) -> Built:
 
 
 def _write_mark(folder: Path, built: Built) -> None:
-    said = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
-    write_text(folder / _MARK, json.dumps(said, indent=2))
+    fields = asdict(built) | {"executable": Path(built.executable).relative_to(folder).as_posix()}
+    write_text(folder / _MARK, json.dumps(fields, indent=2))

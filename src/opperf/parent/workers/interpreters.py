@@ -55,15 +55,15 @@ def settled_side(side: Side, *, named: bool = False) -> Side:
     Where `current` was `named` by the user, no other is: raises `EnvironmentFailure`.
     """
     spec = EnvironmentSpec.parse(side.environment)
-    chosen = choose_environment(spec, side.framework)
-    if named and spec == CURRENT != chosen:
+    environment = choose_environment(spec, side.framework)
+    if named and spec == CURRENT != environment:
         raise EnvironmentFailure(
             f"`--environment current` is `{sys.executable}`, and {side.framework} does not import there",
             hint=f"leave `--environment` out, and opperf builds `{side.framework}`; or name a Python that has it: "
             "`--environment python=PATH`",
             slug="framework_missing",
         )
-    return replace(side, environment=chosen.text)
+    return replace(side, environment=environment.text)
 
 
 def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = quiet) -> Path:

@@ -34,8 +34,8 @@ DIGEST = 16
 
 def cache_folder() -> Path:
     """Return the folder where opperf keeps what it can make again; `OPPERF_CACHE_DIR` moves it."""
-    chosen = os.environ.get("OPPERF_CACHE_DIR")
-    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("opperf")
+    setting = os.environ.get("OPPERF_CACHE_DIR")
+    return Path(setting).expanduser().absolute() if setting else platformdirs.user_cache_path("opperf")
 
 
 def made(folder: Path) -> Path:

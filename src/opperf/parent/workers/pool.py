@@ -47,7 +47,7 @@ class Facts:
     framework: str
     environment: str
     python: str
-    said: Mapping[str, object]
+    build: Mapping[str, object]
 
 
 class Pool:
@@ -211,12 +211,12 @@ def _start_failure(side: Side, error: OpperfError) -> Reason:
     """Say why no child of this side can be had; every trial of the side gets this reason."""
     place = f"`{side.framework}` in environment `{side.environment}`"
     if isinstance(error, OperatorFailure):
-        said = error.reason
+        reason = error.reason
         return replace(
-            said,
-            slug="no_device" if said.slug in ("no_device", "no_such_device") else "import_failed",
-            message=f"{place} cannot be used: {said.message}",
-            hint=_start_hint(side, said.hint),
+            reason,
+            slug="no_device" if reason.slug in ("no_device", "no_such_device") else "import_failed",
+            message=f"{place} cannot be used: {reason.message}",
+            hint=_start_hint(side, reason.hint),
         )
     if isinstance(error, WorkerFailure):
         message = f"{place} did not start: {error.message}"
@@ -224,11 +224,11 @@ def _start_failure(side: Side, error: OpperfError) -> Reason:
     return Reason(error.slug, error.message, error.hint)
 
 
-def _start_hint(side: Side, said: str | None) -> str:
+def _start_hint(side: Side, text: str | None) -> str:
     """Say what may help where a framework does not start: never the environment that it did not start in."""
     if side.device != "cpu":
         own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
-        return f"measure on `--device cpu`, or give {own}" + ("" if said is None else f" ({said})")
+        return f"measure on `--device cpu`, or give {own}" + ("" if text is None else f" ({text})")
     if side.framework not in BUILT_IN:
         return f"mend `start` in the plugin that brings `{side.framework}`; the traceback is in the JSON document"
     if side.environment != side.framework:

@@ -46,8 +46,8 @@ def probe(python: Path, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         raise InputError(f"`{python}` cannot be run: {problem.strerror}", slug="python_path") from problem
     try:
         # The last line: whatever runs as Python starts (a .pth file) may have printed before.
-        said = json.loads(answer.stdout.splitlines()[-1])
-        return tuple(said["version"]), tuple(modules[name] for name in said["modules"])
+        document = json.loads(answer.stdout.splitlines()[-1])
+        return tuple(document["version"]), tuple(modules[name] for name in document["modules"])
     except (IndexError, ValueError, KeyError, TypeError) as problem:
         raise InputError(
             f"`{python}` does not run as a Python: asked for its version, it ended with exit code {answer.returncode}",

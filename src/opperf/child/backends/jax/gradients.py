@@ -37,12 +37,12 @@ class Differentiated:
         """Part the tensors of a call; the differentiable ones are found by identity."""
         call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
         ids = {id(tensor) for tensor in bound.differentiable}
-        chosen = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]
-        rest = [i for i in range(len(tensors)) if i not in chosen]
+        places_of_choice = [i for i, tensor in enumerate(tensors) if id(tensor) in ids]
+        rest = [i for i in range(len(tensors)) if i not in places_of_choice]
 
         def forward(moving: tuple[Any, ...], still: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[..., Any]]:
             def outputs(*given: Any) -> tuple[Any, ...]:
-                places = dict(zip([*chosen, *rest], [*given, *still], strict=True))
+                places = dict(zip([*places_of_choice, *rest], [*given, *still], strict=True))
                 return _smooth(call(*(places[i] for i in range(len(places)))))
 
             try:
@@ -53,7 +53,7 @@ class Differentiated:
                 ) from error
             return results, pullback
 
-        return cls(forward, (tuple(tensors[i] for i in chosen), tuple(tensors[i] for i in rest)))
+        return cls(forward, (tuple(tensors[i] for i in places_of_choice), tuple(tensors[i] for i in rest)))
 
 
 def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:

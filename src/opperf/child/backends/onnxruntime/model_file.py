@@ -120,18 +120,18 @@ class ModelFile:
 
     def _results(self, made: Mapping[str, Any]) -> dict[str, Any]:
         """Return what each node computes, by the name of the result."""
-        shown = onnx.ModelProto()
-        shown.CopyFrom(self.model)
-        graph = shown.graph
+        model = onnx.ModelProto()
+        model.CopyFrom(self.model)
+        graph = model.graph
         names = [name for node in graph.node for name in node.output if name and name not in self._held]
         for name in ("input", "output", "value_info"):
             graph.ClearField(name)
         graph.input.extend(_like(made[one.name], one) for one in self.model.graph.input if one.name in made)
         graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
-        shown.ir_version = IR_VERSION
+        model.ir_version = IR_VERSION
         if not names:
             return {}
-        shows = session(_bytes(shown), replace(self.side, mode="eager"))
+        shows = session(_bytes(model), replace(self.side, mode="eager"))
         # NumPy has no bfloat16, and to ask for one such result would cost all of them.
         outputs = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
         return dict(zip(outputs, shows.run(outputs, dict(made)), strict=True)) if outputs else {}

@@ -93,8 +93,8 @@ def parameters_of(
         named = [*by_place, *(own for own in parameters if own.kind is own.KEYWORD_ONLY)]
         return [Parameter(own.name, own.default, own.kind is own.KEYWORD_ONLY) for own in named]
     fitting = (names for names in map(_place_names, schemas) if _fits(names, args))
-    chosen = ([name for name, _ in zip(names, args)] for names in fitting)
-    free = next((names for names in chosen if not {*names} & {*kwargs}), _numbered(len(args)))
+    choices = ([name for name, _ in zip(names, args)] for names in fitting)
+    free = next((names for names in choices if not {*names} & {*kwargs}), _numbered(len(args)))
     return [Parameter(name, unnamed=True) for name in free]
 
 

@@ -125,7 +125,7 @@ def _rows(
         cases = [example.case.with_dtype(dtype) for example in examples]
         result = {case: _trials(case, here, "registry:common") for case in cases}
         for case, trials in (result or _by_case(session.expanded(selection, (side,)).trials)).items():
-            yield shown({**case.inputs, **case.attributes}), trials
+            yield show({**case.inputs, **case.attributes}), trials
 
 
 def _trials(case: Case, side: Side, origin: str) -> list[Trial]:
@@ -148,7 +148,7 @@ def _lumped(trials: Sequence[Trial]) -> list[Trial]:
     return [replace(trials[0], direction=direction) for direction in LUMPED]
 
 
-def shown(arguments: Mapping[str, Argument]) -> dict[str, Any]:
+def show(arguments: Mapping[str, Argument]) -> dict[str, Any]:
     """Return arguments as a row shows them: a tensor is its shape.
 
     >>> shown({"data": TensorSpec((2, 3)), "axis": 0, "dtype": DType("float16")})

@@ -115,9 +115,9 @@ class Watch:
         """Run a command, and return what its report says of each trial; raises `HarnessError`."""
         for old in (tool.report(stem), _outcomes(stem)):
             old.unlink(missing_ok=True)
-        code, said = run(command, variables, self.settings.timeout * len(labels))
+        code, output = run(command, variables, self.settings.timeout * len(labels))
         if code != 0:
-            why = " / ".join(tool.complaints(stem) or said)
+            why = " / ".join(tool.complaints(stem) or output)
             hint = "`--run-batch-size 1` shows which case it is, if it is one"
             raise HarnessError(f"`{command[0]}` ended with {code}: {why}", hint=hint, slug="tool_failed")
         try:
@@ -149,14 +149,14 @@ def batches(waiting: Sequence[Part], most: int) -> Iterator[list[Part]]:
 
 def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> tuple[int, list[str]]:
     """Run a command to its end; return its exit code and its last words, or raise `HarnessError`."""
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
                 command,
                 cwd=variables["PYTHONPATH"].split(os.pathsep)[0],  # `-m` looks there first: nothing else is to be found
                 env=variables,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -171,8 +171,8 @@ def run(command: Sequence[str], variables: Mapping[str, str], timeout: float) ->
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT))
-        return code, said.read().decode(errors="replace").strip().splitlines()[-3:]
+        output.seek(max(0, output.seek(0, os.SEEK_END) - KEPT))
+        return code, output.read().decode(errors="replace").strip().splitlines()[-3:]
 
 
 def _of_trial(tool: Tool, launches: Sequence[Launch] | None, failed: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -67,10 +67,10 @@ def _table(table: Table) -> list[str]:
         return []
     rows = [_line(for_markdown(row.cells[i].text) for i in places) for row in table.visible]
     room = len("".join(rows)) + len(rows) if table.characters is None else table.characters
-    shown = sum(end <= room for end in accumulate(len(row) + 1 for row in rows))
+    count = sum(end <= room for end in accumulate(len(row) + 1 for row in rows))
     marks = ("---:" if table.columns[i].align == "right" else "---" for i in places)
-    lines = [_line(map(for_markdown, table.titles())), _line(marks), *rows[:shown]]
-    more = f"{len(rows) - shown} more rows: {table.whole}" if shown < len(rows) else table.more()
+    lines = [_line(map(for_markdown, table.titles())), _line(marks), *rows[:count]]
+    more = f"{len(rows) - count} more rows: {table.whole}" if count < len(rows) else table.more()
     return [part for part in (for_markdown_line(table.caption), "\n".join(lines), for_markdown_line(more)) if part]
 
 

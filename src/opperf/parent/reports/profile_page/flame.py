@@ -59,7 +59,7 @@ def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[in
         if outer[place] in numbers:
             others.setdefault(numbers[outer[place]], []).append(took[place])
     whole = took[0]
-    shown: dict[str, list[object]] = {
+    figure: dict[str, list[object]] = {
         "names": [marked(_short(names[place])) for place in numbers],
         "outer": [numbers.get(outer[place], -1) for place in numbers],
         "took": [took[place] for place in numbers],
@@ -68,10 +68,10 @@ def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[in
     }
     for number, times in others.items():
         joined = f"{len(times)} others"
-        said = f"{joined}<br>{_share(sum(times), whole)}"
-        for column, value in zip(shown.values(), (joined, number, sum(times), 0, said)):
+        text = f"{joined}<br>{_share(sum(times), whole)}"
+        for column, value in zip(figure.values(), (joined, number, sum(times), 0, text)):
             column.append(value)
-    return shown
+    return figure
 
 
 def _share(own: int, whole: int) -> str:

@@ -33,11 +33,11 @@ def _table(profile: Profile, by: str) -> dict[str, object]:
     every = rows(profile, by)
     shown_rows = every[:MOST_ROWS]
     first, *others = columns(by, shown_rows)
-    shown = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
+    several = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
     return {
         "by": by,
-        "columns": shown,
-        "rows": [[_cell(column, row) for column in shown] for row in shown_rows],
+        "columns": several,
+        "rows": [[_cell(column, row) for column in several] for row in shown_rows],
         "left_out": len(every) - len(shown_rows),
     }
 

@@ -58,7 +58,7 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
     if end <= begin:
         return [], 0
     in_order = sorted((step for step in steps(profile) if step.duration), key=in_time)
-    chosen = in_order[:: -(-len(in_order) // MOST_STEPS) or 1]
+    sample = in_order[:: -(-len(in_order) // MOST_STEPS) or 1]
     several = len({step.process for step in in_order}) > 1
     first = min((step.begin for step in in_order), default=begin)
     return [
@@ -68,9 +68,9 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
             Window(
                 f"{one_line(step.name)}{f' of process {step.process}' if several else ''}", step.begin, step.end, True
             )
-            for step in chosen
+            for step in sample
         ),
-    ], len(in_order) - len(chosen)
+    ], len(in_order) - len(sample)
 
 
 def typical(windows: Sequence[Window]) -> int:

@@ -14,7 +14,7 @@ import ijson
 
 from opperf.catalog.param.problems import quoted
 from opperf.domain.errors import InputError
-from opperf.domain.files.json_text import shown
+from opperf.domain.files.json_text import show
 from opperf.parent.sources.execution_trace.stream import DAMAGED, describe, opened
 
 SCHEMAS = ("1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4")
@@ -96,7 +96,7 @@ def check(path: Path) -> None:
 def _known(schema: object, path: Path) -> None:
     if schema not in SCHEMAS:
         hint = f"opperf reads {', '.join(SCHEMAS)}"
-        raise InputError(f"{path}: `schema` is {shown(schema)}", hint=hint, slug="bad_trace")
+        raise InputError(f"{path}: `schema` is {show(schema)}", hint=hint, slug="bad_trace")
 
 
 def _node(data: Mapping[str, Any]) -> Node:
@@ -142,4 +142,4 @@ def _list(holder: Mapping[str, Any], name: str) -> list[Any]:
     value = holder[name]
     if isinstance(value, list):
         return value
-    raise TypeError(f"`{name}` is {shown(value)}, expected a list")
+    raise TypeError(f"`{name}` is {show(value)}, expected a list")

@@ -106,8 +106,8 @@ def opened(path: Path) -> Iterator[Checked]:
 
 def describe(error: BaseException) -> str:
     """Return the first line of what an error says, with nothing that a terminal would act on."""
-    said = error.args[0] if error.args else ""  # a parser shows bytes as they are, which may be no text
-    text = said.decode(errors="replace") if isinstance(said, bytes) else str(error)
+    reason = error.args[0] if error.args else ""  # a parser shows bytes as they are, which may be no text
+    text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(error)
     first = next(iter(text.strip().splitlines()), type(error).__name__)
     return first if first.isprintable() else first.encode("unicode_escape").decode()
 

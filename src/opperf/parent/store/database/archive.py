@@ -162,8 +162,8 @@ class _Rows:
                 dialect.insert(table).on_conflict_do_nothing(index_elements=["fingerprint"]),
                 {**values, "fingerprint": print_},
             )
-            chosen = select(table.c.id).where(table.c.fingerprint == print_)
-            self._ids[table.name, print_] = self._connection.execute(chosen).scalar_one()
+            ids = select(table.c.id).where(table.c.fingerprint == print_)
+            self._ids[table.name, print_] = self._connection.execute(ids).scalar_one()
         return self._ids[table.name, print_]
 
     def machine(self, facts: Mapping[str, Any]) -> int:

@@ -64,16 +64,16 @@ def entries(archive: Archive, *, since: datetime | None = None, most: int | None
         select(func.count()).where(records.c.run_id == runs.c.id).scalar_subquery()
         + select(func.count()).where(comparisons.c.run_id == runs.c.id).scalar_subquery()
     )
-    chosen = (
+    query = (
         select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, machines.c.name, counted.label("rows"))
         .join(machines)
         .order_by(runs.c.started.desc(), runs.c.id.desc())
         .limit(most)
     )
     if since is not None:
-        chosen = chosen.where(runs.c.started >= since.timestamp())
+        query = query.where(runs.c.started >= since.timestamp())
     with reading(archive.engine, archive.address) as connection:
-        rows = connection.execute(chosen).all()
+        rows = connection.execute(query).all()
         named = connection.execute(select(schema.labels).where(schema.labels.c.run_id.in_([row.id for row in rows])))
         labels: dict[int, dict[str, str]] = {}
         for label in named:
@@ -86,7 +86,7 @@ def histories(
 ) -> list[History]:
     """Return the series of an operator, each with what was observed of it, in the order of time."""
     records, series, cases = schema.records, schema.series, schema.cases
-    chosen = (
+    query = (
         select(
             records.c.series_id,
             records.c.status,
@@ -113,11 +113,11 @@ def histories(
         .order_by(series.c.id, records.c.started, records.c.id)
     )
     if framework is not None:
-        chosen = chosen.where(series.c.framework == framework)
+        query = query.where(series.c.framework == framework)
     if since is not None:
-        chosen = chosen.where(records.c.started >= since.timestamp())
+        query = query.where(records.c.started >= since.timestamp())
     with reading(archive.engine, archive.address) as connection:
-        return list(_histories(connection.execute(chosen)))
+        return list(_histories(connection.execute(query)))
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def ratios(archive: Archive, *, operator: str | None = None, since: datetime | N
     """Return what was compared of builds of one framework whose versions are known."""
     table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
     old_build, new_build = schema.environments.alias("old_build"), schema.environments.alias("new_build")
-    chosen = (
+    query = (
         select(
             table.c.new_series_id, table.c.started, table.c.verdict, table.c.ratio, table.c.error,
             old_build.c.version.label("base_version"), new_build.c.version.label("new_version"),
@@ -163,11 +163,11 @@ def ratios(archive: Archive, *, operator: str | None = None, since: datetime | N
         .order_by(table.c.new_series_id, table.c.started, table.c.id)
     )  # fmt: skip
     if operator is not None:
-        chosen = chosen.where(schema.cases.c.operator == operator)
+        query = query.where(schema.cases.c.operator == operator)
     if since is not None:
-        chosen = chosen.where(table.c.started >= since.timestamp())
+        query = query.where(table.c.started >= since.timestamp())
     with reading(archive.engine, archive.address) as connection:
-        rows = connection.execute(chosen).all()
+        rows = connection.execute(query).all()
     series = []
     for _, several in groupby(rows, key=attrgetter("new_series_id")):
         own = list(several)

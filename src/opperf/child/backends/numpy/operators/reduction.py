@@ -55,14 +55,14 @@ def topk(data: Any, k: int, axis: int, largest: bool | None) -> Any:
     """Return the `k` largest (or smallest) values in order, and their indices."""
     size = data.shape[axis]
     if largest is False:
-        chosen = _part(np.argpartition(data, k - 1, axis=axis), axis, slice(0, k))
+        picks = _part(np.argpartition(data, k - 1, axis=axis), axis, slice(0, k))
     else:
-        chosen = _part(np.argpartition(data, size - k, axis=axis), axis, slice(size - k, size))
-    values = np.take_along_axis(data, chosen, axis)
+        picks = _part(np.argpartition(data, size - k, axis=axis), axis, slice(size - k, size))
+    values = np.take_along_axis(data, picks, axis)
     order = np.argsort(values, axis=axis)
     if largest is not False:
         order = np.flip(order, axis)
-    return np.take_along_axis(values, order, axis), np.take_along_axis(chosen, order, axis)
+    return np.take_along_axis(values, order, axis), np.take_along_axis(picks, order, axis)
 
 
 def _part(data: Any, axis: int, part: slice) -> Any:

@@ -35,8 +35,8 @@ def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
 def row_sparse_retain(data: Any, rows: Any) -> Any:
     """Return those of the rows that are kept, in their places."""
     places = data.indices()
-    chosen = torch.isin(places[0], rows)
-    return torch.sparse_coo_tensor(places[:, chosen], data.values()[chosen], data.shape, is_coalesced=True)
+    mask = torch.isin(places[0], rows)
+    return torch.sparse_coo_tensor(places[:, mask], data.values()[mask], data.shape, is_coalesced=True)
 
 
 def csr_square(data: Any) -> Any:
