@@ -43,7 +43,7 @@ def test_every_call_of_a_training_step_is_measured_and_the_rest_goes_on_from_the
     assert found["coverage"]["calls"] > 100
     assert sum(row["share"] for row in found["calls"]) == pytest.approx(1)
     assert {record["origin"] for record in found["records"]} == {"trace:convnet_et.json"}
-    assert "more rows: `--top` shows them" in done.stdout
+    assert "more rows: without `--top` all are shown" in done.stdout
 
     listed = command("run", "--suite", suite, "--framework", "torch", "--dry-run")
     assert f"trials: {len(found['calls'])}" in listed.stderr
