@@ -39,7 +39,7 @@ Pairs = Callable[[list[tuple[str, object]]], object]
 def show(value: object) -> str:
     """Return a value as JSON, cut short, with nothing that a terminal would act on.
 
-    >>> shown(["a", 1.5]), shown(list(range(1000)))
+    >>> show(["a", 1.5]), show(list(range(1000)))
     ('["a", 1.5]', 'a list of 1000')
     """
     if isinstance(value, (list, dict)) and len(value) > SHOWN:

@@ -151,17 +151,17 @@ def _lumped(trials: Sequence[Trial]) -> list[Trial]:
 def show(arguments: Mapping[str, Argument]) -> dict[str, Any]:
     """Return arguments as a row shows them: a tensor is its shape.
 
-    >>> shown({"data": TensorSpec((2, 3)), "axis": 0, "dtype": DType("float16")})
+    >>> show({"data": TensorSpec((2, 3)), "axis": 0, "dtype": DType("float16")})
     {'data': (2, 3), 'axis': 0, 'dtype': 'float16'}
     """
-    return {name: _shown(value) for name, value in arguments.items()}
+    return {name: _show(value) for name, value in arguments.items()}
 
 
-def _shown(value: Argument) -> Any:
+def _show(value: Argument) -> Any:
     if isinstance(value, TensorSpec):
         return value.shape
     if isinstance(value, (DType, Device)):
         return value.name
     if isinstance(value, (ListOf, tuple)):
-        return [_shown(item) for item in (value.items if isinstance(value, ListOf) else value)]
+        return [_show(item) for item in (value.items if isinstance(value, ListOf) else value)]
     return value

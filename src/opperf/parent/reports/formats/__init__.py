@@ -44,7 +44,7 @@ def names(*, checks: bool = False) -> list[str]:
 def join_words(words: Sequence[str]) -> str:
     """Write words as a choice.
 
-    >>> told(["json", "csv", "md"])
+    >>> join_words(["json", "csv", "md"])
     'json, csv or md'
     """
     return " or ".join([", ".join(words[:-1]), words[-1]])
