@@ -147,7 +147,7 @@ with contextlib.redirect_stdout(told), contextlib.redirect_stderr(failed):
     found["whole_layers"] = gluon.run_all_gluon_nn_basic_operations_benchmarks(
         inputs={"data": (8, 8), "dtype": "int32", "data_initializer": array.normal}, **FEW
     )
-    with mock.patch.object(benchmark_executor, "chosen", return_value=[nd.Square, gluon.Flatten]):
+    with mock.patch.object(benchmark_executor, "choose", return_value=[nd.Square, gluon.Flatten]):
         found["every"] = benchmark_executor.run_all_mxnet_operator_benchmarks(mx.cpu(), {"data": (8, 8)}, **FEW)
 found["told"], found["failed"] = told.getvalue(), failed.getvalue()
 

@@ -102,7 +102,7 @@ def test_what_is_no_message_ends_the_child(said: str, complaint: str, worker: St
 
 
 def test_an_answer_to_another_request_ends_the_child(worker: Start, fake_python: Python) -> None:
-    child = worker(fake_python("""say(HELLO); hear(); say('{"id": 7, "result": {"held": 0}}\\n'); sleep()"""))
+    child = worker(fake_python("""say(HELLO); hear(); say('{"id": 7, "result": {"size": 0}}\\n'); sleep()"""))
     child.greet(SOON)
     with pytest.raises(WorkerFailure, match="answered request 7 instead of 1"):
         child.ask(Release(1), SOON)
@@ -122,7 +122,7 @@ def test_a_child_that_closes_its_pipe_and_lives_on_is_ended(
 
 def test_a_child_that_leaves_between_requests_says_so_at_the_next(worker: Start, fake_python: Python) -> None:
     child = worker(
-        fake_python('say(HELLO); hear(); print(\'bye\', flush=True); say(\'{"id": 1, "result": {"held": 0}}\\n\')')
+        fake_python('say(HELLO); hear(); print(\'bye\', flush=True); say(\'{"id": 1, "result": {"size": 0}}\\n\')')
     )
     child.greet(SOON)
     assert child.ask(Release(1), SOON) == Remainder(0)
@@ -140,7 +140,7 @@ def test_a_message_in_pieces_is_put_together(worker: Start, fake_python: Python)
             hear()
             say('{"id": 1, "resu')
             time.sleep(0.1)
-            say('lt": {"held": 1}}\\n{"id": 2, "result": {"held": 2}}\\n')
+            say('lt": {"size": 1}}\\n{"id": 2, "result": {"size": 2}}\\n')
             sleep()
             """
         )
@@ -187,7 +187,7 @@ def test_a_request_of_many_pipefuls_arrives_whole(worker: Start, fake_python: Py
     assert child.ask(Describe("x" * 300_000), SOON) == Meaning("300000")
 
 
-@pytest.mark.parametrize("reply", ['{"held": "much"}', '{"held": 0, "kept": 1}', "{}"])
+@pytest.mark.parametrize("reply", ['{"size": "much"}', '{"size": 0, "kept": 1}', "{}"])
 def test_a_reply_that_is_none_to_its_request_ends_the_child(reply: str, worker: Start, fake_python: Python) -> None:
     line = f'{{"id": 1, "result": {reply}}}\n'
     child = worker(fake_python(f"say(HELLO); hear(); say({line!r}); sleep()"))
