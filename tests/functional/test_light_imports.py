@@ -52,6 +52,12 @@ def test_the_parent_imports_no_framework(module: str) -> None:
     assert imported_by(f"import {module}") & FRAMEWORKS == set()
 
 
+def test_the_command_line_answers_before_anything_heavy_is_imported() -> None:
+    """Help and completion wait for these imports, so commands import what they run inside their functions."""
+    heavy = {"rich", "psutil", "scipy", "sqlalchemy", "alembic", "jinja2", "uv", "filelock", "platformdirs"}
+    assert imported_by("import opperf.parent.cli.main") & heavy == set()
+
+
 def test_the_parent_does_not_import_what_runs_in_a_child() -> None:
     script = (
         "import opperf.parent.session, opperf.parent.cli.main, sys\nprint([n for n in sys.modules if '.child' in n])"

@@ -13,7 +13,6 @@ from opperf.parent.reports import operators as reports
 from opperf.parent.reports.document import Document
 from opperf.parent.reports.operators import Line
 from opperf.parent.sources.plugin_file import installed_operators
-from opperf.parent.support import support
 
 
 def listing(
@@ -37,6 +36,8 @@ def listing(
             raise unknown("operator", pattern, catalog())
         raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see which")
     if owners:
+        from opperf.parent.support import support  # what starts children takes long to import
+
         return _names(operators), reports.support(operators, owners, support(operators, owners, note))
     return [line[0] for line in lines], reports.document(lines)
 

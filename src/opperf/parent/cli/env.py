@@ -6,15 +6,7 @@ from typing import Annotated
 
 import typer
 
-from opperf.domain.environment import EnvironmentSpec, preset
-from opperf.domain.errors import InputError
-from opperf.domain.registry import PRESETS
 from opperf.parent.cli import options
-from opperf.parent.cli.output import deliver
-from opperf.parent.cli.screen import tell
-from opperf.parent.reports.environments import document
-from opperf.parent.reports.formats import check_format
-from opperf.parent.workers import environments, interpreters
 
 app = typer.Typer(help="Manage the environments that frameworks are measured in.", no_args_is_help=True)
 
@@ -24,6 +16,13 @@ _NAME = typer.Argument(metavar="NAME", help="A framework (`mxnet`) or a requirem
 @app.command("list")
 def list_environments(*, format: options.Format = None) -> None:
     """Show the environments: the current one, those built and not yet."""
+    from opperf.domain.environment import preset
+    from opperf.domain.registry import PRESETS
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.reports.environments import document
+    from opperf.parent.reports.formats import check_format
+    from opperf.parent.workers import environments, interpreters
+
     check_format(format)
     built = environments.environments()
     there = {environment.requirements for environment in built}
@@ -35,6 +34,9 @@ def list_environments(*, format: options.Format = None) -> None:
 @app.command()
 def create(name: Annotated[str, _NAME]) -> None:
     """Build an environment, unless it is there already."""
+    from opperf.domain.environment import EnvironmentSpec
+    from opperf.parent.workers import environments
+
     built = environments.create(EnvironmentSpec.parse(name), progress=_say)
     _say(f"{built.name}: Python {built.python}, {', '.join(built.frameworks) or 'no framework'}")
 
@@ -46,6 +48,9 @@ def remove(
     every: Annotated[bool, typer.Option("--all", help="Remove every environment.")] = False,
 ) -> None:
     """Remove an environment that opperf built."""
+    from opperf.domain.errors import InputError
+    from opperf.parent.workers import environments
+
     if every == bool(name):
         raise InputError("name an environment to remove, or give `--all`", hint="`opperf env list` shows what there is")
     removed = environments.remove_all(progress=_say) if every else environments.remove(name, progress=_say)
@@ -63,10 +68,15 @@ def python(name: Annotated[str, _NAME]) -> None:
 
     `$(opperf env python mxnet) script.py` runs a script there.
     """
+    from opperf.domain.environment import EnvironmentSpec
+    from opperf.parent.workers import interpreters
+
     spec = EnvironmentSpec.parse(name)
     # Where the text names no framework, null will do: it asks for nothing but Python.
     typer.echo(interpreters.interpreter(spec, framework=spec.framework or "null", progress=_say))
 
 
 def _say(text: str) -> None:
+    from opperf.parent.cli.screen import tell
+
     tell(text)

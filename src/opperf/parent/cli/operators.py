@@ -7,10 +7,6 @@ from typing import Annotated, Optional
 import typer
 
 from opperf.parent.cli import completion, options
-from opperf.parent.cli.output import deliver
-from opperf.parent.cli.progress import Bar
-from opperf.parent.listing import listing
-from opperf.parent.reports.formats import check_format
 
 
 def operators(
@@ -35,6 +31,11 @@ def operators(
     With `--framework`, list what it makes of them; without it no framework is imported. Those of installed plugins
     stand at the end.
     """
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.listing import listing
+    from opperf.parent.reports.formats import check_format
+
     check_format(format)
-    _, report = listing(pattern, category or (), framework or (), Bar().note)
+    _, report = listing(pattern, category or (), framework or (), tell)
     deliver(report, format)

@@ -12,7 +12,6 @@ import typer
 
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.destination import explain_errors, is_regular
-from opperf.parent.store.output_lock import check_place, take
 
 #: The mark of a report stands within so many bytes.
 MARKED = 100
@@ -25,6 +24,8 @@ def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable
 
     A job that runs again writes over its own report. `mark` stands near the beginning of one.
     """
+    from opperf.parent.store.output_lock import check_place
+
     check_place(place, inputs=inputs)
     if place is None or force:
         return
@@ -50,6 +51,8 @@ def take_output(
     resumes: bool = False,
 ) -> None:
     """Hold the place of a result until the command ends; raises what `take` raises."""
+    from opperf.parent.store.output_lock import take
+
     lock = take(output, ("opperf", *sys.argv[1:]), force=force, inputs=inputs, resume=resume, resumes=resumes)
     if lock is not None:
         _held.callback(lock.close)
