@@ -19,14 +19,14 @@ import mxnet as mx
 import numpy
 from mxnet import autograd
 from mxnet.base import _LIB
-from rerun import Kept, main
+from rerun import CountedTimes, main
 
 from opperf.child.backends.mxnet import capture, graphs, history
 from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.runtime import MxnetBackend
 from opperf.child.backends.mxnet.specs import array_at
 from opperf.child.worker import inputs
-from opperf.domain.backend import Captured, HostValue
+from opperf.domain.backend import CapturedCall, HostValue
 from opperf.domain.case import Case, tensors_of
 from opperf.domain.plan import Side
 from opperf.domain.tensor import TensorSpec
@@ -167,24 +167,24 @@ def gradients(arrays: Sequence[Any]) -> list[HostValue]:
     return [backend.to_host(one.grad) for one in arrays]
 
 
-def forward(call: Captured, was: Call) -> Kept:
+def forward(call: CapturedCall, was: Call) -> CountedTimes:
     """Return a call with its numbers."""
     if call.case is None:
-        return Kept(call)
+        return CountedTimes(call)
     looks = [(shape, dtype, None) for _, shape, dtype in was.returned]
     given = taken_by(call.case, was.given)
-    return Kept(call, given, looks, was.returned, left_by(call.case, was), undecided=drawn(call))
+    return CountedTimes(call, given, looks, was.returned, left_by(call.case, was), undecided=drawn(call))
 
 
-def backward(call: Captured, flow: Flow | None) -> Kept:
+def backward(call: CapturedCall, flow: Flow | None) -> CountedTimes:
     """Return the gradient of a call with its numbers."""
     if call.case is None:
-        return Kept(call)
+        return CountedTimes(call)
     moving = [one for one in call.case.tensors() if one.is_float and one.requires_grad is not False]
     looks = [(one.shape, one.dtype, None) for one in moving]
     if flow is None:
-        return Kept(call, looks=looks, undecided="not seen")
-    return Kept(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
+        return CountedTimes(call, looks=looks, undecided="not seen")
+    return CountedTimes(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
 
 
 def taken_by(case: Case, arrays: Sequence[HostValue]) -> Sequence[HostValue]:
@@ -201,12 +201,12 @@ def left_by(case: Case, was: Call) -> Sequence[HostValue]:
     return [was.given[i] if i in same else value for i, value in enumerate(left)]
 
 
-def drawn(call: Captured) -> str:
+def drawn(call: CapturedCall) -> str:
     """Return why the inputs of an operator do not decide its numbers; empty where they do."""
     return "drawn" if call.name.startswith(DRAWING) else ""
 
 
-def kept(function: Callable[[], Any]) -> Iterator[Kept]:
+def kept(function: Callable[[], Any]) -> Iterator[CountedTimes]:
     """Call a function, and yield every operator that it runs, and every gradient."""
     function()  # shapes of parameters are known from the first call on
     keeping = Keeping()
@@ -220,7 +220,7 @@ def kept(function: Callable[[], Any]) -> Iterator[Kept]:
         if call.direction == "backward":
             yield backward(call, next(backwards))
         elif call.backward:
-            yield Kept(call, undecided="not seen")
+            yield CountedTimes(call, undecided="not seen")
         else:
             yield forward(call, next(forwards))
     assert not [*forwards, *backwards]

@@ -333,7 +333,7 @@ class Levels:
     def each(self, case: Case) -> Iterator[Domain]:
         """Yield the domain of each item."""
         sizes = [tensor.elements for tensor in tensors_of(self.levels.argument(case))]
-        return iter([*(Edges(Fixed(size - 1)) for size in sizes[1:]), Edges(self.extent)])
+        return iter([*(Edges(Constant(size - 1)) for size in sizes[1:]), Edges(self.extent)])
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ class Base:
 
 
 @dataclass(frozen=True)
-class Advanced:
+class IndexList:
     """The list of indices that `x[i, j]` passes: each indexes the dimension of `x` at which it stands."""
 
     data: At
@@ -414,11 +414,11 @@ class Advanced:
         """Yield the domain of each item."""
         data = self.data.tensor(case)
         sizes = () if data is None else data.shape
-        return chain((Below(Fixed(size), negative=True) for size in sizes), iter(lambda: Below(Fixed(1)), None))
+        return chain((Below(Constant(size), negative=True) for size in sizes), iter(lambda: Below(Constant(1)), None))
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Constant:
     """A number that is known."""
 
     number: int

@@ -18,20 +18,20 @@ from opperf.catalog.domain import (
     BINARY,
     FAR_FROM_ZERO,
     INFINITE,
-    Advanced,
     Always,
     At,
     Base,
     Below,
     Between,
     Classes,
+    Constant,
     Definite,
     Domain,
     Edges,
     Either,
     Elements,
-    Fixed,
     Full,
+    IndexList,
     Leading,
     Least,
     Lengths,
@@ -61,7 +61,7 @@ class Row:
 
     operators: tuple[str, ...]
     argument: At
-    domain: Domain | Advanced | Levels
+    domain: Domain | IndexList | Levels
 
     @property
     def label(self) -> str:
@@ -70,7 +70,7 @@ class Row:
         return f"{self.operators[0]}:{named}"
 
 
-def _row(operators: str, argument: At, domain: Domain | Advanced | Levels) -> Row:
+def _row(operators: str, argument: At, domain: Domain | IndexList | Levels) -> Row:
     return Row(tuple(operators.split()), argument, domain)
 
 
@@ -242,7 +242,7 @@ INDEXED = (
     _row("take", At(None, ("indices",)), Below(Size(At(0, ("a", "data", "input")), AXIS, otherwise=0), floating=True)),
     _row("pick", At(1, ("index", "indices")), Below(Size(SELF, AXIS, otherwise=-1), floating=True)),
     _row("batch_take", At(1, ("indices",)), Below(Size(FIRST, 1))),
-    _row("index index_put index_put_impl unsafe_index unsafe_index_put", At(1, ("indices",)), Advanced(FIRST)),
+    _row("index index_put index_put_impl unsafe_index unsafe_index_put", At(1, ("indices",)), IndexList(FIRST)),
     _row("gather_nd", At(1, ("indices",)), Below(Least(SELF), floating=True)),
     _row("scatter_nd", At(1, ("indices",)), Below(Least(At(None, ("shape",))), floating=True)),
     _row("unravel_index", FIRST, Below(Product(At(1, ("shape",))))),
@@ -311,7 +311,7 @@ JAGGED = (
         "permute_sequence_embeddings",
         PIECES, Lengths(Size(ROWS_OF)),
     ),
-    _row("jagged_slice", At(None, ("start",)), Below(Fixed(1))),
+    _row("jagged_slice", At(None, ("start",)), Below(Constant(1))),
     _row("jagged_index_select", INDICES, Below(Size(PIECES))),
     _row("jagged_index_select_2d_forward", At(None, ("input_offsets",)), Edges(Size(FIRST), ends=True)),
     _row("jagged_index_select_2d_forward", INDICES, Below(Size(At(None, ("input_offsets",))))),
@@ -400,8 +400,8 @@ def overwritten(case: Case) -> tuple[str, ...]:
     return tuple(name for name in names if name is not None)
 
 
-def _drawn(domain: Domain | Advanced | Levels, argument: Argument, case: Case) -> Argument:
-    if isinstance(domain, (Advanced, Levels)):
+def _drawn(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:
+    if isinstance(domain, (IndexList, Levels)):
         if not isinstance(argument, ListOf):
             return argument
         pairs = zip(argument.items, domain.each(case))

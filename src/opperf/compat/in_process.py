@@ -32,7 +32,7 @@ from opperf.child.worker.names import Names
 from opperf.domain.backend import Bound
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import Kept
+from opperf.domain.measurement import CountedTimes
 from opperf.domain.plan import NATIVE, Settings, Side, Trial
 from opperf.domain.tensor import TensorSpec
 
@@ -137,7 +137,7 @@ class InProcess:
 
     def seconds(self, measured: Measurement) -> list[float]:
         """Return the time of one call in each sample that counts, in seconds, shortest first."""
-        return sorted(Kept.of([measured.time], self.backend.side.threads).pooled)
+        return sorted(CountedTimes.of([measured.time], self.backend.side.threads).pooled)
 
 
 @cache

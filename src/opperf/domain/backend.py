@@ -87,7 +87,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Captured:
+class CapturedCall:
     """One operator that a program called: its case, or `why` there is none, and the module that called it.
 
     `module` is empty for a call outside of every module. `backward` says that a gradient was computed; by an operator
@@ -277,7 +277,7 @@ class Insight(Core, Protocol):
         """
         raise Unsupported(f"opperf does not know what {self.name} runs within a call", slug="no_explanation")
 
-    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+    def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Call a function, and return every operator that it calls, in order; None where none can be seen yet."""
         return None
 

@@ -77,7 +77,7 @@ class PeakMemory(TypedDict, total=False):
     source: str | None
 
 
-class Explained(TypedDict, total=False):
+class Explanations(TypedDict, total=False):
     """What ran on both sides, in JSON form, and what is said of it; `failures` say why a side has no explanation."""
 
     base: list[dict[str, object]]
@@ -112,7 +112,7 @@ class Comparison(Fields):
     clock: str = "wall"
     warnings: tuple[Warning, ...] = ()
     status: str = "ok"
-    explanation: Explained = field(default_factory=Explained)
+    explanation: Explanations = field(default_factory=Explanations)
     count: int = 1
     base_version: str | None = None
     new_version: str | None = None

@@ -102,7 +102,7 @@ def sample_columns(data: object, where: str) -> dict[str, tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CountedTimes:
     """The times that count, by process, in seconds; how many were left out; how many count although disturbed."""
 
     processes: Sequence[Sequence[float]]
@@ -117,7 +117,7 @@ class Kept:
         return [time for process in self.processes for time in process]
 
     @classmethod
-    def of(cls, measured: Sequence[Samples], threads: int) -> Kept:
+    def of(cls, measured: Sequence[Samples], threads: int) -> CountedTimes:
         """Choose among the samples of each process; disturbed ones are left out while enough clean ones remain."""
         clean = [samples.seconds() for samples in measured]
         every = [samples.seconds(clean_only=False) for samples in measured]
@@ -131,7 +131,7 @@ class Kept:
         return cls(every, 0, calls, "wall", of_all - count)
 
     @classmethod
-    def of_cpu(cls, measured: Sequence[Samples]) -> Kept:
+    def of_cpu(cls, measured: Sequence[Samples]) -> CountedTimes:
         """Choose CPU times: the clean ones, or all where none is."""
         times = [samples.cpu_seconds() or samples.cpu_seconds(clean_only=False) for samples in measured]
         of_all = sum(len(samples.samples) for samples in measured)

@@ -76,7 +76,7 @@ def _cost(entry: TracedCase) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedCase:
     """One case of a trace, and its record where it was measured."""
 
     traced: TracedCase
@@ -115,10 +115,10 @@ class Replay:
     run: Run
 
     @cached_property
-    def calls(self) -> tuple[Replayed, ...]:
+    def calls(self) -> tuple[ReplayedCase, ...]:
         """The cases, the most expensive first, those without a measurement last."""
         records = {record.trial.case.id: record for record in self.run.records}
-        calls = [Replayed(entry, records.get(entry.case.id)) for entry in self.trace.cases]
+        calls = [ReplayedCase(entry, records.get(entry.case.id)) for entry in self.trace.cases]
         return tuple(sorted(calls, key=lambda entry: -(entry.total or 0.0)))
 
     @cached_property

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from statistics import geometric_mean
 
-from opperf.domain.comparison import Comparison, ComparisonRun, Explained, PairValue, PeakMemory, Verdict
+from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, PairValue, PeakMemory, Verdict
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Measurement
@@ -63,7 +63,7 @@ class Contest:
     skipped: bool = False
     verdict: Verdict | None = None
     first_only: bool = False
-    explanation: Explained = field(default_factory=Explained)
+    explanation: Explanations = field(default_factory=Explanations)
     versions: tuple[str | None, str | None] = (None, None)
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.comparison import Explained
+from opperf.domain.comparison import Explanations
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.explanation import Explanation
 from opperf.domain.message.requests import Explain
@@ -47,7 +47,7 @@ def explain(
         contest.explanation = explanation(explanations[contest.base.key], explanations[contest.new.key])
 
 
-def explanation(base: Explanation | str, new: Explanation | str) -> Explained:
+def explanation(base: Explanation | str, new: Explanation | str) -> Explanations:
     """Return the JSON form of what is said of two sides; a text is why one could not be explained."""
     sides = {"base": base, "new": new}
     explained = {name: side for name, side in sides.items() if isinstance(side, Explanation)}

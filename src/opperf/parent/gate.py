@@ -99,7 +99,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Judged:
+class GateResult:
     """What a gate says of a comparison, and what stopped that, None when nothing did."""
 
     run: ComparisonRun
@@ -108,7 +108,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Updated:
+class ExpectationUpdate:
     """A run that expectations were made of: how many are of it, and how many are kept from before.
 
     Where it was stopped the file is as it was, and `cause` says by what.
@@ -158,7 +158,7 @@ def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence
     return overridden(file, options)
 
 
-def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Progress) -> Judged | Updated:
+def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Progress) -> GateResult | ExpectationUpdate:
     """Compare as a gate says, and judge; or write down what is to be expected. Raises `InputError`."""
     file = gate.file
     if file.base is None and not (file.operators or file.categories or file.suite):
@@ -214,7 +214,7 @@ def _sides(gate: Gate) -> tuple[SideText | None, list[SideText]]:
 
 def _against_base(
     gate: Gate, selection: Selection, base: SideText | None, new: Sequence[SideText], progress: Progress
-) -> Judged:
+) -> GateResult:
     """Compare live, and judge."""
     if base is None or not new:
         raise InputError(
@@ -225,10 +225,10 @@ def _against_base(
     file = gate.file
     judging = Judging(file.tolerance, file.pairs, file.settle, file.max_pairs, gate.explain, gate.labels, gate.command)
     document, cause = live(selection, base, new, gate.settings(), judging, judging.rule(), progress)
-    return Judged(document, judged(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause)
+    return GateResult(document, judged(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause)
 
 
-def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> Judged | Updated:
+def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> GateResult | ExpectationUpdate:
     """Measure as `run` does; then judge by what is expected, or write down what is to be expected."""
     path = gate.file.expected
     if path is None:
@@ -254,7 +254,7 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> J
     whole = updated(expectations, measured)
     if measured:
         write_expected(path, whole)
-    return Updated(run, path, len(measured), len(whole) - len(measured), cause)
+    return ExpectationUpdate(run, path, len(measured), len(whole) - len(measured), cause)
 
 
 def _plan(
@@ -293,7 +293,7 @@ def _judged(
     file: GateFile,
     note: Callable[[str], None],
     cause: BaseException | None,
-) -> Judged:
+) -> GateResult:
     """Judge a run by expectations."""
     floors = stored_floors()
     comparisons = tuple(compare_expected(expectations, run, file.threshold, floors))
@@ -303,4 +303,4 @@ def _judged(
             f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} that identical code may move by between "
             "runs on a shared machine; `opperf noise` measures how far it does on this one"
         )
-    return Judged(ComparisonRun(replace(run, records=()), comparisons), judgement, cause)
+    return GateResult(ComparisonRun(replace(run, records=()), comparisons), judgement, cause)

@@ -11,7 +11,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.record import Run
 from opperf.parent.analysis.change_points import changes, points
 from opperf.parent.analysis.ratio_graph import Edge
-from opperf.parent.load import Judged, read_document
+from opperf.parent.load import GateDocument, read_document
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.store.database.archive import Addition, Archive
 from opperf.parent.store.database.connection import choose
@@ -29,7 +29,7 @@ def archive(database: str | None = None, *, create: bool = False) -> Archive:
 def results(path: Path) -> Run | ComparisonRun:
     """Return what a file holds that a database keeps; raises `InputError` for anything else."""
     document = read_document(path)
-    if isinstance(document, Judged):
+    if isinstance(document, GateDocument):
         return document.run
     if isinstance(document, (Run, ComparisonRun)):
         return document

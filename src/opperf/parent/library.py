@@ -344,7 +344,7 @@ def gate(
     judged = gating.judge(names, {**request, "config": None}, order, _progress(options.get("progress", False)))
     if judged.cause is not None:
         raise judged.cause
-    return Results(judged.run) if isinstance(judged, gating.Updated) else Gate(judged.run, judged.judgement)
+    return Results(judged.run) if isinstance(judged, gating.ExpectationUpdate) else Gate(judged.run, judged.judgement)
 
 
 @_with(NoiseOptions)
@@ -505,7 +505,7 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Su
     <opperf.Results: 1 record: 1 ok>
     """
     document = loading.read_document(Path(path))
-    if isinstance(document, loading.Judged):
+    if isinstance(document, loading.GateDocument):
         return Gate(document.run, document.judgement)
     result: Results | Comparisons | Noise | Replay | Suite | Profile = OBJECTS[type(document)](document)
     return result

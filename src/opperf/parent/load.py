@@ -40,14 +40,14 @@ def read_results(path: Path) -> Run:
 
 
 @dataclass(frozen=True)
-class Judged:
+class GateDocument:
     """What a gate wrote: comparisons, and what it said of them."""
 
     run: ComparisonRun
     judgement: Judgement
 
 
-Document: TypeAlias = Union[Run, ComparisonRun, Judged, NoiseRun, Replay, Suite, Profile]
+Document: TypeAlias = Union[Run, ComparisonRun, GateDocument, NoiseRun, Replay, Suite, Profile]
 
 
 def read_document(path: Path) -> Document:
@@ -99,14 +99,14 @@ class _Judgement(Fields):
     inconclusive: str
 
 
-def _judged(data: Mapping[str, Any], where: str) -> Judged:
+def _judged(data: Mapping[str, Any], where: str) -> GateDocument:
     run = _comparisons(data, where)
     fields = read_as(_Judgement, data.get("gate"), f"{where}: gate")
     for i, one in enumerate(fields.findings):
         if one.comparison >= len(run.comparisons):
             raise InputError(f"{where}: gate.findings[{i}].comparison: there are {len(run.comparisons)} comparisons")
     findings = (Finding(one.kind, run.comparisons[one.comparison], one.message) for one in fields.findings)
-    return Judged(run, Judgement(tuple(findings), fields.tolerance, fields.against, fields.inconclusive))
+    return GateDocument(run, Judgement(tuple(findings), fields.tolerance, fields.against, fields.inconclusive))
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Profiled:
+class ProfileResult:
     """What became of a script: its exit code, what was seen, and the files; no profile where it left none.
 
     `recorded` are its operators with their arguments, where that was asked for and the framework can tell.
@@ -199,7 +199,7 @@ def run(
     *,
     tool: str | None = None,
     aside: bool = False,
-) -> Profiled:
+) -> ProfileResult:
     """Run `python WORDS` with the profiler on; its files go to the folder `output`.
 
     With `tool` it runs under a vendor's profiler, too; with `aside`, what it prints on stdout goes to stderr.
@@ -232,7 +232,7 @@ def run(
         if len(files) > 1:
             files.append(output / MERGED)
             save(profile, files[-1])
-    return Profiled(code, profile, tuple(files), (*notes, *wrong, *unread), recorded)
+    return ProfileResult(code, profile, tuple(files), (*notes, *wrong, *unread), recorded)
 
 
 def _recorded(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:

@@ -18,7 +18,7 @@ from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, SuiteCase
 from opperf.domain.suite import Suite as SuiteDocument
 from opperf.domain.trace import Replay as ReplayDocument
-from opperf.domain.trace import Replayed
+from opperf.domain.trace import ReplayedCase
 from opperf.parent.reports import gate as gates
 from opperf.parent.reports import render, report_of
 from opperf.parent.reports import suite as suites
@@ -153,7 +153,7 @@ class Noise(Report[Floor]):
         return _counted(len(self), "floor")
 
 
-class Replay(Report[Replayed]):
+class Replay(Report[ReplayedCase]):
     """The operators of a recorded program with what each costs by itself, the most expensive first."""
 
     def __init__(self, document: ReplayDocument) -> None:

@@ -19,7 +19,7 @@ TRIAL_EXTRA, CHILD_START = 0.15, 4.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunResult:
     """A run and what it was planned to be. `cause` is what stopped it, None when nothing did."""
 
     run: Run
@@ -27,14 +27,14 @@ class Measured:
     cause: BaseException | None = None
 
 
-def measure(selection: Selection, settings: Settings, options: Options, progress: Progress) -> Measured:
+def measure(selection: Selection, settings: Settings, options: Options, progress: Progress) -> RunResult:
     """Measure a selection; raises `InputError` for what cannot be understood."""
     with Session(selection, settings, progress) as session:
         plan = _planned(session, selection, progress)
         try:
-            return Measured(session.run(plan, options), plan)
+            return RunResult(session.run(plan, options), plan)
         except Interrupted as stop:
-            return Measured(stop.run, plan, stop.cause)
+            return RunResult(stop.run, plan, stop.cause)
         finally:
             progress.close()
 

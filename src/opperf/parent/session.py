@@ -29,7 +29,7 @@ from opperf.parent.analysis.roofline import doubts, limit_of
 from opperf.parent.analysis.shares import with_shares
 from opperf.parent.analysis.summary import record
 from opperf.parent.calibration import stored_floors, stored_rates
-from opperf.parent.planning.cases import Asked
+from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.sides import frameworks, sides
@@ -110,7 +110,7 @@ class Session:
         return expand(selection, self._settings, sides, self._pool, progress=self._progress.plan)
 
     @property
-    def answers(self) -> Asked:
+    def answers(self) -> ChildAnswers:
         """The sides' children, for what only a framework knows."""
         return self._pool
 

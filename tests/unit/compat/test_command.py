@@ -14,7 +14,7 @@ import pytest
 
 from opperf.compat.mxnet_opperf.__main__ import main
 from opperf.compat.mxnet_opperf.command.documents import collected, render
-from opperf.compat.mxnet_opperf.command.plan import Planned, Wanted, names, planned, whole
+from opperf.compat.mxnet_opperf.command.plan import CommandRequest, RowPlan, names, planned, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Quantity, Sample, Samples
@@ -54,7 +54,7 @@ class Known:
         return Plan(tuple(Trial(add, SIDE, direction) for direction in ("forward", "backward")), Settings())
 
 
-def rows(wanted: Wanted) -> list[Planned]:
+def rows(wanted: CommandRequest) -> list[RowPlan]:
     """Return what is planned."""
     return list(planned(cast("Session", Known()), Selection(), wanted))
 
@@ -80,8 +80,8 @@ def run_of(*records: Record) -> Run:
     return Run("r1", "2026-11-21T08:00:00+00:00", (), Settings(), {}, facts, records)
 
 
-def dot(*directions: str) -> Planned:
-    return Planned("dot", ROW, tuple(trial(direction) for direction in directions))
+def dot(*directions: str) -> RowPlan:
+    return RowPlan("dot", ROW, tuple(trial(direction) for direction in directions))
 
 
 # Planning -------------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_another_frameworks_operator_is_refused() -> None:
 
 
 def test_every_row_of_a_file_is_planned_those_that_are_alike_too() -> None:
-    found = rows(Wanted(("mxnet:nd.dot",), {"dot": [ROW, ROW, {**ROW, "transpose_b": True}]}))
+    found = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW, ROW, {**ROW, "transpose_b": True}]}))
     assert [row.inputs for row in found] == [ROW, ROW, {**ROW, "transpose_b": True}]
     assert found[0].trials == found[1].trials != found[2].trials
     assert [one.direction for one in found[0].trials] == ["forward", "backward"]
@@ -126,43 +126,43 @@ def test_every_row_of_a_file_is_planned_those_that_are_alike_too() -> None:
 
 
 def test_default_rows_are_those_of_the_functions_for_scripts() -> None:
-    found = rows(Wanted(("mxnet:nd.sum",)))
+    found = rows(CommandRequest(("mxnet:nd.sum",)))
     assert [row.inputs["axis"] for row in found] == [0, 0, 0, (), (0, 1)]
     assert found[-1].trials[0].case.attributes == {"axis": (0, 1)}
     assert found[0].trials[0].side.implementation == "nd.sum"
 
 
 def test_an_element_type_is_that_of_every_row() -> None:
-    found = rows(Wanted(("mxnet:nd.dot",), {"dot": [ROW]}, dtype="int32"))
+    found = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW]}, dtype="int32"))
     assert [tensor.dtype for tensor in found[0].trials[0].case.tensors()] == ["int32", "int32"]
     assert [one.direction for one in found[0].trials] == ["forward"]  # whole numbers have no gradient
 
 
 def test_large_rows_have_more_elements_than_32_bits_count() -> None:
-    found = rows(Wanted(("mxnet:nd.abs",), large=True))
+    found = rows(CommandRequest(("mxnet:nd.abs",), large=True))
     assert all(next(row.trials[0].case.tensors()).elements >= 2**32 for row in found)
 
 
 def test_an_operator_without_rows_gets_what_its_registry_leads_to() -> None:
-    (pad,) = rows(Wanted(("mxnet:nd.pad",)))
+    (pad,) = rows(CommandRequest(("mxnet:nd.pad",)))
     assert (pad.operator, pad.inputs) == ("pad", {"data": (4, 4), "mode": "edge"})
-    (add,) = rows(Wanted(("mxnet:np.add",)))
+    (add,) = rows(CommandRequest(("mxnet:np.add",)))
     assert (add.operator, add.inputs) == ("add", {"lhs": (8, 8), "rhs": (8, 8)})
 
 
 def test_a_name_that_mxnet_lacks_is_refused() -> None:
     with pytest.raises(InputError, match=r"no operator `mxnet:nd\.ad`"):
-        rows(Wanted(("mxnet:nd.ad",)))
+        rows(CommandRequest(("mxnet:nd.ad",)))
 
 
 def test_the_python_profiler_times_both_directions_together() -> None:
-    (row,) = rows(Wanted(("mxnet:nd.dot",), {"dot": [ROW]}, lumped=True))
+    (row,) = rows(CommandRequest(("mxnet:nd.dot",), {"dot": [ROW]}, lumped=True))
     assert [one.direction for one in row.trials] == ["forward_backward", "forward"]
 
 
 def test_a_file_without_the_operators_asked_for_leaves_nothing_to_measure() -> None:
     with pytest.raises(InputError, match="nothing to measure"):
-        whole(rows(Wanted(("mxnet:nd.abs",), {"dot": [ROW]})), Settings())
+        whole(rows(CommandRequest(("mxnet:nd.abs",), {"dot": [ROW]})), Settings())
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_an_operator_that_fails_both_ways_says_so_once() -> None:
 
 
 def test_two_names_of_one_trial_have_a_row_each_in_the_order_of_names() -> None:
-    other = Planned("also", ROW, (trial("forward"),))
+    other = RowPlan("also", ROW, (trial("forward"),))
     found = collected([dot("forward"), other, dot("forward")], run_of(ok("forward", 1.0)), lumped=False)
     assert list(found) == ["also", "dot"]
     assert len(found["dot"]) == 2

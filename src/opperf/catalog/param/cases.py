@@ -41,7 +41,7 @@ class ConfigCase:
 
 
 @dataclass(frozen=True)
-class Made:
+class ArgumentSet:
     """The arguments of a build or an input, without ranges; `spec` has them as the file writes them."""
 
     id: str
@@ -116,7 +116,7 @@ def _count(spec: Spec, place: str, problems: Problems) -> int:
     return size(swept)
 
 
-def _pairs(entry: Entry, seed: str) -> Iterator[tuple[Made | None, Made]]:
+def _pairs(entry: Entry, seed: str) -> Iterator[tuple[ArgumentSet | None, ArgumentSet]]:
     """Yield each thing to build with each of its inputs."""
     builds = [None] if entry.builds is None else list(_made(entry.builds, f"{seed}/build", swept=entry.swept[0]))
     for build in builds:
@@ -124,14 +124,14 @@ def _pairs(entry: Entry, seed: str) -> Iterator[tuple[Made | None, Made]]:
             yield build, given
 
 
-def _made(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[Made]:
+def _made(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[ArgumentSet]:
     for named, one in named_specs(specs, swept=swept):
         if one.described is not None:
-            yield Made(named, one, one.described.args, one.described.kwargs)
+            yield ArgumentSet(named, one, one.described.args, one.described.kwargs)
             continue
         args = tuple(argument(given, f"{seed}/{named}/{place}") for place, given in enumerate(one.args))
         kwargs = {name: argument(given, f"{seed}/{named}/{name}") for name, given in (one.kwargs or {}).items()}
-        yield Made(named, one, args, kwargs)
+        yield ArgumentSet(named, one, args, kwargs)
 
 
 def named_specs(specs: Sequence[Spec], *, swept: bool) -> Iterator[tuple[str, Spec]]:
@@ -150,7 +150,9 @@ def entry_of(spec: Spec) -> dict[str, object]:
     return {**spec.more, **(plain(spec) or {})}
 
 
-def _case(operator: ConfiguredOperator, build: Made | None, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
+def _case(
+    operator: ConfiguredOperator, build: ArgumentSet | None, given: ArgumentSet
+) -> tuple[Case, Meaning, Sequence[str]]:
     """Return the case of a build and an input, what it is a case of, and the names of the positional arguments.
 
     Raises `Mistake`.
@@ -180,12 +182,12 @@ def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
     return {str(i): value for i, value in enumerate(args)}
 
 
-def _built(build: Made) -> dict[str, Argument]:
+def _built(build: ArgumentSet) -> dict[str, Argument]:
     """Return the arguments of a build among the attributes of a case; what takes none is built all the same."""
     return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
 
 
-def _neutral(name: str, build: Made | None, given: Made) -> tuple[Case, Sequence[str]]:
+def _neutral(name: str, build: ArgumentSet | None, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
     """Return the case of an operator of the catalog: positional arguments in the order of its inputs and attributes.
 
     Beside it, the names of these.
@@ -209,7 +211,7 @@ def _neutral(name: str, build: Made | None, given: Made) -> tuple[Case, Sequence
     return definition.case_of({**default.attributes, **arguments}), words[: len(given.args)]
 
 
-def _own(meaning: Meaning, build: Made | None, given: Made) -> tuple[Case, Sequence[str]]:
+def _own(meaning: Meaning, build: ArgumentSet | None, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
     """Return the case of a function of the user's own, by the names of its parameters; and those by position."""
     name = meaning.path.rpartition(":")[2]
     if build is not None:
@@ -225,7 +227,7 @@ def _own(meaning: Meaning, build: Made | None, given: Made) -> tuple[Case, Seque
     return Case(meaning.path, inputs, others), meaning.arguments[: len(given.args)]
 
 
-def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning, Sequence[str]]:
+def _with_schema(name: str, build: ArgumentSet, given: ArgumentSet) -> tuple[Case, Meaning, Sequence[str]]:
     """Return the case of a registered operator whose build is its schema string, and the overload that it names."""
     text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
     schema = read_schema(text) if isinstance(text, str) else None
@@ -236,7 +238,7 @@ def _with_schema(name: str, build: Made, given: Made) -> tuple[Case, Meaning, Se
     return case, Meaning("torch", schema.path), names
 
 
-def _called(schema: Schema, given: Made) -> tuple[Case, Sequence[str]]:
+def _called(schema: Schema, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
     if len(given.args) > len(schema.names):
         raise Mistake(f"found {len(given.args)} arguments, expected {len(schema.names)} at most, as the schema says")
     named = dict(zip(schema.names[schema.positional :], given.args[schema.positional :]))

@@ -24,7 +24,7 @@ class Workloads:
 
 
 @dataclass(frozen=True)
-class Described:
+class GeneratedArguments:
     """What a data generator of the user's own made of an entry, and how it looks."""
 
     generator: str
@@ -43,7 +43,7 @@ class Spec:
     kwargs: Mapping[str, Mapping[str, object]] | None = None
     id: str | None = None
     more: Mapping[str, object] = field(default_factory=dict)
-    described: Described | None = None
+    described: GeneratedArguments | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 STDOUT = 1
 
 
-class Printed:
+class OutputCapture:
     """Catches several stretches of output, one after the other, and keeps each as a text."""
 
     def __init__(self) -> None:

@@ -110,10 +110,10 @@ def _arm() -> None:
     options = Options.read(os.environ.get("OPPERF_PROFILER_OPTIONS") or "{}")
     if options.allocator == "fixed":
         fix_allocator()
-    Armed(options, Path(os.environ.get("OPPERF_PROFILER_OUTPUT") or ".").absolute()).arm()
+    AutoProfiler(options, Path(os.environ.get("OPPERF_PROFILER_OUTPUT") or ".").absolute()).arm()
 
 
-class Armed:
+class AutoProfiler:
     """Waits for frameworks, profiles, and writes what was seen into a folder when the process ends."""
 
     def __init__(self, options: Options, folder: Path) -> None:
@@ -197,7 +197,7 @@ class Armed:
 
     def _in_copy(self) -> None:
         if self._copied:
-            at_beginning(self, Armed._begin_as_copy)
+            at_beginning(self, AutoProfiler._begin_as_copy)
 
     def _begin_as_copy(self) -> None:
         """Profile this copy: what was seen before it was made is the other one's."""

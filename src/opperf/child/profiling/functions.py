@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from opperf.child.profiling.of_others import Recorded
+from opperf.child.profiling.of_others import ScriptProfiler
 from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError, ProfilerError, unknown
 from opperf.domain.profile.watching import Watching
@@ -179,4 +179,4 @@ def _made(config: Config) -> Functions:
         stacks=config.stacks,
         modules=config.modules,
     )
-    return Recorded(config.framework, watching, None if (file := settings.get("filename")) is None else str(file))
+    return ScriptProfiler(config.framework, watching, None if (file := settings.get("filename")) is None else str(file))

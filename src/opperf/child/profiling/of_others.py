@@ -17,7 +17,7 @@ from opperf.domain.profile.watching import Watching
 FILENAME = "profile.json"
 
 
-class Recorded:
+class ScriptProfiler:
     """Starts, stops and tells as MXNet's functions do, but refuses what makes no sense."""
 
     def __init__(self, framework: str | None, watching: Watching, filename: str | None) -> None:

@@ -33,7 +33,7 @@ def draw_bits(generator: random.Random, count: int, size: int, mask: int, patter
     return result
 
 
-class KeptBits:
+class BitCache:
     """Bits that were drawn lately, by what they were drawn from."""
 
     def __init__(self, most: int) -> None:

@@ -14,7 +14,7 @@ from opperf.child.measure.block import Block
 from opperf.child.worker import code, inputs
 from opperf.domain.backend import Unsupported, Work
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import Kept, Sample, Samples
+from opperf.domain.measurement import CountedTimes, Sample, Samples
 from opperf.domain.message.replies import Recording
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
@@ -23,7 +23,7 @@ from opperf.domain.tensor import TensorSpec
 
 if TYPE_CHECKING:
     from opperf.child.measure.disturbance import Counters
-    from opperf.domain.backend import Backend, Captured
+    from opperf.domain.backend import Backend, CapturedCall
     from opperf.domain.case import Case
     from opperf.domain.code import Code
 
@@ -88,12 +88,12 @@ def _timed(backend: Backend, function: Callable[[], object], counters: Counters)
     ):
         samples.append(block.sample(1))
     threads = backend.side.threads
-    samples_kept = Kept.of([Samples(tuple(samples))], threads)
+    samples_kept = CountedTimes.of([Samples(tuple(samples))], threads)
     version = str(backend.facts().get("version", ""))
     return Program(median(samples_kept.pooled), len(samples), backend.name, version, threads, samples_kept.clock)
 
 
-def _suite(path: str, source: str, calls: Iterable[Captured], program: Program) -> Suite:
+def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Program) -> Suite:
     """Return the cases in the order in which each was first called, those of each direction by themselves.
 
     What no case can hold is left out, and stands in the suite with its reason.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from opperf.child.worker import values
-from opperf.child.worker.bits import KeptBits, draw_bits
+from opperf.child.worker.bits import BitCache, draw_bits
 from opperf.domain.backend import Unsupported
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
 
@@ -36,7 +36,7 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
 #: So many bytes are kept of the bits drawn last: the backward of a case takes those of its forward, and any backward
 #: whose output is no larger the cotangents of the one before.
 KEPT_BYTES = 96 * 1024 * 1024
-_kept = KeptBits(KEPT_BYTES)
+_kept = BitCache(KEPT_BYTES)
 #: Tensors of more elements repeat the random bits of so many: float32 has no more numbers in [1, 2) than these.
 PIECE_ELEMENTS = 1 << 23
 

@@ -75,7 +75,7 @@ EXPLAINED_CALLS = 7
 
 
 @dataclass
-class Prepared:
+class PreparedTrial:
     """A trial whose tensors are made and whose call has run."""
 
     sound: Ready
@@ -97,7 +97,7 @@ class Jobs:
         self._names = Names(backend, folder, loaded)
         self._workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
-        self._prepared: dict[int, Prepared] = {}
+        self._prepared: dict[int, PreparedTrial] = {}
         self._compared: list[Peers] = []
         self._handles = 0
         self._backward_seconds: float | None = None
@@ -152,7 +152,7 @@ class Jobs:
             self._held_at_first = size
         return Remainder(size - self._held_at_first)
 
-    def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> Prepared:
+    def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> PreparedTrial:
         definition = catalog().get(trial.case.operator)
         call = self._names.call(trial)
         if trial.direction in call.unsupported:
@@ -171,7 +171,7 @@ class Jobs:
             facts |= self._counted(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
-        return Prepared(sound, facts, input_seconds)
+        return PreparedTrial(sound, facts, input_seconds)
 
     def _look_up(self, call: Call) -> None:
         """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
@@ -279,7 +279,7 @@ class Jobs:
         samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes)
         return Sampling(samples, tuple(_traced(self.tracers)))
 
-    def _block(self, prepared: Prepared) -> Block:
+    def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:
             prepared.block = self._engine.block(prepared.sound.work)
         return prepared.block

@@ -19,7 +19,7 @@ from opperf.domain.registry import device_named
 WARMUP, RUNS = 10, 50
 
 
-class Declared(Protocol):
+class BenchmarkSpec(Protocol):
     """What a class of benchmarks is made of."""
 
     @property
@@ -40,7 +40,7 @@ class Declared(Protocol):
 class Varying(Protocol):
     """What has inputs of several sizes."""
 
-    def sized(self, size: str) -> Declared:
+    def sized(self, size: str) -> BenchmarkSpec:
         """Return it with the inputs of a size."""
 
 
@@ -92,7 +92,7 @@ class MXNetOperatorBenchmarkBase(ABC):
 class OperatorBenchmark(MXNetOperatorBenchmarkBase):
     """A benchmark of a declared operator, by opperf's engine; `benchmark_class` makes one for each."""
 
-    declared: ClassVar[Declared]
+    declared: ClassVar[BenchmarkSpec]
 
     def __init__(
         self, ctx: Any = None, warmup: int = WARMUP, runs: int = RUNS, inputs: Mapping[str, Any] | None = None
@@ -131,7 +131,7 @@ class OperatorBenchmark(MXNetOperatorBenchmarkBase):
         self.results[key] = fmean(self.samples[key])
 
 
-def benchmark_class(name: str, declared: Declared, module: str) -> type[OperatorBenchmark]:
+def benchmark_class(name: str, declared: BenchmarkSpec, module: str) -> type[OperatorBenchmark]:
     """Return the class of benchmarks of a declared operator."""
     document = f"Benchmarks {declared.summary}."
     return type(name, (OperatorBenchmark,), {"declared": declared, "__doc__": document, "__module__": module})

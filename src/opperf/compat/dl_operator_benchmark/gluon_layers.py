@@ -8,9 +8,9 @@ from typing import Any
 import mxnet as mx
 
 from opperf.compat.dl_operator_benchmark import layers
-from opperf.compat.dl_operator_benchmark.benchmark import Declared
+from opperf.compat.dl_operator_benchmark.benchmark import BenchmarkSpec
 from opperf.compat.dl_operator_benchmark.layers import Layer
-from opperf.compat.dl_operator_benchmark.spelling import Spelled
+from opperf.compat.dl_operator_benchmark.spelling import Spelling
 
 nn, rnn, loss = mx.gluon.nn, mx.gluon.rnn, mx.gluon.loss
 #: Images, signals and volumes, all with the channels in front.
@@ -20,13 +20,13 @@ FILLED = "data_initializer"
 SHAPES = {1: ("NCW", SIGNALS), 2: ("NCHW", IMAGES), 3: ("NCDHW", VOLUMES)}
 
 
-def every() -> dict[str, Declared]:
+def every() -> dict[str, BenchmarkSpec]:
     """Return every class of layers by name."""
     return {**_basic(), **_activations(), **_convolutions(), **_pooling(), **_normalization(), **_recurrent(),
             **_losses(), **_fused()}  # fmt: skip
 
 
-def _basic() -> dict[str, Declared]:
+def _basic() -> dict[str, BenchmarkSpec]:
     dense: dict[str, Any] = {"units": 256, "activation": None, "use_bias": True, "flatten": True}
     dense |= {"weight_initializer": "Xavier", "bias_initializer": "Zeros"}
     cube = {"data": (128, 512, 512)}
@@ -41,7 +41,7 @@ def _basic() -> dict[str, Declared]:
     }
 
 
-def _activations() -> dict[str, Declared]:
+def _activations() -> dict[str, BenchmarkSpec]:
     given: Mapping[str, tuple[Any, dict[str, Any]]] = {
         "LeakyRelu": (nn.LeakyReLU, {"alpha": 0.01}),
         "PRelu": (nn.PReLU, {"alpha_initializer": "zeros"}),
@@ -55,16 +55,16 @@ def _activations() -> dict[str, Declared]:
         "Swish": (nn.Swish, {}),
         "Gelu": (nn.GELU, {}),
     }
-    made: dict[str, Declared] = {
+    made: dict[str, BenchmarkSpec] = {
         name: Layer(name, build, {"data": IMAGES}, attributes) for name, (build, attributes) in given.items()
     }
     for name, neutral, title in (("Softmax", "softmax", "Softmax"), ("LogSoftmax", "log_softmax", "Log_Softmax")):
-        made[name] = Spelled(neutral, title, f"nd.{neutral}", given={"data": IMAGES}, backward=True, filled=FILLED)
+        made[name] = Spelling(neutral, title, f"nd.{neutral}", given={"data": IMAGES}, backward=True, filled=FILLED)
     return made
 
 
-def _convolutions() -> dict[str, Declared]:
-    layers: dict[str, Declared] = {}
+def _convolutions() -> dict[str, BenchmarkSpec]:
+    layers: dict[str, BenchmarkSpec] = {}
     for rank, (layout, shape) in SHAPES.items():
         kernel, one, pad = ((3,) * rank, (1,) * rank, (0,) * rank) if rank > 1 else (3, 1, 1)
         window: dict[str, Any] = {"channels": 64, "kernel_size": kernel, "strides": one, "padding": pad}
@@ -77,8 +77,8 @@ def _convolutions() -> dict[str, Declared]:
     return layers
 
 
-def _pooling() -> dict[str, Declared]:
-    layers: dict[str, Declared] = {}
+def _pooling() -> dict[str, BenchmarkSpec]:
+    layers: dict[str, BenchmarkSpec] = {}
     for rank, (layout, shape) in SHAPES.items():
         window = {"pool_size": 2, "strides": None, "padding": 0} if rank == 1 else {
             "pool_size": (2,) * rank, "strides": None, "padding": (0,) * rank,
@@ -91,7 +91,7 @@ def _pooling() -> dict[str, Declared]:
     return layers
 
 
-def _normalization() -> dict[str, Declared]:
+def _normalization() -> dict[str, BenchmarkSpec]:
     images = {"data": IMAGES}
     return {
         "Dropout": Layer("Dropout", nn.Dropout, images, {"rate": 0.5}),
@@ -102,9 +102,9 @@ def _normalization() -> dict[str, Declared]:
     }
 
 
-def _recurrent() -> dict[str, Declared]:
+def _recurrent() -> dict[str, BenchmarkSpec]:
     given = {"hidden_size": 100, "num_layers": 1, "layout": "TNC", "dropout": 0, "bidirectional": False}
-    layers: dict[str, Declared] = {
+    layers: dict[str, BenchmarkSpec] = {
         "RNN": Layer("RNN", rnn.RNN, {"data": SEQUENCES}, {**given, "activation": "relu"}),
         "LSTM": Layer("LSTM", rnn.LSTM, {"data": SEQUENCES}, given),
         "GRU": Layer("GRU", rnn.GRU, {"data": SEQUENCES}, given),
@@ -114,7 +114,7 @@ def _recurrent() -> dict[str, Declared]:
     return {**layers, **_cells_of_cells()}
 
 
-def _cells_of_cells() -> dict[str, Declared]:
+def _cells_of_cells() -> dict[str, BenchmarkSpec]:
     """Return the cells that are made of others, and the one that has no weights."""
     step, wide = {"data": SEQUENCES[1:]}, SEQUENCES[-1]
     zoneout = {"hidden_size": 100, "zoneout_states": 0.5}
@@ -129,12 +129,12 @@ def _cells_of_cells() -> dict[str, Declared]:
     }
 
 
-def _losses() -> dict[str, Declared]:
+def _losses() -> dict[str, BenchmarkSpec]:
     pair = {"pred": SCORES, "label": SCORES}
     weighted = {"weight": 1.0}
     classes = {"axis": -1, "sparse_label": False, **weighted}
     constant = {"pred": mx.nd.ones, "label": mx.nd.zeros}
-    layers: dict[str, Declared] = {
+    layers: dict[str, BenchmarkSpec] = {
         "SigmoidBinaryCrossEntropyLoss": _loss("SigmoidBinaryCrossEntropyLoss", pair, weighted, constant),
         "SoftmaxCrossEntropyLoss": _loss("SoftmaxCrossEntropyLoss", pair, classes),
         "TripletLoss": _loss("TripletLoss", {**pair, "negative": SCORES}, weighted),
@@ -156,7 +156,7 @@ def _loss(
     return Layer(name, getattr(loss, name), data, given, fill or {}, backward=False)
 
 
-def _fused() -> dict[str, Declared]:
+def _fused() -> dict[str, BenchmarkSpec]:
     window = {"channels": 64, "kernel_size": (3, 3), "strides": (1, 1), "padding": (0, 0), "dilation": (1, 1)}
     images = {"data": IMAGES}
     return {

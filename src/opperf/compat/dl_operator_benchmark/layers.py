@@ -131,10 +131,10 @@ def residual_cell(hidden_size: int) -> Any:
 def bidirectional_cell(hidden_size: int) -> Any:
     """Return a cell of LSTM for each direction; a sequence is what they can be called with."""
     cell = mx.gluon.rnn.LSTMCell
-    return Unrolled(mx.gluon.rnn.BidirectionalCell(cell(hidden_size), cell(hidden_size)))
+    return UnrolledCell(mx.gluon.rnn.BidirectionalCell(cell(hidden_size), cell(hidden_size)))
 
 
-class Unrolled(mx.gluon.Block):  # type: ignore[misc]
+class UnrolledCell(mx.gluon.Block):  # type: ignore[misc]
     """A cell that is called for each step of a sequence, which is the first dimension of the data."""
 
     def __init__(self, cell: Any) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 from opperf.catalog import catalog
 from opperf.child.backends.bindings import bindings
 from opperf.child.backends.call import Call
-from opperf.compat.dl_operator_benchmark.benchmark import Declared
+from opperf.compat.dl_operator_benchmark.benchmark import BenchmarkSpec
 from opperf.compat.dl_operator_benchmark.custom import CustomAddition
-from opperf.compat.dl_operator_benchmark.spelling import Spelled
+from opperf.compat.dl_operator_benchmark.spelling import Spelling
 from opperf.compat.in_process import InProcess, Subject
 
 #: Where the catalog writes into its first input, as the original calls it.
@@ -24,7 +24,7 @@ SORTED = (1024, 1000)
 
 
 @dataclass(frozen=True)
-class InPlaceFunction(Spelled):
+class InPlaceFunction(Spelling):
     """An operator for which MXNet has a sign of Python alone, as `%=`; it may write into its first array."""
 
     function: Callable[..., Any] = operator.imod
@@ -35,9 +35,9 @@ class InPlaceFunction(Spelled):
         return here.of_function(self.function, arrays, differentiable=())
 
 
-def original() -> dict[str, Declared]:
+def original() -> dict[str, BenchmarkSpec]:
     """Return the original's classes on arrays."""
-    result: dict[str, Declared] = {}
+    result: dict[str, BenchmarkSpec] = {}
     for name, (neutral, path) in {
         "Add": ("add", "nd.add"),
         "Subtract": ("subtract", "nd.subtract"),
@@ -57,64 +57,64 @@ def original() -> dict[str, Declared]:
         "Log": ("log", "nd.log"),
         "Exp": ("exp", "nd.exp"),
     }.items():
-        result[name] = Spelled(neutral, worded(name), path, backward=True)
+        result[name] = Spelling(neutral, worded(name), path, backward=True)
     for name, neutral in (("LogicalNot", "logical_not"), ("Sqrt", "sqrt"), ("Square", "square")):
-        result[name] = Spelled(neutral, worded(name), f"nd.{neutral}", backward=True, filled="data_initializer")
-    result["Power"] = Spelled("power", "Power", "nd.power", {"lhs": "base", "rhs": "exp"}, backward=True)
+        result[name] = Spelling(neutral, worded(name), f"nd.{neutral}", backward=True, filled="data_initializer")
+    result["Power"] = Spelling("power", "Power", "nd.power", {"lhs": "base", "rhs": "exp"}, backward=True)
     for name, neutral, key in (
         ("IAdd", "add_inplace", "Inplace_Add"),
         ("ISub", "subtract_inplace", "Inplace_Subtract"),
         ("IMul", "multiply_inplace", "Inplace_Multiply"),
         ("IDiv", "divide_inplace", "Inplace_Division"),
     ):
-        result[name] = Spelled(neutral, key, words=IN_PLACE, backward=False)
+        result[name] = Spelling(neutral, key, words=IN_PLACE, backward=False)
     # What is left of a division is left of it again: nothing piles up, and nothing need be put back.
     result["IMod"] = InPlaceFunction("remainder", "Inplace_Modulo", "nd.modulo", IN_PLACE, backward=False)
     return {**result, **_created(), **_multiplied(), **_sorted(), "CustomOpElementwiseAdd": CustomAddition()}
 
 
-def _created() -> dict[str, Declared]:
+def _created() -> dict[str, BenchmarkSpec]:
     square = {"shape": (1024, 1024)}
     counted = {"start": 1, "stop": 100, "step": 1.0, "repeat": 10}
     return {
-        "Zeros": Spelled("zeros", "Zeros", "nd.zeros", given=square),
-        "Ones": Spelled("ones", "Ones", "nd.ones", given=square),
-        "ZerosLike": Spelled("zeros_like", "Zeros_Like", "nd.zeros_like"),
-        "OnesLike": Spelled("ones_like", "Ones_Like", "nd.ones_like"),
-        "Full": Spelled("full", "Full", "nd.full", given={**square, "val": 1.0}),
-        "Arange": Spelled("arange", "Arange", "nd.arange", given=counted),
+        "Zeros": Spelling("zeros", "Zeros", "nd.zeros", given=square),
+        "Ones": Spelling("ones", "Ones", "nd.ones", given=square),
+        "ZerosLike": Spelling("zeros_like", "Zeros_Like", "nd.zeros_like"),
+        "OnesLike": Spelling("ones_like", "Ones_Like", "nd.ones_like"),
+        "Full": Spelling("full", "Full", "nd.full", given={**square, "val": 1.0}),
+        "Arange": Spelling("arange", "Arange", "nd.arange", given=counted),
     }
 
 
-def _multiplied() -> dict[str, Declared]:
+def _multiplied() -> dict[str, BenchmarkSpec]:
     flags = {"transpose_a": False, "transpose_b": False, "forward_stype": None}
     plain = {"lhs": (1024, 1024), "rhs": (1024, 1000), **flags}
     batch = {"lhs": (32, 1024, 1024), "rhs": (32, 1024, 1000), **flags}
     return {
-        "Dot": Spelled("matmul", "Dot", "nd.dot", given=plain, backward=True),
-        "BatchDot": Spelled("batch_matmul", "Batch_Dot", "nd.batch_dot", given=batch, backward=True),
+        "Dot": Spelling("matmul", "Dot", "nd.dot", given=plain, backward=True),
+        "BatchDot": Spelling("batch_matmul", "Batch_Dot", "nd.batch_dot", given=batch, backward=True),
     }
 
 
-def _sorted() -> dict[str, Declared]:
+def _sorted() -> dict[str, BenchmarkSpec]:
     order = {"data": SORTED, "axis": -1, "is_ascend": True}
     both = "Forward_Backward"
     most = {"data": SORTED, "axis": -1, "k": 10, "ret_typ": "indices", "is_ascend": True}
     place = {"data": SORTED, "axis": -1, "keepdims": False}
     return {
-        "Sort": Spelled("sort", "Sort", "nd.sort", given=order, backward=False),
-        "ArgSort": Spelled("argsort", "ArgSort", "nd.argsort", given=order, backward=False),
-        "TopK": Spelled("topk", "TopK", "nd.topk", given=most, backward=False, always=both),
-        "ArgMax": Spelled("argmax", "ArgMax", "nd.argmax", given=place, backward=False, always=both),
-        "ArgMin": Spelled("argmin", "ArgMin", "nd.argmin", given=place, backward=False, always=both),
+        "Sort": Spelling("sort", "Sort", "nd.sort", given=order, backward=False),
+        "ArgSort": Spelling("argsort", "ArgSort", "nd.argsort", given=order, backward=False),
+        "TopK": Spelling("topk", "TopK", "nd.topk", given=most, backward=False, always=both),
+        "ArgMax": Spelling("argmax", "ArgMax", "nd.argmax", given=place, backward=False, always=both),
+        "ArgMin": Spelling("argmin", "ArgMin", "nd.argmin", given=place, backward=False, always=both),
     }
 
 
-def every() -> dict[str, Declared]:
+def every() -> dict[str, BenchmarkSpec]:
     """Return the classes of all operators on arrays: those of the catalog that MXNet has, and the original's."""
     by_name = bindings("mxnet")
-    made: dict[str, Declared] = {
-        classed(name): Spelled(name, "_".join(part.title() for part in name.split("_")))
+    made: dict[str, BenchmarkSpec] = {
+        classed(name): Spelling(name, "_".join(part.title() for part in name.split("_")))
         for name in catalog()
         if isinstance(by_name.get(name), Call)
     }

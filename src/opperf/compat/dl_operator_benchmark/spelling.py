@@ -18,7 +18,7 @@ from opperf.domain.tensor import TensorSpec, dtype_named
 
 
 @dataclass(frozen=True)
-class Spelled:
+class Spelling:
     """An operator of the catalog under the original's words.
 
     `title` stands in the result's key. `words` are the original's names of inputs by neutral name, `given` its values
@@ -57,7 +57,7 @@ class Spelled:
         result["run_backward"] = "backward" in directions if self.backward is None else self.backward
         return {**result, "dtype": result.get("dtype", "float32")}
 
-    def sized(self, size: str) -> Spelled:
+    def sized(self, size: str) -> Spelling:
         """Return the operator with the inputs of a size class of the catalog."""
         inputs, _ = self._arguments()
         return replace(self, size=size, given={name: self.given[name] for name in self.given if name not in inputs})

@@ -26,7 +26,7 @@ except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and n
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from opperf.compat.mxnet_opperf.command.plan import Planned, Wanted
+    from opperf.compat.mxnet_opperf.command.plan import CommandRequest, RowPlan
     from opperf.domain.plan import Settings
     from opperf.domain.record import Run
     from opperf.parent.planning.selection import Selection
@@ -75,7 +75,7 @@ def benchmark(
 ) -> None:
     """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
-    from opperf.compat.mxnet_opperf.command.plan import Wanted, names, read_rows, spelled
+    from opperf.compat.mxnet_opperf.command.plan import CommandRequest, names, read_rows, spelled
     from opperf.compat.mxnet_opperf.default_inputs import is_large
     from opperf.domain.errors import unknown
     from opperf.domain.plan import NATIVE, Settings
@@ -87,7 +87,7 @@ def benchmark(
         raise unknown("profiler", profiler, PROFILERS, hint=f"known: {', '.join(PROFILERS)}")
     _take_places(output_file, records, inputs, force=force, resume=resume)
     given = {} if inputs is None else read_rows(inputs)
-    choice = Wanted(
+    choice = CommandRequest(
         names(operator or (), category or (), given), given, dtype, is_large(int64_tensor), profiler == "python"
     )
     selection = Selection(
@@ -137,8 +137,8 @@ def _take_places(output: Path, records: Path | None, inputs: Path | None, *, for
 
 
 def _measured(
-    selection: Selection, settings: Settings, choice: Wanted, output: Path, *, resume: bool
-) -> tuple[list[Planned], Run, BaseException | None]:
+    selection: Selection, settings: Settings, choice: CommandRequest, output: Path, *, resume: bool
+) -> tuple[list[RowPlan], Run, BaseException | None]:
     """Return the rows, the run, and what stopped it before its end."""
     from opperf.compat.mxnet_opperf.command.plan import planned, whole
     from opperf.parent.cli.progress import Bar
@@ -157,7 +157,7 @@ def _measured(
 
 
 def _write(
-    plans: Sequence[Planned], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
+    plans: Sequence[RowPlan], run: Run, format: str, output: Path, records: Path | None, *, lumped: bool
 ) -> None:
     from opperf.compat.mxnet_opperf.command.documents import collected, render
     from opperf.domain.files.destination import write_text

@@ -14,7 +14,7 @@ from typing import Optional
 from opperf.catalog import catalog
 from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
-from opperf.domain.measurement import Kept, Measurement, Outcome, Quantity, Samples
+from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE, Settings, Trial
 from opperf.domain.reason import Reason, Warning
@@ -39,15 +39,15 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
         return Record(
             trial, "skipped", reason or Reason("not_run", "the trial was not reached"), facts=_version(outcomes)
         )
-    time = Kept.of([measurement.time for measurement in measured], trial.side.threads)
+    time = CountedTimes.of([measurement.time for measurement in measured], trial.side.threads)
     native = measured[0].facts.get("clock") == NATIVE
     if native:
         time = replace(time, clock=NATIVE)
-    by_name = {name: Kept.of(samples, trial.side.threads) for name, samples in _sampled(measured).items()} | {
+    by_name = {name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sampled(measured).items()} | {
         "time": time
     }
     if not native:  # which is one clock, and tells nothing of the CPU's
-        by_name["cpu_time"] = Kept.of_cpu([measurement.time for measurement in measured])
+        by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measured])
     sync = str(measured[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
     rates, doubts = _rates(trial, measured[0].facts, median(time.pooled))
@@ -68,7 +68,7 @@ def _sampled(measured: Sequence[Measurement]) -> dict[str, list[Samples]]:
     return {name: several for name, several in result.items() if several}
 
 
-def _statistics(samples: Kept, sync: str, settings: Settings) -> Statistics:
+def _statistics(samples: CountedTimes, sync: str, settings: Settings) -> Statistics:
     times = sorted(samples.pooled)
     centres = [median(times) for times in samples.processes]
     interval = log_interval(centres) if len(centres) >= PROCESSES else None
@@ -152,7 +152,7 @@ def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Va
     return values
 
 
-def _warnings(measured: Sequence[Measurement], time: Kept) -> tuple[Warning, ...]:
+def _warnings(measured: Sequence[Measurement], time: CountedTimes) -> tuple[Warning, ...]:
     by_slug = {warning.slug: warning for process in measured for warning in process.warnings}
     if time.disturbed:
         stand_in = "CPU time stands in" if time.clock == "cpu" else "all samples are used"

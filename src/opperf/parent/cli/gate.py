@@ -13,7 +13,7 @@ from opperf.parent.cli.selecting import command, inputs, labels, request
 
 if TYPE_CHECKING:
     from opperf.parent.cli.gate_report import Places
-    from opperf.parent.gate import Updated
+    from opperf.parent.gate import ExpectationUpdate
 
 Option = typer.Option
 
@@ -74,7 +74,7 @@ def gate(
     from opperf.domain.errors import InputError, way_out
     from opperf.parent.cli.gate_report import Places, deliver
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.gate import Gate, Updated, gate_file, judge
+    from opperf.parent.gate import ExpectationUpdate, Gate, gate_file, judge
 
     given = {
         "tolerance": tolerance,
@@ -103,7 +103,7 @@ def gate(
         )
     order = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())
     judged = judge(operators or (), request(what), order, Bar())
-    if isinstance(judged, Updated):
+    if isinstance(judged, ExpectationUpdate):
         _tell_updated(judged, places)
         code = judged.exit_code
     else:
@@ -112,7 +112,7 @@ def gate(
     raise SystemExit(code) if judged.cause is None else way_out(judged.cause)
 
 
-def _tell_updated(updated: Updated, places: Places) -> None:
+def _tell_updated(updated: ExpectationUpdate, places: Places) -> None:
     """Print what was measured, and say what is expected now."""
     from opperf.parent.cli.output import deliver_run
 

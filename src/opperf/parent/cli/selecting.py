@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.parent.cli.options import How, Judging, Keeping, Report, Sampling, Settling, What, Where
 
 if TYPE_CHECKING:
-    from opperf.parent.compare import Judging as Judged
+    from opperf.parent.compare import Judging as Rules
     from opperf.parent.session import Options
 
 
@@ -32,12 +32,12 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
     return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
 
 
-def judging(judged: Judging, settling: Settling, report: Report, *, explain: bool = False) -> Judged:
+def judging(judged: Judging, settling: Settling, report: Report, *, explain: bool = False) -> Rules:
     """Return when a comparison is decided; raises `InputError`."""
-    from opperf.parent.compare import Judging as Judged
+    from opperf.parent.compare import Judging as Rules
 
     words = {**vars(judged), **vars(settling)}
-    return Judged(**words, explain=explain, labels=labels(report), command=command())
+    return Rules(**words, explain=explain, labels=labels(report), command=command())
 
 
 def run_options(keeping: Keeping, report: Report) -> Options:

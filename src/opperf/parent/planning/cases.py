@@ -25,7 +25,7 @@ from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.user_inputs import EVERY, case_with, foreign_case, in_one_shape, split_row
 
 
-class Asked(Protocol):
+class ChildAnswers(Protocol):
     """What a side's child answers."""
 
     def describe(self, side: Side, name: str | Code) -> Meaning:
@@ -39,7 +39,7 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OperatorChoice:
     """One operator of the selection: its definition where opperf has one, and the implementation where one is named.
 
     `takes` are the names of its arguments where it is the framework's own, None where those cannot be told.
@@ -52,7 +52,9 @@ class Wanted:
     takes: Sequence[str] | None = None
 
 
-def cases(selection: Selection, choice: Wanted, side: Side, answers: Asked, seed: int) -> Iterator[tuple[Case, str]]:
+def cases(
+    selection: Selection, choice: OperatorChoice, side: Side, answers: ChildAnswers, seed: int
+) -> Iterator[tuple[Case, str]]:
     """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
     made: list[tuple[Case, str]] = []
     given = selection.given
@@ -85,7 +87,7 @@ def cases(selection: Selection, choice: Wanted, side: Side, answers: Asked, seed
         yield from ((one, origin) for one in dict.fromkeys(varied(selection, case)))
 
 
-def _foreign(selection: Selection, choice: Wanted, row: Row) -> Case:
+def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
     """Return the case of a row for a function that opperf has no definition of.
 
     Inputs by names that a framework's own operator does not have are refused: it would get them by place.
@@ -127,7 +129,9 @@ def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, s
             )
 
 
-def _examples(selection: Selection, choice: Wanted, side: Side, answers: Asked) -> Iterator[tuple[Case, str]]:
+def _examples(
+    selection: Selection, choice: OperatorChoice, side: Side, answers: ChildAnswers
+) -> Iterator[tuple[Case, str]]:
     """Yield the cases that the framework's own description of an operator leads to.
 
     Where cases are samples of the framework's scaled up, the origin says by how much: `registry:common x64`.
@@ -139,7 +143,7 @@ def _examples(selection: Selection, choice: Wanted, side: Side, answers: Asked) 
             yield replace(example.case, operator=choice.name), f"{source}:{size}{scale}"
 
 
-def _own_words(selection: Selection, definition: Operator, side: Side, answers: Asked) -> dict[str, str]:
+def _own_words(selection: Selection, definition: Operator, side: Side, answers: ChildAnswers) -> dict[str, str]:
     """Return how the user's own implementations of an operator, in the same selection, call its arguments."""
     words: dict[str, str] = {}
     for code in (name for name in (*selection.operators, *selection.declared) if isinstance(name, Code)):
@@ -150,7 +154,7 @@ def _own_words(selection: Selection, definition: Operator, side: Side, answers: 
 
 
 def _neutral(
-    definition: Operator, given: Mapping[str, object], side: Side, answers: Asked, words: Mapping[str, str]
+    definition: Operator, given: Mapping[str, object], side: Side, answers: ChildAnswers, words: Mapping[str, str]
 ) -> dict[str, object]:
     """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
     names = (*definition.inputs, *definition.attributes)

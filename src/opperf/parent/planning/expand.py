@@ -21,7 +21,7 @@ from opperf.domain.errors import InputError, OpperfError, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
-from opperf.parent.planning.cases import Asked, Wanted, cases, varied
+from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, varied
 from opperf.parent.planning.configs import ORIGIN, configured
 from opperf.parent.planning.own_code import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
@@ -41,7 +41,7 @@ def expand(
     selection: Selection,
     settings: Settings,
     sides: Sequence[Side],
-    answers: Asked,
+    answers: ChildAnswers,
     *,
     registered: bool = True,
     progress: Progress = _quietly,
@@ -142,7 +142,7 @@ def _text(name: str | Code) -> str:
     return name.name if isinstance(name, Code) else name
 
 
-def _wanted(selection: Selection, side: Side, answers: Asked) -> Iterator[Wanted]:
+def _wanted(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
     """Yield what the selection asks of one side, each once, however many names mean it."""
     keys = set()
     for choice in (_meant(name, side, answers) for name in _names(selection)):
@@ -151,18 +151,18 @@ def _wanted(selection: Selection, side: Side, answers: Asked) -> Iterator[Wanted
             yield choice
 
 
-def _meant(name: str | Code, side: Side, answers: Asked) -> Wanted | None:
+def _meant(name: str | Code, side: Side, answers: ChildAnswers) -> OperatorChoice | None:
     """Return what a name means on a side; None for an operator of another framework's own."""
     if isinstance(name, Code):
         return _code(name, side, answers) if name.framework in (None, side.framework) else None
     prefix, rest = split_implementation(name)
     if prefix is None:
         definition = operator(rest)
-        return Wanted(definition.name, definition)
+        return OperatorChoice(definition.name, definition)
     return _named(name, rest, side, answers) if prefix == side.framework else None
 
 
-def _registered(selection: Selection, side: Side, answers: Asked) -> Iterator[Wanted]:
+def _registered(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
     """Yield the operators of a framework's registry that the catalog does not measure."""
     try:
         paths = answers.discover(side, None, "common").paths
@@ -171,10 +171,10 @@ def _registered(selection: Selection, side: Side, answers: Asked) -> Iterator[Wa
     for path in paths:
         name = f"{side.framework}:{path}"
         if not any(fnmatchcase(name, pattern) for pattern in selection.skip):
-            yield Wanted(name, None, side.framework, path)
+            yield OperatorChoice(name, None, side.framework, path)
 
 
-def _named(name: str, path: str, side: Side, answers: Asked) -> Wanted:
+def _named(name: str, path: str, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what a framework's own name means to it."""
     meaning = answers.describe(side, path)
     if meaning.path is None and meaning.operator is None:
@@ -184,19 +184,21 @@ def _named(name: str, path: str, side: Side, answers: Asked) -> Wanted:
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?" if close else None
         raise InputError(f"no operator `{name}`", hint=hint, slug="unknown_operator")
     if meaning.operator is None:
-        return Wanted(name, None, side.framework, meaning.path, meaning.takes)
+        return OperatorChoice(name, None, side.framework, meaning.path, meaning.takes)
     definition = operator(meaning.operator)
-    return Wanted(definition.name, definition, side.framework, meaning.path)
+    return OperatorChoice(definition.name, definition, side.framework, meaning.path)
 
 
-def _code(code: Code, side: Side, answers: Asked) -> Wanted:
+def _code(code: Code, side: Side, answers: ChildAnswers) -> OperatorChoice:
     """Return what the user's own code is; raises `InputError` for code that cannot be loaded."""
     neutral = own_meaning(code, side, answers).operator
     definition = None if neutral is None else operator(neutral)
-    return Wanted(code.name if definition is None else definition.name, definition, side.framework, code)
+    return OperatorChoice(code.name if definition is None else definition.name, definition, side.framework, code)
 
 
-def _trials(selection: Selection, choice: Wanted, side: Side, answers: Asked, seed: int) -> Iterator[Trial]:
+def _trials(
+    selection: Selection, choice: OperatorChoice, side: Side, answers: ChildAnswers, seed: int
+) -> Iterator[Trial]:
     here = replace(side, implementation=choice.path)
     for case, origin in cases(selection, choice, side, answers, seed):
         for direction in _directions(selection, choice.definition, case, tried=origin.startswith("registry:")):
@@ -227,17 +229,17 @@ def _is_of(name: str | Code, own: set[str]) -> bool:
     return isinstance(name, str) and name in own and name not in catalog()
 
 
-def _chosen(selection: Selection, side: Side, answers: Asked) -> dict[str, Wanted]:
+def _chosen(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str, OperatorChoice]:
     """Return the operators that are named beside a suite, by the names that were given."""
     own = _suite_operators(selection)
     meant = {
-        _text(name): Wanted(_text(name), None) if _is_of(name, own) else _meant(name, side, answers)
+        _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _meant(name, side, answers)
         for name in _names(selection)
     }
     return {name: choice for name, choice in meant.items() if choice is not None}
 
 
-def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Wanted]) -> Iterator[Trial]:
+def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, OperatorChoice]) -> Iterator[Trial]:
     """Yield the trials of a suite's cases, those of the chosen operators where any are named."""
     names: dict[str, list[str | Code | None]] = {}
     for choice in by_name.values():
@@ -256,7 +258,7 @@ def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Wanted
                 yield Trial(case, here, direction, entry.origin, entry.count)
 
 
-def _config_trials(selection: Selection, side: Side, answers: Asked, seed: int) -> Iterator[Trial]:
+def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed: int) -> Iterator[Trial]:
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
     questions = partial(answers.describe, side), partial(answers.workload, side)
     for made in configured(selection.configs, side.framework, seed, *questions):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from opperf.catalog.param.cases import check, entry_of, named_specs
-from opperf.catalog.param.config import ConfiguredOperator, Described, Entry, Spec, Way
+from opperf.catalog.param.config import ConfiguredOperator, Entry, GeneratedArguments, Spec, Way
 from opperf.catalog.param.document import read_spec
 from opperf.catalog.param.grammar import CONFIG_KEYS
 from opperf.catalog.param.problems import Problems, key
@@ -81,7 +81,7 @@ class _Settling:
         answer = self.ask(Generate(generator, tuple(entry_of(spec) for _, spec in named)))
         self._is_right(answer, place)
         return tuple(
-            replace(spec, id=name, described=Described(generator, *_arguments(arguments, place)))
+            replace(spec, id=name, described=GeneratedArguments(generator, *_arguments(arguments, place)))
             for (name, spec), arguments in zip(named, answer.described)
         )
 

@@ -101,7 +101,7 @@ def _pieces(word: str, width: int) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class TableFit:
     """A table that was made to fit."""
 
     grid: Grid
@@ -156,10 +156,10 @@ def _kept(grid: Grid, places: Sequence[int]) -> Grid:
     return replace(grid, columns=[grid.columns[i] for i in places], rows=rows)
 
 
-def fitted(grid: Grid, width: int | None) -> Fitted:
+def fitted(grid: Grid, width: int | None) -> TableFit:
     """Say in other places, and leave out, what it takes until the columns can be folded into the width."""
     if width is None or _total(_naturals(grid)) <= width:
-        return Fitted(grid, _naturals(grid))
+        return TableFit(grid, _naturals(grid))
     narrow = _narrowed(grid, width)
     if _total(_floors(narrow.grid, WORD)) > width and any(heading.group for heading in grid.columns):
         narrow = _narrowed(_joined(grid), width)
@@ -184,7 +184,7 @@ def _joined(grid: Grid) -> Grid:
     return _kept(replace(grid, columns=headings, rows=rows), [i for i in places if i not in others])
 
 
-def _narrowed(grid: Grid, width: int) -> Fitted:
+def _narrowed(grid: Grid, width: int) -> TableFit:
     """Do without columns in their order until the others can be folded into the width."""
     places = list(range(len(grid.columns)))
     below, left_out, common = [], [], []
@@ -201,7 +201,7 @@ def _narrowed(grid: Grid, width: int) -> Fitted:
             left_out.append(grid.titles[i])
     caption = ", ".join([*([grid.caption] if grid.caption else []), *common])
     narrow = replace(_kept(grid, places), caption=caption)
-    return Fitted(narrow, _shared(narrow, width), left_out, below)
+    return TableFit(narrow, _shared(narrow, width), left_out, below)
 
 
 def _dispensable(grid: Grid) -> list[int]:

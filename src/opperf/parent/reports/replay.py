@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from opperf.domain.trace import Replay, Replayed
+from opperf.domain.trace import Replay, ReplayedCase
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import spelling, spread
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from opperf.domain.trace import Trace
 
 #: An operator, and what is computed of it.
-Line: TypeAlias = tuple[Replayed, Mapping[str, object]]
+Line: TypeAlias = tuple[ReplayedCase, Mapping[str, object]]
 #: So many reasons of rows that `--top` hides are told.
 REASONS = 8
 LEGEND = {
@@ -74,11 +74,11 @@ def _number(name: str) -> Callable[[Line], object]:
     return lambda line: line[1][name]
 
 
-def _message(entry: Replayed) -> str | None:
+def _message(entry: ReplayedCase) -> str | None:
     return None if entry.record is None or entry.record.reason is None else entry.record.reason.message
 
 
-def _reasons(hidden: Sequence[Replayed]) -> list[str]:
+def _reasons(hidden: Sequence[ReplayedCase]) -> list[str]:
     """Say why rows that are not shown were not measured: what failed stands at the end, behind what is expensive."""
     groups: dict[str, list[str]] = {}
     for entry in hidden:
@@ -92,7 +92,7 @@ def _reasons(hidden: Sequence[Replayed]) -> list[str]:
     return texts[:REASONS] + more
 
 
-def _name(entry: Replayed) -> str:
+def _name(entry: ReplayedCase) -> str:
     return spelling(entry.traced.case.operator).removesuffix(".default")
 
 
@@ -153,7 +153,7 @@ def _took(entry: LeftOut) -> str:
     return "" if entry.recorded is None else f", {format_seconds(entry.recorded)}"
 
 
-def _note(entry: Replayed) -> str:
+def _note(entry: ReplayedCase) -> str:
     if entry.record is None:
         return "not measured"
     if entry.record.status == "ok":

@@ -28,7 +28,7 @@ ITERATOR, GENERATOR = "register_config_iterator", "register_data_generator"
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredOperator:
     """A function that a file declares as an operator: how it is named as code, and what can be read of it."""
 
     code: Code
@@ -48,14 +48,14 @@ def plugin_file(given: Path) -> Path:
     return module_file(name, [str(Path.cwd()), *sys.path])
 
 
-def declared_operators(path: Path) -> dict[str, Declared]:
+def declared_operators(path: Path) -> dict[str, DeclaredOperator]:
     """Return the functions of a Python file that `@opperf.operator(...)` stands above, by name; raises `InputError`.
 
     Nothing in the file is run: that happens in the children that measure it.
     """
     functions = [node for node in _tree(path).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return {
-        function.name: Declared(
+        function.name: DeclaredOperator(
             code=Code(f"{path}:{function.name}"),
             arguments=tuple(argument.arg for argument in (*function.args.posonlyargs, *function.args.args)),
             summary=(ast.get_docstring(function) or "").partition("\n")[0],
@@ -219,7 +219,7 @@ def with_plugins(
     line on each of them that cannot be used. Raises `InputError` for a plugin that declares nothing where nothing else
     is named, which it may register with its framework, and for a name that two of them declare.
     """
-    result: dict[str, Declared] = {}
+    result: dict[str, DeclaredOperator] = {}
     for path in plugins:
         for name, declared in (declared_operators(path) if operators or others else _some(path)).items():
             if name in result:
@@ -240,12 +240,12 @@ def operators_of(plugins: Sequence[Path], note: Callable[[str], None] = warnings
     return [*named, *installed_operators(note)]
 
 
-def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
+def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOperator]:
     """Return the operators that installed plugins declare, by name.
 
     `note` takes a line on each plugin that cannot be used, and on each operator whose name is taken.
     """
-    result: dict[str, Declared] = {}
+    result: dict[str, DeclaredOperator] = {}
     for plugin, path in installed_plugins(note).items():
         try:
             operators = _some(path)
@@ -260,7 +260,7 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, Declared]:
     return result
 
 
-def _some(path: Path) -> dict[str, Declared]:
+def _some(path: Path) -> dict[str, DeclaredOperator]:
     """Return the operators that a file declares; raises `InputError` when it declares nothing at all."""
     operators = declared_operators(path)
     if not operators and not any(_registered(path).values()):

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.measurement import Kept, Measurement, Outcome
+from opperf.domain.measurement import CountedTimes, Measurement, Outcome
 from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import (
     Capture,
@@ -174,7 +174,7 @@ class Pool:
             if self._worker is worker and worker.alive and ask(Release(handle)).size > MOST_HELD:
                 self.close()
         if settings.by_share:
-            time = Kept.of([measured.time], trial.side.threads)
+            time = CountedTimes.of([measured.time], trial.side.threads)
             self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
                 time.pooled
             )

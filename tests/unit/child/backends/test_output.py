@@ -7,13 +7,13 @@ import os
 
 import pytest
 
-from opperf.child.backends.output import Printed
+from opperf.child.backends.output import OutputCapture
 
 
 def test_what_c_code_prints_is_caught_stretch_by_stretch(capfd: pytest.CaptureFixture[str]) -> None:
     libc = ctypes.CDLL(None)
     libc.printf(b"before\n")
-    printed = Printed()
+    printed = OutputCapture()
     for word in (b"one\n", b"two\n"):
         with printed.catch():
             libc.printf(word)
@@ -24,7 +24,7 @@ def test_what_c_code_prints_is_caught_stretch_by_stretch(capfd: pytest.CaptureFi
 
 
 def test_output_comes_back_to_its_place_when_a_call_raises(capfd: pytest.CaptureFixture[str]) -> None:
-    printed = Printed()
+    printed = OutputCapture()
 
     def refused() -> None:
         with printed.catch():
@@ -39,7 +39,7 @@ def test_output_comes_back_to_its_place_when_a_call_raises(capfd: pytest.Capture
 
 
 def test_more_than_a_pipe_holds_is_caught() -> None:
-    printed = Printed()
+    printed = OutputCapture()
     with printed.catch():
         os.write(1, b"x" * 1_000_000)
     assert len(printed.texts[0]) == 1_000_000

@@ -13,7 +13,7 @@ from opperf.catalog import operator
 from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.capture import capture, capture_model
-from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
@@ -54,7 +54,11 @@ def test_equal_calls_of_the_last_run_are_one_case_with_their_count_and_origins(c
 
 def test_a_case_of_several_modules_names_each_once(code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add = operator("add").case("small")
-    calls = [Captured("add", add, module="Net.a"), Captured("add", add), Captured("add", add, module="Net.a")]
+    calls = [
+        CapturedCall("add", add, module="Net.a"),
+        CapturedCall("add", add),
+        CapturedCall("add", add, module="Net.a"),
+    ]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
     suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
     assert suite is not None
@@ -67,9 +71,9 @@ def test_a_gradient_without_an_operator_of_its_own_is_a_case_in_the_backward_dir
 ) -> None:
     add = operator("add").case("small")
     calls = [
-        Captured("add", add, module="net_dense0"),
-        Captured("add", add, module="net_dense0", backward=True, direction="backward"),
-        Captured("add", add, module="net_dense0", backward=True),
+        CapturedCall("add", add, module="net_dense0"),
+        CapturedCall("add", add, module="net_dense0", backward=True, direction="backward"),
+        CapturedCall("add", add, module="net_dense0", backward=True),
     ]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
     suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
@@ -84,7 +88,11 @@ def test_what_a_loop_calls_counts_as_often_as_it_turns(
     code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = operator("add").case("small")
-    calls = [Captured("add", add, count=5), Captured("add", add), Captured("mystery", why="not known", count=3)]
+    calls = [
+        CapturedCall("add", add, count=5),
+        CapturedCall("add", add),
+        CapturedCall("mystery", why="not known", count=3),
+    ]
     monkeypatch.setattr(NullBackend, "capture", lambda self, function: calls)
     suite = capture(NullBackend(Side("null")), code, tmp_path, NoCounters()).suite
     assert suite is not None
@@ -134,11 +142,13 @@ class Model:
     def __init__(self, backend: NullBackend) -> None:
         self._clock = backend.clock
 
-    def captured(self, made: dict[str, Any]) -> list[Captured]:
+    def captured(self, made: dict[str, Any]) -> list[CapturedCall]:
         """Return one operator for each input, and one that is left out."""
         shapes = [list(tensor.spec.shape) for tensor in made.values()]
-        found = [Captured("add", Case("add", {}, {"shape": tuple(shape)}), module=f"n{shape[0]}") for shape in shapes]
-        return [*found, Captured("if", why="a graph")]
+        found = [
+            CapturedCall("add", Case("add", {}, {"shape": tuple(shape)}), module=f"n{shape[0]}") for shape in shapes
+        ]
+        return [*found, CapturedCall("if", why="a graph")]
 
     def running(self, made: dict[str, Any]) -> Callable[[], object]:
         """Return what lets a virtual millisecond pass."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.each import check_each
 
 from opperf.child.worker import inputs
-from opperf.child.worker.bits import KeptBits
+from opperf.child.worker.bits import BitCache
 from opperf.child.worker.inputs import raw_units, tensor
 from opperf.domain.backend import Unsupported
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -43,7 +43,7 @@ def test_every_bit_of_the_fraction_is_drawn(size: int) -> None:
 
 def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backend: Arrays) -> None:
     specs = [TensorSpec((1000,), dtype) for dtype in ("float32", "float64", "int64", "bool")]
-    monkeypatch.setattr(inputs, "_kept", KeptBits(0))
+    monkeypatch.setattr(inputs, "_kept", BitCache(0))
     whole = [tensor(backend, spec, "s").tobytes() for spec in specs]
     monkeypatch.setattr(
         "opperf.child.worker.bits.PIECE", 104
@@ -55,16 +55,16 @@ def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backe
 def test_a_shorter_tensor_has_the_first_elements_of_a_longer_one(
     dtype: str, backend: Arrays, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "_kept", KeptBits(0))
+    monkeypatch.setattr(inputs, "_kept", BitCache(0))
     short, long = (tensor(backend, TensorSpec((count,), dtype), "s") for count in (101, 1000))
     assert (long[:101] == short).all()
-    monkeypatch.setattr(inputs, "_kept", KeptBits(1 << 20))
+    monkeypatch.setattr(inputs, "_kept", BitCache(1 << 20))
     for expected in (short, long, short):
         assert (tensor(backend, TensorSpec(expected.shape, dtype), "s") == expected).all()
 
 
 def test_bits_are_drawn_again_when_they_were_too_few_or_are_not_kept() -> None:
-    kept = KeptBits(100)
+    kept = BitCache(100)
     drawn: list[str] = []
 
     def first(size: int, key: str) -> int:

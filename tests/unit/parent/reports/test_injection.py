@@ -15,7 +15,7 @@ from tests.each import check_each
 from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
-from opperf.domain.comparison import Comparison, ComparisonRun, Explained, Verdict
+from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, Verdict
 from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
@@ -73,7 +73,7 @@ def run_of(evil: str) -> Run:
 def compared(evil: str) -> ComparisonRun:
     """Return comparisons with the name on both sides, in the reasons, in what ran and as a warning."""
     verdict = Verdict("slower", 1.4, (1.3, 1.5), evil, 5, evil)
-    told: Explained = {"difference": [evil], "alike": 0, "failures": {}}
+    told: Explanations = {"difference": [evil], "alike": 0, "failures": {}}
     one = Comparison(
         case(evil), "forward", side(evil), side(evil, "numpy"), verdict, 1e-3, 1.4e-3, explanation=told, count=2,
         warnings=(Warning(evil, evil, evil),),

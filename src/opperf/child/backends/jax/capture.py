@@ -19,7 +19,7 @@ from opperf.child.backends.jax.parameters import encoded
 from opperf.child.backends.jax.places import limits
 from opperf.child.backends.jax.primitives import KEYS, PREFIX
 from opperf.child.backends.value_bounds import bounds
-from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
@@ -33,7 +33,7 @@ ASKED = (
 )
 
 
-def of_call(function: Callable[[], Any]) -> list[Captured]:
+def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Trace a function and return every primitive of its program, in forward and backward, in order."""
     return [captured(equation) for equation in equations(traced(function))]
 
@@ -54,7 +54,7 @@ def traced(function: Callable[[], Any]) -> Any:
         ) from error
 
 
-def captured(equation: Equation) -> Captured:
+def captured(equation: Equation) -> CapturedCall:
     """Return an equation as a case of its primitive, or why there is none."""
     name, place = str(equation.own.primitive.name), equation.place
     case, why = None, ""
@@ -62,7 +62,7 @@ def captured(equation: Equation) -> Captured:
         case = _case(name, equation)
     except Unsupported as error:
         why = str(error)
-    return Captured(name, case, why, ".".join(place.scopes), backward=place.backward, count=place.count)
+    return CapturedCall(name, case, why, ".".join(place.scopes), backward=place.backward, count=place.count)
 
 
 def _case(name: str, equation: Equation) -> Case:

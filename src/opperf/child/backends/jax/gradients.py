@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Differentiated:
+class DifferentiableOperator:
     """An operator as a function of its differentiable tensors and of the rest of its tensors."""
 
     forward: Callable[..., tuple[tuple[Any, ...], Callable[..., Any]]]
     tensors: tuple[tuple[Any, ...], tuple[Any, ...]]
 
     @classmethod
-    def of(cls, bound: Bound) -> Differentiated:
+    def of(cls, bound: Bound) -> DifferentiableOperator:
         """Part the tensors of a call; the differentiable ones are found by identity."""
         call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
         ids = {id(tensor) for tensor in bound.differentiable}
@@ -58,7 +58,7 @@ class Differentiated:
 
 def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
     """Return the gradients from one forward, or with `fresh` from a forward of its own for each call."""
-    whole = Differentiated.of(bound)
+    whole = DifferentiableOperator.of(bound)
     forward = jax.jit(whole.forward)
     outputs, pullback = jax.block_until_ready(forward(*whole.tensors))
     given = _given(outputs, cotangents)
@@ -88,7 +88,7 @@ def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[An
     The program returns the outputs too, or XLA would leave out what only they need. They are dropped in Python, as in
     other frameworks.
     """
-    whole = Differentiated.of(bound)
+    whole = DifferentiableOperator.of(bound)
     shapes, _ = jax.eval_shape(whole.forward, *whole.tensors)
     given = _given(shapes, cotangents)
 

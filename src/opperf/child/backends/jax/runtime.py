@@ -31,7 +31,7 @@ from opperf.child.backends.call import Binding
 from opperf.child.backends.jax import capture, counts, discovery, explain, functions, gradients, memory, outstanding
 from opperf.child.backends.jax.programs import Program, over_tensors, program
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Backend, Bound, Captured, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -198,7 +198,7 @@ class JaxBackend(Backend):
         """Return the instructions of the compiled program."""
         return [explain.of_call(work)]
 
-    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+    def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return the primitives of the program that JAX traces of a function."""
         return capture.of_call(function)
 

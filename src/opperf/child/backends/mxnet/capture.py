@@ -20,7 +20,7 @@ from mxnet.base import _LIB
 from opperf.child.backends.mxnet import graphs, history, registry
 from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.specs import array_at, case_of, spec
-from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 
@@ -30,7 +30,7 @@ VIEWS = ("MXNDArrayReshape64", "MXNDArraySlice", "MXNDArraySlice64", "MXNDArrayA
 ADDED_AT_ONCE = 8
 
 
-def of_call(function: Callable[[], Any]) -> list[Captured]:
+def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Call a function and return every operator that it runs, in forward and backward, in order."""
     recorder = Recorder()
     with ExitStack() as stack:
@@ -62,10 +62,10 @@ class Recorder:
     """Takes operators as they are called."""
 
     def __init__(self) -> None:
-        self.calls: list[Captured] = []
+        self.calls: list[CapturedCall] = []
         self._blocks: list[Any] = []
         self._within = ""
-        self._recorded: dict[str, Captured] = {}
+        self._recorded: dict[str, CapturedCall] = {}
         self._views: dict[str, tuple[TensorSpec, str]] = {}
 
     @property
@@ -137,7 +137,7 @@ class Recorder:
             block = next((one for one in reversed(self._blocks) if getattr(one, "_cached_op", None) is cached), None)
             results = None if block is None or written else self._run(block, arrays)
             if results is None:
-                self.calls.append(Captured("CachedOp", why="a graph that runs as a whole only", module=self._here))
+                self.calls.append(CapturedCall("CachedOp", why="a graph that runs as a whole only", module=self._here))
                 return run(cached, *arrays, **written)
             return results[0] if len(results) == 1 else results
 
@@ -147,14 +147,14 @@ class Recorder:
 
     def _described(
         self, name: str, arrays: Sequence[int], attributes: dict[str, str], written: Sequence[int]
-    ) -> Captured:
+    ) -> CapturedCall:
         """Return a call of an operator with arrays at some addresses."""
         try:
             tensors = [spec(array_at(address)) for address in arrays]
             case = case_of(name, tensors, attributes, [array_at(address) for address in written])
         except Unsupported as error:
-            return Captured(name, why=str(error), module=self._here)
-        return Captured(name, case, module=self._here)
+            return CapturedCall(name, why=str(error), module=self._here)
+        return CapturedCall(name, case, module=self._here)
 
     def _run(self, block: Any, arrays: Sequence[Any]) -> list[Any] | None:
         """Return the results of a block's graph; None where it cannot be run operator by operator."""
@@ -174,10 +174,10 @@ class Recorder:
             self._within = ""
         return results
 
-    def _gradients(self, graph: dict[str, Any]) -> list[Captured]:
+    def _gradients(self, graph: dict[str, Any]) -> list[CapturedCall]:
         """Return the gradients of recorded operators, the last first, and what adds up those of one array."""
         flows = flowing(graph)
-        gradients: list[Captured] = []
+        gradients: list[CapturedCall] = []
         uses: dict[tuple[int, int], list[TensorSpec]] = {}
         for node, flow in reversed(list(zip(graph["nodes"], flows))):
             if node["op"] == "null" or not flow:
@@ -202,12 +202,12 @@ class Recorder:
         read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
         self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
 
-    def _view(self, node: Any) -> Captured:
+    def _view(self, node: Any) -> CapturedCall:
         """Return a view as the operator that autograd takes it for."""
         if node["name"] not in self._views:
-            return Captured(node["op"], why="it was called where it was not seen")
+            return CapturedCall(node["op"], why="it was called where it was not seen")
         tensor, module = self._views[node["name"]]
-        return Captured(node["op"], case_of(node["op"], [tensor], node.get("attrs", {}), []), module=module)
+        return CapturedCall(node["op"], case_of(node["op"], [tensor], node.get("attrs", {}), []), module=module)
 
 
 def _prefixes(block: Any) -> Iterator[str]:
@@ -217,7 +217,7 @@ def _prefixes(block: Any) -> Iterator[str]:
         yield from _prefixes(child)
 
 
-def _gradient(call: Captured, flows: Sequence[bool]) -> Captured:
+def _gradient(call: CapturedCall, flows: Sequence[bool]) -> CapturedCall:
     """Return the gradient of a call, to those of its arrays that one flows to."""
     if call.case is None:
         return replace(call, backward=True)
@@ -228,11 +228,11 @@ def _gradient(call: Captured, flows: Sequence[bool]) -> Captured:
     return replace(call, case=replace(call.case, inputs=inputs), backward=True, direction="backward")
 
 
-def _sums(tensors: Sequence[TensorSpec]) -> list[Captured]:
+def _sums(tensors: Sequence[TensorSpec]) -> list[CapturedCall]:
     """Return the calls that add up the gradients of an array which several operators read."""
     count = len(tensors)
     if count < ADDED_AT_ONCE:
         case = Case("mxnet:nd.add_n", {f"args{i}": tensor for i, tensor in enumerate(tensors)}, {"num_args": count})
-        return [Captured("add_n", case, backward=True)]
+        return [CapturedCall("add_n", case, backward=True)]
     case = Case("mxnet:nd._internal._grad_add", {"lhs": tensors[0], "rhs": tensors[0]})
-    return [Captured("_grad_add", case, backward=True, count=count - 1)]
+    return [CapturedCall("_grad_add", case, backward=True, count=count - 1)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from opperf.child.backends import verbose
 from opperf.child.backends.mxnet.profile import window
-from opperf.child.backends.output import Printed
+from opperf.child.backends.output import OutputCapture
 from opperf.child.backends.repetition import repeated
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
@@ -24,7 +24,7 @@ SWITCHES = ("DNNL_VERBOSE", "MKLDNN_VERBOSE")
 
 def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explanation]:
     """Return what ran in each of `calls` calls."""
-    printed = Printed()
+    printed = OutputCapture()
     repeated(work, calls, wait, printed.catch)
     notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not asked to print what it runs",)
     events = zip(_profiled(work, calls, wait), map(verbose.read, printed.texts), strict=True)

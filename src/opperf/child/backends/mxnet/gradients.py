@@ -25,7 +25,7 @@ Leaves: TypeAlias = Callable[[Any], list[Any]]
 
 
 @dataclass(frozen=True)
-class Attached:
+class AttachedGradients:
     """The gradients that a backward wrote, found only when they are looked at.
 
     MXNet may put another array in the place of the one attached: the head gradient itself, where that is the gradient.
@@ -104,14 +104,14 @@ def _record(target: Target, leaves: Leaves) -> list[Any]:
     return outputs
 
 
-def _walk(bound: Bound, cotangents: list[Any], *, keep: bool) -> Callable[..., Attached]:
+def _walk(bound: Bound, cotangents: list[Any], *, keep: bool) -> Callable[..., AttachedGradients]:
     """Return the function that is timed: it has MXNet write the gradients, and returns where they are."""
-    gradients = Attached(bound.differentiable)
+    gradients = AttachedGradients(bound.differentiable)
     count, given, nothing = len(cotangents), c_handle_array(cotangents), ctypes.c_void_p(0)
     retain, create, training = ctypes.c_int(keep), ctypes.c_int(0), ctypes.c_int(1)
     walk_graph = _LIB.MXAutogradBackwardEx
 
-    def walk(heads: Any, outputs: Any, alive: Any = cotangents) -> Attached:
+    def walk(heads: Any, outputs: Any, alive: Any = cotangents) -> AttachedGradients:
         status = walk_graph(count, heads, given, 0, nothing, retain, create, training, nothing, nothing)
         if status:
             _refuse(status)

@@ -68,7 +68,7 @@ class Signature:
 
 
 @dataclass(frozen=True, repr=False)
-class Registered:
+class RegisteredOperator:
     """An operator that is called by its registered name: arrays by place, attributes by name.
 
     `places` are those of the arrays that it writes its results into, where it does not make them itself. Without an
@@ -111,11 +111,11 @@ def names() -> tuple[str, ...]:
     return tuple(py_str(array[i]) for i in range(count.value))
 
 
-def find(name: str) -> Registered | None:
+def find(name: str) -> RegisteredOperator | None:
     """Return a registered operator as a function; None where there is none of that name."""
     if name not in names():
         return None
-    return Registered(name, _handle(name).value or 0, name.startswith(NUMPY_PREFIXES), places(name))
+    return RegisteredOperator(name, _handle(name).value or 0, name.startswith(NUMPY_PREFIXES), places(name))
 
 
 def places(name: str) -> slice | None:

@@ -18,7 +18,7 @@ from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discove
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Backend, Bound, Captured, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -115,7 +115,7 @@ class MxnetBackend(Backend):
             return [value]
         if isinstance(value, (tuple, list)):
             return [leaf for item in value for leaf in self.leaves(item)]
-        if isinstance(value, gradients.Attached):
+        if isinstance(value, gradients.AttachedGradients):
             return value.arrays
         return []
 
@@ -209,7 +209,7 @@ class MxnetBackend(Backend):
         """Return operators, and the primitives of oneDNN."""
         return explain.of_calls(work, calls, self.wait)
 
-    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+    def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return every operator that Python has MXNet call, and every gradient that autograd computes."""
         return capture.of_call(function)
 

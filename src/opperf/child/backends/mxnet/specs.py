@@ -62,7 +62,7 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     if name in TRAINED and mx.autograd.is_training():
         given["training"] = True
     outputs = [_plain(array) for array in written]
-    if outputs and not isinstance(function, registry.Registered):
+    if outputs and not isinstance(function, registry.RegisteredOperator):
         # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
         (given if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
     elif outputs and function.places is not None and function.places.stop is None:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import mxnet as mx
 
 from opperf.child.backends.call import Call, parameters
-from opperf.child.backends.mxnet.registry import Registered
+from opperf.child.backends.mxnet.registry import RegisteredOperator
 
 
 @dataclass(frozen=True)
@@ -33,23 +33,23 @@ class Composition:
 
 
 #: What to call (a path or a composition), its positional arguments, and its keywords.
-Settled: TypeAlias = tuple[str | Composition, tuple[Any, ...], Mapping[str, Any]]
+CallSpec: TypeAlias = tuple[str | Composition, tuple[Any, ...], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Settling:
+class CallAdjustment:
     """Stands for a function until the arguments are there; called with them, it says what to call."""
 
-    settle: Callable[..., Settled]
+    settle: Callable[..., CallSpec]
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Settled:
+    def __call__(self, *arguments: Any, **keywords: Any) -> CallSpec:
         """Return what to call."""
         return self.settle(*arguments, **keywords)
 
 
-def adjust(path: str, positional: str, keywords: str = "", *, settle: Callable[..., Settled], **more: Any) -> Call:
+def adjust(path: str, positional: str, keywords: str = "", *, settle: Callable[..., CallSpec], **more: Any) -> Call:
     """Write down an operator whose call `settle` works out from the arguments; `path` is the usual one."""
-    return Call(path, parameters(positional), parameters(keywords), Settling(settle), **more)
+    return Call(path, parameters(positional), parameters(keywords), CallAdjustment(settle), **more)
 
 
 def composed(
@@ -59,18 +59,18 @@ def composed(
     *,
     note: str,
     numpy: bool = False,
-    settle: Callable[..., Settled] | None = None,
+    settle: Callable[..., CallSpec] | None = None,
     **more: Any,
 ) -> Call:
     """Write down a composition of the operators that `note` names; `settle`, when given, returns it with arguments."""
-    stand_in = Composition(function, numpy) if settle is None else Settling(settle)
+    stand_in = Composition(function, numpy) if settle is None else CallAdjustment(settle)
     path = f"composition:{function.__name__}"
     return Call(path, parameters(positional), parameters(keywords), stand_in, note, **more)
 
 
 def takes_numpy(function: Any) -> bool:
     """Whether a function is one of those with NumPy's names."""
-    if isinstance(function, (Composition, Registered)):
+    if isinstance(function, (Composition, RegisteredOperator)):
         return function.numpy
     return str(getattr(function, "__module__", "")).startswith("mxnet.numpy")
 

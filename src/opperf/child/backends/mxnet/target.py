@@ -10,8 +10,8 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.mxnet.paths import function_at
-from opperf.child.backends.mxnet.registry import Registered
-from opperf.child.backends.mxnet.spelling import Composition, Settling, as_numpy, takes_numpy
+from opperf.child.backends.mxnet.registry import RegisteredOperator
+from opperf.child.backends.mxnet.spelling import CallAdjustment, Composition, as_numpy, takes_numpy
 from opperf.domain.backend import Bound
 from opperf.domain.measurement import Quantity
 
@@ -59,7 +59,7 @@ def target_of(bound: Bound) -> Target:
     """Return what a bound call calls. Gradients must be attached before: a view made earlier does not share them."""
     function, arguments, keywords = bound.function, bound.arguments, bound.keywords
     notes = {}
-    if isinstance(function, Settling):
+    if isinstance(function, CallAdjustment):
         named, arguments, keywords = function.settle(*arguments, **keywords)
         if isinstance(named, Composition):
             function = named
@@ -69,7 +69,7 @@ def target_of(bound: Bound) -> Target:
             notes["implementation"] = f"mxnet:{named}"
     else:  # no operator takes `training`: MXNet is told so beside the call
         keywords = {name: value for name, value in keywords.items() if name != "training"}
-    if isinstance(function, Registered):
+    if isinstance(function, RegisteredOperator):
         arguments = function.completed(arguments)
     numpy = takes_numpy(function)
     if numpy:

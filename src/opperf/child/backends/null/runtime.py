@@ -13,7 +13,7 @@ from opperf.child.backends.call import Binding, Call, parameters
 from opperf.child.backends.null import explain
 from opperf.child.backends.null.clock import VirtualClock
 from opperf.child.backends.null.scripts import Scripts
-from opperf.domain.backend import Backend, Bound, Captured, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
@@ -166,16 +166,16 @@ class NullBackend(Backend):
         """Return the script and its kernel."""
         return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
 
-    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+    def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return what a function says that it calls: it returns the names, as nothing can be called by the user."""
         return [self._captured(name) for name in function()]
 
-    def _captured(self, name: str) -> Captured:
+    def _captured(self, name: str) -> CapturedCall:
         if name in catalog():
-            return Captured(name, catalog()[name].case("small"), module="Net")
+            return CapturedCall(name, catalog()[name].case("small"), module="Net")
         if name in self.scripts.named():
-            return Captured(name, Case(f"null:{name}"), backward=True)
-        return Captured(name, why="not known here")
+            return CapturedCall(name, Case(f"null:{name}"), backward=True)
+        return CapturedCall(name, why="not known here")
 
 
 @cache

@@ -20,7 +20,7 @@ from opperf.child.backends.onnxruntime import graphs
 from opperf.child.backends.onnxruntime.node import CONSTANT, IR_VERSION, OPSET, OUTER, OUTPUTS, STANDARD, Node, in_files
 from opperf.child.backends.onnxruntime.program import REFUSALS, newest, session
 from opperf.child.backends.onnxruntime.specs import DTYPES, Undescribed, array, attribute, described
-from opperf.domain.backend import Captured, Unsupported
+from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.plan import Side
@@ -97,7 +97,7 @@ class ModelFile:
                 notes.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={made}`")
         return notes
 
-    def captured(self, made: Mapping[str, Any]) -> list[Captured]:
+    def captured(self, made: Mapping[str, Any]) -> list[CapturedCall]:
         """Run the model on inputs that were made, and return each of its nodes.
 
         Raises `InputError` with what ONNX Runtime says of a model that it does not run.
@@ -136,15 +136,15 @@ class ModelFile:
         outputs = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
         return dict(zip(outputs, shows.run(outputs, dict(made)), strict=True)) if outputs else {}
 
-    def _node(self, node: Any, values: Values) -> Captured:
+    def _node(self, node: Any, values: Values) -> CapturedCall:
         """Return a node as a case; its name is where it is from."""
         kind = Node(*_kind(node))
         place = node.name or next(filter(None, node.output), "")
         try:
             case = self._case(kind, node, values)
         except Undescribed as error:
-            return Captured(kind.path, None, str(error), place)
-        return Captured(kind.path, case, "", place)
+            return CapturedCall(kind.path, None, str(error), place)
+        return CapturedCall(kind.path, case, "", place)
 
     def _case(self, kind: Node, node: Any, values: Values) -> Case:
         opset = self._version(kind.domain)

@@ -20,7 +20,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from opperf.child.backends.torch.modules import Modules
 from opperf.child.backends.torch.reach import Watch, parameters
 from opperf.child.backends.torch.specs import Undescribed, called_with, case_of, spec, tensors
-from opperf.domain.backend import Captured
+from opperf.domain.backend import CapturedCall
 from opperf.domain.case import Argument, Case, Device, tensors_of
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec, row_major
 
@@ -37,7 +37,7 @@ FORMATS = {
 DRAWS = 3
 
 
-def of_call(function: Callable[[], Any]) -> list[Captured]:
+def of_call(function: Callable[[], Any]) -> list[CapturedCall]:
     """Call a function and return every operator that it runs, in forward and backward, in order."""
     recorder = Recorder()
     with ExitStack() as stack:
@@ -55,7 +55,7 @@ class Recorder:
     """Takes operators as they are called."""
 
     def __init__(self) -> None:
-        self.calls: list[Captured] = []
+        self.calls: list[CapturedCall] = []
         self.modules = Modules()
         self._made_in: dict[int, str] = {}
         self._nodes = torch.autograd._get_sequence_nr()
@@ -74,7 +74,7 @@ class Recorder:
             module = self.modules.here
         else:
             module = self._made_in.get(node._sequence_nr(), "")
-        self.calls.append(Captured(path, case, why, module, backward=node is not None))
+        self.calls.append(CapturedCall(path, case, why, module, backward=node is not None))
 
 
 def _only_watched(path: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from opperf.child.backends.torch import functions, layers, opinfo, reach
-from opperf.child.backends.torch.scaling import Scaled, cost, scaled
+from opperf.child.backends.torch.scaling import ScaledCase, cost, scaled
 from opperf.child.backends.torch.specs import Undescribed, called_with, case_of, counted, parameters_of
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case, map_tensors
@@ -125,20 +125,20 @@ def _example(path: str, case: Case, scale: int) -> Example:
     return Example(f"torch:{path}", case.inputs, case.attributes, scale)
 
 
-def _sampled(name: str, size: str, device: str) -> Scaled | None:
+def _sampled(name: str, size: str, device: str) -> ScaledCase | None:
     """Return the scaled case of an OpInfo's best sample; one without inputs where no case can hold any."""
     if name not in opinfo.database():
         return None
     try:
         cases = _described(name, device)
     except Unsupported:  # its trial says so
-        return Scaled(Case(f"torch:{opinfo.PREFIX}{name}"))
+        return ScaledCase(Case(f"torch:{opinfo.PREFIX}{name}"))
     function = opinfo.database()[name].op
     with opinfo.seeded():
         costs = {number: cost(function, case, device) for number, case in cases.items()}
     sizes = {number: example.elements for number, example in costs.items() if example is not None}
     likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
-    best: Scaled | None = None
+    best: ScaledCase | None = None
     for number in likely[:TRIED]:
         example = _scaled(name, number, size, device)
         if example is not None and (best is None or example.cost.elements > best.cost.elements):
@@ -149,7 +149,7 @@ def _sampled(name: str, size: str, device: str) -> Scaled | None:
 
 
 @cache
-def _scaled(name: str, number: int, size: str, device: str) -> Scaled | None:
+def _scaled(name: str, number: int, size: str, device: str) -> ScaledCase | None:
     """Return the scaled case of one sample of an OpInfo; None where no case can hold it."""
     try:
         case = _described(name, device)[number]

@@ -16,7 +16,7 @@ from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from opperf.child.backends import verbose
-from opperf.child.backends.output import Printed
+from opperf.child.backends.output import OutputCapture
 from opperf.child.backends.repetition import repeated
 from opperf.child.backends.torch.spans import NO_OPERATORS, plain
 from opperf.domain.backend import Work
@@ -55,7 +55,7 @@ def _event(raw_event: Any) -> Event | None:
 
 
 def _printed(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
-    printed = Printed()
+    printed = OutputCapture()
 
     @contextmanager
     def watched() -> Iterator[None]:

@@ -29,7 +29,7 @@ from opperf.child.backends.torch.cuda_graph import captured
 from opperf.child.backends.torch.device import CacheSweep, EventTimer
 from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
 from opperf.child.measure.clock import ProcessClock
-from opperf.domain.backend import Backend, Bound, Captured, DeviceTimer, HostValue, Layer, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, CapturedCall, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
@@ -233,7 +233,7 @@ class TorchBackend(Backend):
         """Return operators, kernels, and the primitives of oneDNN and MKL."""
         return explain.of_calls(work, calls, self.device, self.wait)
 
-    def capture(self, function: Callable[[], Any]) -> list[Captured] | None:
+    def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return every operator that reaches PyTorch's dispatcher."""
         return capture.of_call(function)
 

@@ -98,7 +98,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledCase:
     """A case that grew, by which factor, and what it costs."""
 
     case: Case
@@ -106,15 +106,15 @@ class Scaled:
     cost: Cost = Cost(0, 0, 0.0)
 
 
-def scaled(function: Callable[..., Any], case: Case, elements: int, device: str) -> Scaled:
+def scaled(function: Callable[..., Any], case: Case, elements: int, device: str) -> ScaledCase:
     """Return the case with its largest tensor of at least so many elements, else as large as it may grow.
 
     One that the function does not take is returned as it is, at no cost.
     """
     start = cost(function, case, device)
     if start is None:
-        return Scaled(case)
-    best = Scaled(case, 1, start)
+        return ScaledCase(case)
+    best = ScaledCase(case, 1, start)
     deadline = process_time() + SEARCH_SECONDS
     for growth in _growths(case):
         if best.cost.elements >= elements or process_time() > deadline:
@@ -144,9 +144,9 @@ def cost(function: Callable[..., Any], case: Case, device: str) -> Cost | None:
 
 def _climbed(
     function: Callable[..., Any], case: Case, growth: Growth, elements: int, start: Cost, device: str
-) -> Scaled:
+) -> ScaledCase:
     """Return the largest case that a growth leads to."""
-    best, before = Scaled(case, 1, start), start
+    best, before = ScaledCase(case, 1, start), start
     for step in range(1, STEPS):
         factor = _enough(growth, case, elements, 2**step)
         candidate = growth.of(case, factor)
@@ -157,7 +157,7 @@ def _climbed(
         now = cost(function, candidate, device)
         if now is None or now.elements <= best.cost.elements:
             break
-        best, before = Scaled(candidate, factor, now), best.cost
+        best, before = ScaledCase(candidate, factor, now), best.cost
         if now.elements >= elements:
             break
     return best

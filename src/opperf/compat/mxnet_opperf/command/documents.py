@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from opperf.compat.mxnet_opperf import rows
-from opperf.compat.mxnet_opperf.command.plan import LUMPED, Planned
+from opperf.compat.mxnet_opperf.command.plan import LUMPED, RowPlan
 from opperf.domain.codec import read_as
-from opperf.domain.measurement import Kept, Quantity, Samples
+from opperf.domain.measurement import CountedTimes, Quantity, Samples
 from opperf.domain.record import Record, Run
 from opperf.parent.reports.escaping import for_csv, for_markdown, for_markdown_line
 from opperf.parent.reports.text import first_line
@@ -48,7 +48,7 @@ LUMPED_COLUMNS = {
 }
 
 
-def collected(plans: Sequence[Planned], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
+def collected(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, list[dict[str, Any]]]:
     """Return the rows by operator, in the order of their names; rows that were not reached are left out."""
     records = {record.trial.key: record for record in run}
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -87,7 +87,7 @@ def _lumped(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
 def _seconds(record: Record) -> list[float]:
     """Return the samples that count, as the summary of the record has them."""
     samples = [Samples.from_json(process) for process in record.samples["time"]]
-    return sorted(Kept.of(samples, record.trial.side.threads).pooled)
+    return sorted(CountedTimes.of(samples, record.trial.side.threads).pooled)
 
 
 def _device(device: str) -> str:

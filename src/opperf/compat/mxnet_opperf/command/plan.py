@@ -35,7 +35,7 @@ InputRows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Planned:
+class RowPlan:
     """A row to come: an operator by the name that it was asked for by, its inputs as they are shown, its trials."""
 
     operator: str
@@ -44,7 +44,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CommandRequest:
     """What was asked for: operators as `mxnet:PATH`, rows of a file, and how inputs and directions are chosen.
 
     `lumped` asks for forward and backward together, as the profiler `python` times them.
@@ -91,16 +91,16 @@ def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
     return data
 
 
-def planned(session: Session, selection: Selection, choice: Wanted) -> Iterator[Planned]:
+def planned(session: Session, selection: Selection, choice: CommandRequest) -> Iterator[RowPlan]:
     """Yield the rows of all operators that are wanted; raises `InputError` for a name that MXNet does not know."""
     (side,) = session.sides()
     for name in choice.names:
         path = split_implementation(name)[1]
         for inputs, trials in _rows(session, replace(selection, operators=(name,)), choice, side, path):
-            yield Planned(path.rpartition(".")[2], inputs, tuple(_lumped(trials) if choice.lumped else trials))
+            yield RowPlan(path.rpartition(".")[2], inputs, tuple(_lumped(trials) if choice.lumped else trials))
 
 
-def whole(plans: Sequence[Planned], settings: Settings) -> Plan:
+def whole(plans: Sequence[RowPlan], settings: Settings) -> Plan:
     """Return the plan of all rows; raises `InputError` when it is empty."""
     trials = {trial.key: trial for row in plans for trial in row.trials}
     if not trials:
@@ -109,7 +109,7 @@ def whole(plans: Sequence[Planned], settings: Settings) -> Plan:
 
 
 def _rows(
-    session: Session, selection: Selection, choice: Wanted, side: Side, path: str
+    session: Session, selection: Selection, choice: CommandRequest, side: Side, path: str
 ) -> Iterator[tuple[Mapping[str, Any], list[Trial]]]:
     """Yield the inputs of an operator, each with its trials."""
     short = path.removeprefix("nd.")

@@ -67,7 +67,7 @@ class Unknown(ValueError):
 
 
 @dataclass
-class Numbered:
+class ElementRecords:
     """What is recorded of the elements of one node's tensors, by their numbers: they are counted in order."""
 
     node: int
@@ -90,7 +90,7 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
     """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for what is damaged."""
     if len(node.values) != len(parameters):
         raise Unknown(f"{len(node.values)} inputs are recorded, and the operator takes {len(parameters)}")
-    numbered = Numbered(node.id, _ranges(node.ranges), elements)
+    numbered = ElementRecords(node.id, _ranges(node.ranges), elements)
     result: dict[str, Argument] = {}
     for place, parameter in enumerate(parameters):
         strides = node.strides[place] if place < len(node.strides) else ()
@@ -99,7 +99,7 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
     return result
 
 
-def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: Numbered, depth: int = 0) -> Argument:
+def _argument(kind: str, value: Any, shape: Any, strides: Any, numbered: ElementRecords, depth: int = 0) -> Argument:
     if kind in NOTHING:
         numbered.count += kind == UNDEFINED
         return None

@@ -110,7 +110,7 @@ class Tree:
 
 
 @dataclass
-class Counted:
+class Tally:
     """How often something ran, and how long that took, as far as it is known."""
 
     count: int = 0
@@ -152,7 +152,7 @@ class Spans:
 
 
 @dataclass
-class Joined:
+class Match:
     """How many of the calls that are wanted a Kineto trace has, and by what they were found."""
 
     calls: int = 0
@@ -195,11 +195,11 @@ def read_traces(
     """
     for path in paths:
         check(path)
-    cases: dict[Case, Counted] = {}
-    left_out: dict[tuple[str, str], Counted] = {}
+    cases: dict[Case, Tally] = {}
+    left_out: dict[tuple[str, str], Tally] = {}
     labels: dict[str, None] = {}
     counts = []
-    joined, clock = Joined(), "host" if kineto is None else kineto.clock
+    joined, clock = Match(), "host" if kineto is None else kineto.clock
     spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
     for path in paths:
         durations = None if kineto is None else join(kineto, nodes(path))
@@ -211,9 +211,9 @@ def read_traces(
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if tree.is_wanted(node, subgraph, steps):
                 made = _case(node, elements)
-                count_of_case = cases.setdefault(made, Counted()) if isinstance(made, Case) else None
+                count_of_case = cases.setdefault(made, Tally()) if isinstance(made, Case) else None
                 counted = (
-                    left_out.setdefault((node.name, str(made)), Counted()) if count_of_case is None else count_of_case
+                    left_out.setdefault((node.name, str(made)), Tally()) if count_of_case is None else count_of_case
                 )
                 counted.add(_recorded(node, durations, on_device, clock))
                 joined.add(node, durations)

@@ -38,7 +38,7 @@ class TooLarge(OSError):
 
 
 @dataclass
-class Unpacked:
+class Unpacker:
     """What a .gz unpacks to, up to `most` bytes."""
 
     file: gzip.GzipFile
@@ -67,10 +67,10 @@ class Unpacked:
 
 
 @dataclass
-class Checked:
+class BoundedJson:
     """A stream of JSON that is within the bounds of it."""
 
-    file: IO[bytes] | Unpacked
+    file: IO[bytes] | Unpacker
     bounds: Bounds = field(default_factory=Bounds)
 
     def read(self, size: int = -1) -> bytes:
@@ -81,23 +81,23 @@ class Checked:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Checked]:
+def opened(path: Path) -> Iterator[BoundedJson]:
     """Open a trace file; raises `InputError` for what cannot be read."""
     try:
         with path.open("rb") as file:
             is_packed = file.read(len(GZIP)) == GZIP
             file.seek(0)
             if not is_packed:
-                yield Checked(file)
+                yield BoundedJson(file)
                 return
             most = MOST_UNPACKED + MOST_RATIO * path.stat().st_size
             with gzip.open(file) as stream:
-                unpacked: Any = Unpacked(stream, most)  # all that `tarfile` needs of a file
+                unpacked: Any = Unpacker(stream, most)  # all that `tarfile` needs of a file
                 if path.name.endswith((".tar.gz", ".tgz")):
                     with tarfile.open(fileobj=unpacked, mode="r:") as archive:
-                        yield Checked(_only_json(archive, path))
+                        yield BoundedJson(_only_json(archive, path))
                 else:
-                    yield Checked(unpacked)
+                    yield BoundedJson(unpacked)
     except DAMAGED as error:
         raise InputError(
             f"cannot read `{path}`: {getattr(error, 'strerror', None) or describe(error)}", slug="input"

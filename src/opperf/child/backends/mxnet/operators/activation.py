@@ -6,7 +6,7 @@ from typing import Any
 
 from opperf.child.backends.call import Binding, call
 from opperf.child.backends.mxnet.operators.normalization import rms_norm
-from opperf.child.backends.mxnet.spelling import Composition, Settled, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composed
 
 # MXNet's activations.
 
@@ -41,7 +41,7 @@ def hard_swish(F: Any, data: Any) -> Any:
     return data * F.hard_sigmoid(data, alpha=1 / 6, beta=0.5)
 
 
-def _gelu(data: Any, approximate: str = "none") -> Settled:
+def _gelu(data: Any, approximate: str = "none") -> CallSpec:
     if approximate == "tanh":
         return Composition(gelu_tanh), (data,), {}
     return "nd.LeakyReLU", (data,), {"act_type": "gelu"}
@@ -182,27 +182,27 @@ def _window(weight: Any, stride: Any, pad: Any) -> dict[str, Any]:
     return {**spread, "kernel": weight.shape[2:], "num_filter": weight.shape[0]}
 
 
-def _conv_relu(data: Any, weight: Any, bias: Any, stride: Any = None, padding: Any = None) -> Settled:
+def _conv_relu(data: Any, weight: Any, bias: Any, stride: Any = None, padding: Any = None) -> CallSpec:
     return Composition(conv_relu), (data, weight, bias), _window(weight, stride, padding)
 
 
 def _conv_batch_norm(
     data: Any, weight: Any, *statistics: Any, stride: Any = None, padding: Any = None, epsilon: float = 1e-5
-) -> Settled:
+) -> CallSpec:
     settings = {**_window(weight, stride, padding), "epsilon": epsilon}
     return Composition(conv_batch_norm), (data, weight, *statistics), settings
 
 
-def _conv_batch_norm_relu(*arrays: Any, **settings: Any) -> Settled:
+def _conv_batch_norm_relu(*arrays: Any, **settings: Any) -> CallSpec:
     _, given, keywords = _conv_batch_norm(*arrays, **settings)
     return Composition(conv_batch_norm_relu), given, keywords
 
 
-def _linear_relu(data: Any, weight: Any, bias: Any) -> Settled:
+def _linear_relu(data: Any, weight: Any, bias: Any) -> CallSpec:
     return Composition(linear_relu), (data, weight, bias), {"width": weight.shape[0]}
 
 
-def _linear_gelu(data: Any, weight: Any, bias: Any, approximate: str = "none") -> Settled:
+def _linear_gelu(data: Any, weight: Any, bias: Any, approximate: str = "none") -> CallSpec:
     return Composition(linear_gelu), (data, weight, bias), {"width": weight.shape[0], "approximate": approximate}
 
 

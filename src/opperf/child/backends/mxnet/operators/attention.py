@@ -8,7 +8,7 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.call import Binding
-from opperf.child.backends.mxnet.spelling import Composition, Settled, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composed
 
 # Attention, composed: MXNet's fused ones take interleaved projections, not queries, keys and values.
 
@@ -54,21 +54,21 @@ def _mask(query: Any, keys: int, repeats: int = 1) -> Any:
     return mx.nd.array(mask, ctx=query.context, dtype=query.dtype)
 
 
-def _attention(query: Any, key: Any, value: Any, causal: bool = False) -> Settled:
+def _attention(query: Any, key: Any, value: Any, causal: bool = False) -> CallSpec:
     arrays = [query, key, value]
     if causal:
         arrays.append(_mask(query, key.shape[-2]))
     return Composition(scaled_dot_product_attention), tuple(arrays), {"scale": query.shape[-1] ** -0.5}
 
 
-def _grouped(query: Any, key: Any, value: Any, causal: bool = False) -> Settled:
+def _grouped(query: Any, key: Any, value: Any, causal: bool = False) -> CallSpec:
     arrays, heads, shared = [query, key, value], query.shape[1], key.shape[1]
     if causal:
         arrays.append(_mask(query, key.shape[-2], heads // shared))
     return Composition(grouped_query_attention), tuple(arrays), {"scale": query.shape[-1] ** -0.5, "shared": shared}
 
 
-def _layer(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> Settled:
+def _layer(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> CallSpec:
     arrays = (data, weight, bias, output_weight, output_bias)
     return Composition(multi_head_attention), arrays, {"heads": heads, "width": data.shape[-1]}
 
@@ -140,17 +140,17 @@ def top_k_routing(F: Any, logits: Any, *, k: int) -> Any:
     return F.broadcast_div(weights, F.sum(weights, axis=-1, keepdims=True)), experts
 
 
-def _grouped_matmul(data: Any, weight: Any) -> Settled:
+def _grouped_matmul(data: Any, weight: Any) -> CallSpec:
     return Composition(grouped_matmul), (data, weight), {"shape": (weight.shape[0], -1, weight.shape[1])}
 
 
-def _moe_gather(data: Any, experts: Any) -> Settled:
+def _moe_gather(data: Any, experts: Any) -> CallSpec:
     slots = experts.size
     places = mx.nd.array(numpy.arange(slots), ctx=data.context, dtype=experts.dtype)
     return Composition(moe_gather), (data, experts, places), {"slots": slots, "each": experts.shape[1]}
 
 
-def _moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Settled:
+def _moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> CallSpec:
     arrays = (data, tokens.reshape((1, -1)), weights)
     return Composition(moe_scatter), arrays, {"shape": (count, data.shape[1])}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from opperf.child.backends.call import Binding, Call, Missing, call
-from opperf.child.backends.mxnet.spelling import Settled, adjust
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust
 
 # MXNet's convolutions. What they ask for beside the neutral settings, the shape of the weight tells.
 
@@ -78,8 +78,8 @@ _CONVOLUTION: dict[str, Binding] = {
 # MXNet's pooling: one operator for all of it.
 
 
-def _windows(kind: str) -> Callable[..., Settled]:
-    def settle(data: Any, kernel: Any, stride: Any = None, pad: Any = 0, **more: Any) -> Settled:
+def _windows(kind: str) -> Callable[..., CallSpec]:
+    def settle(data: Any, kernel: Any, stride: Any = None, pad: Any = 0, **more: Any) -> CallSpec:
         count = data.ndim - 2
         kernel, stride, pad = (
             (value,) * count if isinstance(value, int) else value

@@ -9,7 +9,7 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import Composition, Settled, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composed
 
 # MXNet's operators that pick or place elements.
 
@@ -35,18 +35,18 @@ def _places(indices: Any, axis: int) -> list[Any]:
     ]
 
 
-def _gather(data: Any, indices: Any, axis: int) -> Settled:
+def _gather(data: Any, indices: Any, axis: int) -> CallSpec:
     axis %= data.ndim
     return Composition(gather), (data, indices, *_places(indices, axis)), {"axis": axis}
 
 
-def _scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Settled:
+def _scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> CallSpec:
     axis %= data.ndim
     arrays = (data, indices, updates, *_places(indices, axis))
     return Composition(scatter_add), arrays, {"axis": axis, "shape": data.shape}
 
 
-def _masked_fill(mask: Any, value: float, data: Any) -> Settled:
+def _masked_fill(mask: Any, value: float, data: Any) -> CallSpec:
     # The value goes in as a tensor: beside a number, np.where sends its gradient to the wrong places.
     return "np.where", (mask, mx.nd.full((1,), value, ctx=data.context, dtype=data.dtype), data), {}
 
@@ -105,12 +105,12 @@ def embedding_bag_mean(F: Any, indices: Any, weight: Any, *, rows: int, width: i
     return F.mean(F.Embedding(indices, weight, input_dim=rows, output_dim=width), axis=-2)
 
 
-def _sum(indices: Any, weight: Any) -> Settled:
+def _sum(indices: Any, weight: Any) -> CallSpec:
     rows, width = weight.shape
     return Composition(embedding_bag_sum), (indices, weight), {"rows": rows, "width": width}
 
 
-def _mean(indices: Any, weight: Any) -> Settled:
+def _mean(indices: Any, weight: Any) -> CallSpec:
     rows, width = weight.shape
     return Composition(embedding_bag_mean), (indices, weight), {"rows": rows, "width": width}
 

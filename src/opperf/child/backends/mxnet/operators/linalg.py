@@ -8,18 +8,18 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import Settled, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composed
 
 # MXNet's products of matrices and vectors.
 
 
-def _matmul(lhs: Any, rhs: Any) -> Settled:
+def _matmul(lhs: Any, rhs: Any) -> CallSpec:
     """Matrices meet in `nd.dot`; batches, which it would pair in another way, and two vectors in `np.matmul`."""
     plain = lhs.ndim <= 2 and rhs.ndim <= 2 and lhs.ndim + rhs.ndim > 2
     return "nd.dot" if plain else "np.matmul", (lhs, rhs), {}
 
 
-def _batch_matmul(lhs: Any, rhs: Any) -> Settled:
+def _batch_matmul(lhs: Any, rhs: Any) -> CallSpec:
     plain = lhs.ndim == rhs.ndim == 3 and lhs.shape[0] == rhs.shape[0]
     return "nd.batch_dot" if plain else "np.matmul", (lhs, rhs), {}
 

@@ -7,13 +7,13 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import Composition, Settled, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composed
 from opperf.domain.backend import Unsupported
 
 # MXNet's normalizations.
 
 
-def _batch_norm(*arrays: Any, training: bool = True, eps: float = 1e-5) -> Settled:
+def _batch_norm(*arrays: Any, training: bool = True, eps: float = 1e-5) -> CallSpec:
     # Gradients are recorded as in training, where only this makes the running statistics serve.
     return "nd.BatchNorm", arrays, {"eps": eps, "fix_gamma": False, "use_global_stats": not training}
 
@@ -24,7 +24,7 @@ def rms_norm(F: Any, data: Any, weight: Any, *, axis: tuple[int, ...], epsilon: 
     return F.broadcast_mul(F.broadcast_mul(data, scale), weight)
 
 
-def _rms_norm(data: Any, weight: Any, epsilon: float = 1e-5) -> Settled:
+def _rms_norm(data: Any, weight: Any, epsilon: float = 1e-5) -> CallSpec:
     axis = tuple(range(-weight.ndim, 0))
     return Composition(rms_norm), (data, weight), {"axis": axis, "epsilon": epsilon}
 
@@ -37,13 +37,13 @@ def group_norm(
     return F.broadcast_add(F.broadcast_mul(normal, F.reshape(weight, shape=shape)), F.reshape(bias, shape=shape))
 
 
-def _group_norm(data: Any, weight: Any, bias: Any, num_groups: int, eps: float = 1e-5) -> Settled:
+def _group_norm(data: Any, weight: Any, bias: Any, num_groups: int, eps: float = 1e-5) -> CallSpec:
     ones, zeros = (make(num_groups, ctx=data.context, dtype=data.dtype) for make in (mx.nd.ones, mx.nd.zeros))
     settings = {"num_groups": num_groups, "eps": eps, "shape": (1, -1) + (1,) * (data.ndim - 2)}
     return Composition(group_norm), (data, weight, bias, ones, zeros), settings
 
 
-def _l2_normalize(data: Any, axis: int = -1, eps: float = 1e-5) -> Settled:
+def _l2_normalize(data: Any, axis: int = -1, eps: float = 1e-5) -> CallSpec:
     """Choose the mode: along all but the first dimension, along the second, or along all after the second."""
     axis %= data.ndim
     modes = {(2, 1): "instance", (3, 2): "spatial"} | {(rank, 1): "channel" for rank in (3, 4, 5)}
@@ -90,7 +90,7 @@ _SOFTMAX: dict[str, Binding] = {
 # MXNet's dropout.
 
 
-def _dropout(data: Any, p: float = 0.5, training: bool = True) -> Settled:
+def _dropout(data: Any, p: float = 0.5, training: bool = True) -> CallSpec:
     # Gradients are recorded as in training, where only a rate of zero makes it the identity.
     return "nd.Dropout", (data,), {"p": p if training else 0.0}
 

@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import Composition, Settled, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composed
 
 # MXNet's recurrent networks.
 #
@@ -129,16 +129,16 @@ def index_add(F: Any, data: Any, points: Any, updates: Any, *, shape: tuple[int,
     return data + F._internal._backward_gather_nd(updates, points, shape=shape)
 
 
-def _sum(data: Any, segments: Any, count: int) -> Settled:
+def _sum(data: Any, segments: Any, count: int) -> CallSpec:
     return Composition(segment_sum), (data, _points(segments)), {"shape": (count, data.shape[1])}
 
 
-def _mean(data: Any, segments: Any, count: int) -> Settled:
+def _mean(data: Any, segments: Any, count: int) -> CallSpec:
     ones = mx.nd.ones((data.shape[0], 1), ctx=data.context, dtype=data.dtype)
     return Composition(segment_mean), (data, _points(segments), ones), {"shape": (count, data.shape[1])}
 
 
-def _add(data: Any, indices: Any, updates: Any) -> Settled:
+def _add(data: Any, indices: Any, updates: Any) -> CallSpec:
     return Composition(index_add), (data, _points(indices), updates), {"shape": data.shape}
 
 

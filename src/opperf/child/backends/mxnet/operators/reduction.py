@@ -8,7 +8,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import Composition, Settled, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composed
 from opperf.domain.backend import Unsupported
 
 # MXNet's reductions.
@@ -37,11 +37,11 @@ def std(F: Any, data: Any, **settings: Any) -> Any:
     return F.sqrt(variance(F, data, **settings))
 
 
-def _variance(data: Any, axis: Any = None, keepdims: bool = False) -> Settled:
+def _variance(data: Any, axis: Any = None, keepdims: bool = False) -> CallSpec:
     return Composition(variance), (data,), {"axes": _all_or(axis, data.ndim), "keepdims": keepdims}
 
 
-def _std(data: Any, axis: Any = None, keepdims: bool = False) -> Settled:
+def _std(data: Any, axis: Any = None, keepdims: bool = False) -> CallSpec:
     return Composition(std), (data,), {"axes": _all_or(axis, data.ndim), "keepdims": keepdims}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.call import Binding, call
-from opperf.child.backends.mxnet.spelling import Settled, adjust, composed
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composed
 
 # Losses, composed as Gluon's are: `nd.softmax_cross_entropy` and its like return a sum, or only gradients.
 #
@@ -195,7 +195,7 @@ def lamb_update(
     return F.lamb_update_phase2(weight, step, F.norm(weight), F.norm(step), lr=learning_rate, out=out)
 
 
-def _adamw(weight: Any, *tensors: Any, **settings: Any) -> Settled:
+def _adamw(weight: Any, *tensors: Any, **settings: Any) -> CallSpec:
     """Make the tensor that the gradient is scaled by; a scale of one, as there is no loss scaling."""
     return "nd._internal._adamw_update", (weight, *tensors, mx.nd.ones(1, ctx=weight.context)), {**settings, "lr": 1.0}
 
