@@ -77,7 +77,7 @@ def _half(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (*rows, width // 2)),)
 
 
-def _gated(name: str, summary: str, **attributes: Argument) -> Operator:
+def _gate(name: str, summary: str, **attributes: Argument) -> Operator:
     return Operator(
         name=name,
         category="gated",
@@ -91,10 +91,10 @@ def _gated(name: str, summary: str, **attributes: Argument) -> Operator:
 
 
 _GATED = (
-    _gated("glu", "the first half of the last dimension times the sigmoid of the second"),
-    _gated("reglu", "the first half of the last dimension times the relu of the second"),
-    _gated("swiglu", "the first half of the last dimension times the silu of the second"),
-    _gated(
+    _gate("glu", "the first half of the last dimension times the sigmoid of the second"),
+    _gate("reglu", "the first half of the last dimension times the relu of the second"),
+    _gate("swiglu", "the first half of the last dimension times the silu of the second"),
+    _gate(
         "geglu",
         "the first half of the last dimension times the gelu of the second; `approximate` is `none` (erf) or `tanh`",
         approximate="none",
@@ -135,7 +135,7 @@ ROWS: Mapping[str, _Shape] = {
 SCALES = (0.5, 1.5)
 
 
-def _convolved(case: Case) -> tuple[TensorSpec, ...]:
+def _convolve(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
     if data.shape[1] != weight.shape[1]:
         raise InputError(
@@ -149,7 +149,7 @@ def _convolution_and(more: int) -> Formula:
     """Return the operations of the convolution, and `more` for each element of its result."""
 
     def flops(case: Case) -> int:
-        return (2 * product(case.tensor("weight").shape[1:]) + more) * elements(_convolved(case))
+        return (2 * product(case.tensor("weight").shape[1:]) + more) * elements(_convolve(case))
 
     return flops
 
@@ -174,7 +174,7 @@ def _image_layer(name: str, summary: str, more: int, *, bias: bool, normalized: 
         summary=summary,
         inputs=("data", "weight", *roles, *statistics),
         sizes={size: arguments(*of_size) for size, of_size in CONVOLUTIONS.items()},
-        outputs=_convolved,
+        outputs=_convolve,
         flops=_convolution_and(more),
         differentiable=("data", "weight", *roles, *statistics[:2]),
         # The products dominate, and each has two of its size in the backward pass.

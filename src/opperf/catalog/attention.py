@@ -79,7 +79,7 @@ def _decoder(shape: tuple[int, int, int, int]) -> Arguments:
     return {role: TensorSpec(shape) for role in ("query", "key", "value")}
 
 
-def _grouped(shape: tuple[int, int, int, int, int, int], causal: bool) -> Arguments:
+def _group(shape: tuple[int, int, int, int, int, int], causal: bool) -> Arguments:
     batch, heads, shared, queries, keys, width = shape
     return {
         "query": TensorSpec((batch, heads, queries, width)),
@@ -101,7 +101,7 @@ def _layer(shape: tuple[int, int, int, int]) -> Arguments:
     }
 
 
-def _rotated(shape: tuple[int, int, int, int]) -> Arguments:
+def _rotate(shape: tuple[int, int, int, int]) -> Arguments:
     angles = TensorSpec(shape[2:])
     return {"data": TensorSpec(shape), "cosine": angles, "sine": angles}
 
@@ -136,7 +136,7 @@ _ATTENTION = (
         category="attention",
         summary="attention in which several heads of queries, next to each other, share a head of keys and values",
         inputs=("query", "key", "value"),
-        sizes={size: _grouped(*arguments) for size, arguments in GROUPED.items()},
+        sizes={size: _group(*arguments) for size, arguments in GROUPED.items()},
         outputs=_outputs,
         flops=_flops,
         differentiable=("query", "key", "value"),
@@ -160,7 +160,7 @@ _ATTENTION = (
         category="attention",
         summary="data times the cosine, plus the data with its halves exchanged, the second negated, times the sine",
         inputs=("data", "cosine", "sine"),
-        sizes={size: _rotated(shape) for size, shape in DECODERS.items()},
+        sizes={size: _rotate(shape) for size, shape in DECODERS.items()},
         outputs=same(),
         flops=each(3),
         differentiable=("data",),
@@ -183,7 +183,7 @@ EXPERTS_SIZES = {
 }
 
 
-def _multiplied(case: Case) -> tuple[TensorSpec, ...]:
+def _multiply(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
     (rows, width), (groups, length, out) = data.shape, weight.shape
     if width != length or rows % groups:
@@ -203,7 +203,7 @@ def _sent(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (experts.elements, *data.shape[1:])),)
 
 
-def _returned(case: Case) -> tuple[TensorSpec, ...]:
+def _return(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     return (like(data, (whole(case, "count"), *data.shape[1:])),)
 
@@ -247,7 +247,7 @@ _EXPERTS = (
         summary="rows in as many equal groups as there are matrices, each group times its own matrix",
         inputs=("data", "weight"),
         sizes={size: _experts_grouped(*numbers) for size, numbers in EXPERTS_SIZES.items()},
-        outputs=_multiplied,
+        outputs=_multiply,
         flops=_multiplied_flops,
         differentiable=("data", "weight"),
         backward_flops=2,
@@ -269,7 +269,7 @@ _EXPERTS = (
         summary="rows times their weights, summed into `count` rows at the places of their tokens",
         inputs=("data", "tokens", "weights"),
         sizes={size: _bring(*numbers) for size, numbers in EXPERTS_SIZES.items()},
-        outputs=_returned,
+        outputs=_return,
         flops=each(2),
         differentiable=("data", "weights"),
     ),

@@ -20,7 +20,7 @@ from opperf.domain.tensor import TensorSpec
 _Shape = tuple[int, ...]
 
 
-def _convolved(groups: Callable[[Case], int]) -> Outputs:
+def _convolve(groups: Callable[[Case], int]) -> Outputs:
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         data, weight = case.tensor("data"), case.tensor("weight")
         if data.shape[1] != weight.shape[1] * groups(case):
@@ -39,7 +39,7 @@ def _work(outputs: Outputs) -> Formula:
     return lambda case: 2 * elements(outputs(case)) * product(case.tensor("weight").shape[1:])
 
 
-def _transposed(case: Case) -> tuple[TensorSpec, ...]:
+def _transpose(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
     if data.shape[1] != weight.shape[0]:
         raise InputError(f"`{case.operator}`: {data.shape[1]} channels of data, {weight.shape[0]} of weight")
@@ -107,8 +107,8 @@ def _convolution(
     )
 
 
-_grouped = _convolved(lambda case: whole(case, "groups", 1))
-_depthwise = _convolved(lambda case: case.tensor("data").shape[1])
+_grouped = _convolve(lambda case: whole(case, "groups", 1))
+_depthwise = _convolve(lambda case: case.tensor("data").shape[1])
 
 _CONVOLUTION = (
     _convolution(
@@ -161,7 +161,7 @@ _CONVOLUTION = (
         # The first layer of an image generator: many channels, hardly any pixels.
         skewed=_arguments((1, 512, 4, 4), (512, 256, 4, 4), stride=2, padding=1),
         more={"output_padding": (0, 0), "groups": 1},
-        outputs=_transposed,
+        outputs=_transpose,
         flops=_transposed_work,
         aliases=("deconvolution",),
     ),
@@ -196,7 +196,7 @@ _CONVOLUTION = (
         # The last layer of a speech generator: one channel of many samples comes out.
         skewed=_arguments((1, 64, 20_000), (64, 1, 16), stride=8, padding=4),
         more={"output_padding": (0,), "groups": 1},
-        outputs=_transposed,
+        outputs=_transpose,
         flops=_transposed_work,
     ),
     _convolution(
@@ -207,7 +207,7 @@ _CONVOLUTION = (
         large=_arguments((1, 64, 16, 28, 28), (64, 32, 2, 2, 2), stride=2),
         skewed=_arguments((1, 256, 2, 2, 2), (256, 128, 4, 4, 4), stride=2, padding=1),
         more={"output_padding": (0, 0, 0), "groups": 1},
-        outputs=_transposed,
+        outputs=_transpose,
         flops=_transposed_work,
     ),
 )
@@ -281,7 +281,7 @@ def _global_pool(name: str, summary: str, dimensions: int = 2) -> Operator:
     )
 
 
-def _adapted(case: Case) -> tuple[TensorSpec, ...]:
+def _adapt(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     return (like(data, (*data.shape[:2], *wholes(case, "output_size", 2))),)
 
@@ -313,7 +313,7 @@ _POOLING = (
             size: {"data": TensorSpec(shape), "output_size": (edge, edge)}
             for (size, shape), edge in zip(SHAPES[2].items(), (5, 7, 7, 3), strict=True)
         },
-        outputs=_adapted,
+        outputs=_adapt,
         # Windows overlap by a row or column at most where the sizes do not divide: each element is added about once.
         flops=each(1),
         differentiable=("data",),

@@ -19,7 +19,7 @@ LENGTHS = {"small": 1024, "common": 1_048_576, "large": 16_777_216, "skewed": 1_
 FLOAT32 = DType("float32")
 
 
-def _filled(case: Case) -> tuple[TensorSpec, ...]:
+def _fill(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec(wholes(case, "shape"), element_type(case)),)
 
 
@@ -27,11 +27,11 @@ def _matrix(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec((whole(case, "rows"), whole(case, "columns")), element_type(case)),)
 
 
-def _spaced(case: Case) -> tuple[TensorSpec, ...]:
+def _space(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec((whole(case, "count"),), element_type(case)),)
 
 
-def _stepped(case: Case) -> tuple[TensorSpec, ...]:
+def _step(case: Case) -> tuple[TensorSpec, ...]:
     start, stop, step = (whole(case, name) for name in ("start", "stop", "step"))
     if step == 0:
         raise InputError(f"`step` of `{case.operator}` is 0", hint="a step forwards or backwards")
@@ -75,11 +75,9 @@ def _like(name: str, summary: str, **more: Argument) -> Operator:
 
 
 _CREATION = (
-    _creation(
-        "zeros", "zeros (memory that the system zeroes may stay untouched)", _of_shape(), _filled, untouched=True
-    ),
-    _creation("ones", "ones", _of_shape(), _filled),
-    _creation("full", "one value everywhere", _of_shape(value=0.5), _filled),
+    _creation("zeros", "zeros (memory that the system zeroes may stay untouched)", _of_shape(), _fill, untouched=True),
+    _creation("ones", "ones", _of_shape(), _fill),
+    _creation("full", "one value everywhere", _of_shape(value=0.5), _fill),
     _like("zeros_like", "zeros in the shape of the data"),
     _like("ones_like", "ones in the shape of the data"),
     _like("full_like", "one value everywhere, in the shape of the data", value=0.5),
@@ -87,15 +85,15 @@ _CREATION = (
         "arange",
         "whole numbers from `start` up to but not at `stop`, by `step`",
         {size: {"start": 0, "stop": count, "step": 1, "dtype": FLOAT32} for size, count in LENGTHS.items()},
-        _stepped,
-        flops=each_output(2, _stepped),
+        _step,
+        flops=each_output(2, _step),
     ),
     _creation(
         "linspace",
         "`count` numbers at equal distances from `start` to `stop`, both included",
         {size: {"start": 0.0, "stop": 1.0, "count": count, "dtype": FLOAT32} for size, count in LENGTHS.items()},
-        _spaced,
-        flops=each_output(2, _spaced),
+        _space,
+        flops=each_output(2, _space),
     ),
     _creation(
         "eye",
@@ -110,7 +108,7 @@ _CREATION = (
 # Operators that draw numbers: one operation makes each, and to most of them no tensor goes in.
 
 
-def _drawn(case: Case) -> tuple[TensorSpec, ...]:
+def _draw(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec(wholes(case, "shape"), element_type(case)),)
 
 
@@ -123,8 +121,8 @@ def _random(
         summary=summary,
         inputs=(),
         sizes={size: {"shape": shape, "dtype": DType(dtype), **attributes} for size, shape in ELEMENTWISE.items()},
-        outputs=_drawn,
-        flops=each_output(1, _drawn),
+        outputs=_draw,
+        flops=each_output(1, _draw),
         directions=FORWARD_ONLY,
         random=True,
         aliases=aliases,
@@ -149,7 +147,7 @@ def _with_data(
     )
 
 
-def _chosen(case: Case) -> tuple[TensorSpec, ...]:
+def _choose(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec((case.tensor("data").shape[0], whole(case, "count")), "int64"),)
 
 
@@ -175,8 +173,8 @@ _RANDOM = (
             size: {"data": TensorSpec(shape, range=(0.1, 1.0), values="constant"), "count": 4}
             for size, shape in {**ELEMENTWISE, "large": (8192, 1024)}.items()
         },
-        _chosen,
-        each_output(1, _chosen),
+        _choose,
+        each_output(1, _choose),
         "multinomial",
     ),
     _with_data(

@@ -379,7 +379,7 @@ def within(case: Case) -> Case:
     for row in _rows().get(base_name(case.operator), ()):
         name = row.argument.name(case)
         if name is not None:
-            made = {name: _drawn(row.domain, case[name], case)}
+            made = {name: _draw(row.domain, case[name], case)}
             if name in case.inputs:
                 case = replace(case, inputs={**case.inputs, **made})
             else:
@@ -400,12 +400,12 @@ def overwritten(case: Case) -> tuple[str, ...]:
     return tuple(name for name in names if name is not None)
 
 
-def _drawn(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:
+def _draw(domain: Domain | IndexList | Levels, argument: Argument, case: Case) -> Argument:
     if isinstance(domain, (IndexList, Levels)):
         if not isinstance(argument, ListOf):
             return argument
         pairs = zip(argument.items, domain.each(case))
-        return ListOf(tuple(_drawn(each, item, case) for item, each in pairs))
+        return ListOf(tuple(_draw(each, item, case) for item, each in pairs))
 
     def change(tensor: TensorSpec) -> TensorSpec:
         return domain.draw(tensor, case) if is_open(tensor) else tensor

@@ -91,23 +91,23 @@ def _cropped(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (batch, height, width, channels)),)
 
 
-def _resized(case: Case) -> tuple[TensorSpec, ...]:
+def _resize(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     return (like(data, (*data.shape[:2], *wholes(case, "size", 2))),)
 
 
-def _upsampled(case: Case) -> tuple[TensorSpec, ...]:
+def _upsample(case: Case) -> tuple[TensorSpec, ...]:
     data, scale = case.tensor("data"), whole(case, "scale")
     batch, channels, height, width = data.shape
     return (like(data, (batch, channels, scale * height, scale * width)),)
 
 
-def _sampled(case: Case) -> tuple[TensorSpec, ...]:
+def _sample(case: Case) -> tuple[TensorSpec, ...]:
     data, grid = case.tensor("data"), case.tensor("grid").shape
     return (like(data, (*data.shape[:2], *grid[1:3])),)
 
 
-def _shuffled(case: Case) -> tuple[TensorSpec, ...]:
+def _shuffle(case: Case) -> tuple[TensorSpec, ...]:
     data, factor = case.tensor("data"), whole(case, "factor")
     batch, channels, height, width = data.shape
     if channels % factor**2:
@@ -115,7 +115,7 @@ def _shuffled(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (batch, channels // factor**2, factor * height, factor * width)),)
 
 
-def _gathered(case: Case) -> tuple[TensorSpec, ...]:
+def _gather(case: Case) -> tuple[TensorSpec, ...]:
     data, factor = case.tensor("data"), whole(case, "factor")
     batch, channels, height, width = data.shape
     if height % factor or width % factor:
@@ -140,12 +140,12 @@ def _crop(shape: _Shape) -> Arguments:
     return {"data": TensorSpec(shape, "uint8", range=BYTES), **corner}
 
 
-def _normalized(shape: _Shape) -> Arguments:
+def _normalize(shape: _Shape) -> Arguments:
     batch, height, width, channels = shape
     return {"data": TensorSpec((batch, channels, height, width)), "mean": MEAN, "deviation": DEVIATION}
 
 
-def _sized() -> dict[str, Arguments]:
+def _size() -> dict[str, Arguments]:
     return {size: {"data": TensorSpec(shape), "size": pixels} for size, (shape, pixels) in RESIZED.items()}
 
 
@@ -171,7 +171,7 @@ _IMAGE = (
     _image(
         "image_normalize",
         "each channel minus its `mean`, over its `deviation`",
-        {size: _normalized(shape) for size, shape in PHOTOGRAPHS.items()},
+        {size: _normalize(shape) for size, shape in PHOTOGRAPHS.items()},
         same(),
         each(2),
     ),
@@ -202,26 +202,26 @@ _IMAGE = (
     _image(
         "image_resize_bilinear",
         "images of another `size`, each pixel mixed of the four around its centre, without antialiasing",
-        _sized(),
-        _resized,
-        each_output(8, _resized),
+        _size(),
+        _resize,
+        each_output(8, _resize),
         rough=True,  # MXNet finds places in single precision, whatever the pixels are in
     ),
-    _image("image_resize_nearest", "images of another `size`, each pixel that nearest its centre", _sized(), _resized),
-    _image("upsample_nearest", "each pixel repeated `scale` times in both dimensions", _maps(scale=2), _upsampled),
+    _image("image_resize_nearest", "images of another `size`, each pixel that nearest its centre", _size(), _resize),
+    _image("upsample_nearest", "each pixel repeated `scale` times in both dimensions", _maps(scale=2), _upsample),
     _image(
         "upsample_bilinear",
         "`scale` times as many pixels in both dimensions, each mixed of the four around its centre",
         _maps(scale=2),
-        _upsampled,
-        each_output(8, _upsampled),
+        _upsample,
+        each_output(8, _upsample),
     ),
     _image(
         "grid_sample",
         "mixed of the four pixels around each point (x, y) of the grid; -1 and 1 are the centres at the edges",
         {size: _grid(shape) for size, shape in MAPS.items()},
-        _sampled,
-        each_output(8, _sampled),
+        _sample,
+        each_output(8, _sample),
         inputs=("data", "grid"),
         aliases=("bilinear_sampler",),
         rough=True,
@@ -230,19 +230,19 @@ _IMAGE = (
         "pixel_shuffle",
         "`factor` squared channels at a time spread over as many pixels",
         _maps(factor=2),
-        _shuffled,
+        _shuffle,
     ),
     _image(
         "depth_to_space",
         "`factor` squared channels that lie far apart spread over as many pixels",
         _maps(factor=2),
-        _shuffled,
+        _shuffle,
     ),
     _image(
         "space_to_depth",
         "`factor` by `factor` pixels gathered in as many channels that lie far apart",
         _maps(factor=2),
-        _gathered,
+        _gather,
     ),
     _image(
         "im2col",

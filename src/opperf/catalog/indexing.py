@@ -39,7 +39,7 @@ from opperf.domain.tensor import TensorSpec
 _Shape = tuple[int, ...]
 
 
-def _taken(case: Case) -> tuple[TensorSpec, ...]:
+def _take(case: Case) -> tuple[TensorSpec, ...]:
     data, picked = case.tensor("data"), case.tensor("indices").shape
     if case.get("axis") is None:
         return (like(data, picked),)
@@ -47,7 +47,7 @@ def _taken(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, data.shape[:axis] + picked + data.shape[axis + 1 :]),)
 
 
-def _gathered(case: Case) -> tuple[TensorSpec, ...]:
+def _gather(case: Case) -> tuple[TensorSpec, ...]:
     return (like(case.tensor("data"), case.tensor("indices").shape),)
 
 
@@ -58,12 +58,12 @@ def _unravelled(case: Case) -> tuple[TensorSpec]:
     return (TensorSpec((len(shape), *places.shape), "int64"),)
 
 
-def _gathered_nd(case: Case) -> tuple[TensorSpec, ...]:
+def _gather_nd(case: Case) -> tuple[TensorSpec, ...]:
     data, picked = case.tensor("data"), case.tensor("indices").shape
     return (like(data, picked[1:] + data.shape[picked[0] :]),)
 
 
-def _chosen(case: Case) -> tuple[TensorSpec, ...]:
+def _choose(case: Case) -> tuple[TensorSpec, ...]:
     # Either side may be a scalar, which says nothing about the dtype.
     first = next(tensor for role in ("lhs", "rhs", "condition") for tensor in tensors_of(case.get(role)))
     return (like(first, broadcast(*(tensor.shape for tensor in case.tensors()))),)
@@ -78,7 +78,7 @@ def _bounds(case: Case, name: str, rank: int, default: int | None) -> tuple[int 
     return bounds + (default,) * (rank - len(bounds))
 
 
-def _sliced(case: Case) -> tuple[TensorSpec, ...]:
+def _slice(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     rank = len(data.shape)
     parts = zip(
@@ -153,7 +153,7 @@ _INDEXING = (
         "take",
         "the slices along `axis` at the indices, which may have any shape; None takes from the flattened tensor",
         _rows(),
-        _taken,
+        _take,
         inputs=("data", "indices"),
         reads=("indices",),
     ),
@@ -161,7 +161,7 @@ _INDEXING = (
         "index_select",
         "the slices along `axis` at a vector of indices",
         _rows(),
-        _taken,
+        _take,
         inputs=("data", "indices"),
         reads=("indices",),
     ),
@@ -172,7 +172,7 @@ _INDEXING = (
             size: {"data": TensorSpec(shape), "indices": indices(shape, shape[0]), "axis": 0}
             for size, shape in _POINTWISE.items()
         },
-        _gathered,
+        _gather,
         inputs=("data", "indices"),
         reads=("indices",),
         aliases=("take_along_axis",),
@@ -184,7 +184,7 @@ _INDEXING = (
             size: {"data": TensorSpec(shape), "indices": indices(shape[:1], shape[1]), "axis": -1}
             for size, shape in ELEMENTWISE.items()
         },
-        _gathered,
+        _gather,
         inputs=("data", "indices"),
         reads=("indices",),
         aliases=("batch_take", "choose_element"),
@@ -218,7 +218,7 @@ _INDEXING = (
         "gather_nd",
         "the elements at points; the first dimension of the indices holds the coordinates of each",
         {size: _points(shape) for size, shape in ELEMENTWISE.items()},
-        _gathered_nd,
+        _gather_nd,
         inputs=("data", "indices"),
         reads=("indices",),
     ),
@@ -246,7 +246,7 @@ _INDEXING = (
             size: {"condition": TensorSpec(shape, "bool"), "lhs": TensorSpec(shape), "rhs": TensorSpec(shape)}
             for size, shape in ELEMENTWISE.items()
         },
-        _chosen,
+        _choose,
         inputs=("condition", "lhs", "rhs"),
         differentiable=("lhs", "rhs"),
     ),
@@ -264,7 +264,7 @@ _INDEXING = (
         "slice",
         "the part from `begin` to before `end` by `step`, for each dimension (a view in some frameworks)",
         {size: _part(shape) for size, shape in ELEMENTWISE.items()},
-        _sliced,
+        _slice,
         inputs=("data",),
         aliasing=DIRECTIONS,
     ),

@@ -43,7 +43,7 @@ def _matmul(case: Case) -> tuple[TensorSpec, ...]:
     return (like(lhs, broadcast(left[:-2], right[:-2]) + rows + columns),)
 
 
-def _transposed(case: Case) -> tuple[TensorSpec, ...]:
+def _transpose(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs = case.tensor("lhs"), case.tensor("rhs")
     _meet(case, lhs.shape[-1], rhs.shape[-1])
     return (like(lhs, (*broadcast(lhs.shape[:-2], rhs.shape[:-2]), lhs.shape[-2], rhs.shape[-2])),)
@@ -119,7 +119,7 @@ _MATMUL = (
             "large": ((2048, 2048), (2048, 2048)),
             "skewed": ((8192, 64), (64, 64)),
         },
-        outputs=_transposed,
+        outputs=_transpose,
     ),
     _product(
         "batch_matmul",
@@ -294,12 +294,12 @@ def _least(case: Case) -> int:
     return 2 * rows * columns**2 - 2 * columns**3 // 3 + sides * (4 * rows * columns - columns**2)
 
 
-def _multiplied(case: Case) -> tuple[TensorSpec, ...]:
+def _multiply(case: Case) -> tuple[TensorSpec, ...]:
     (rows, columns), (right_rows, right_columns) = _sides(case, "lhs"), _sides(case, "rhs")
     return (like(case.tensor("lhs"), (rows * right_rows, columns * right_columns)),)
 
 
-def _contracted(case: Case) -> tuple[TensorSpec, ...]:
+def _contract(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs, axes = case.tensor("lhs"), case.tensor("rhs"), whole(case, "axes")
     rest = len(lhs.shape) - axes
     if lhs.shape[rest:] != rhs.shape[:axes]:
@@ -308,7 +308,7 @@ def _contracted(case: Case) -> tuple[TensorSpec, ...]:
 
 
 def _contraction(case: Case) -> int:
-    return 2 * elements(_contracted(case)) * product(case.tensor("rhs").shape[: whole(case, "axes")])
+    return 2 * elements(_contract(case)) * product(case.tensor("rhs").shape[: whole(case, "axes")])
 
 
 def _with_itself(case: Case) -> tuple[TensorSpec, ...]:
@@ -429,8 +429,8 @@ _LINALG = (
             "large": {"lhs": (64, 64), "rhs": (64, 64)},
             "skewed": {"lhs": (1000, 1), "rhs": (1000, 1)},
         },
-        _multiplied,
-        lambda case: elements(_multiplied(case)),
+        _multiply,
+        lambda case: elements(_multiply(case)),
     ),
     _algebra(
         "tensordot",
@@ -441,7 +441,7 @@ _LINALG = (
             "large": {"lhs": (512, 64, 64), "rhs": (64, 64, 512)},
             "skewed": {"lhs": (10_000, 4, 8), "rhs": (4, 8, 4)},
         },
-        _contracted,
+        _contract,
         _contraction,
         axes=2,
     ),

@@ -57,7 +57,7 @@ def _states(kind: str) -> tuple[str, ...]:
     return ("hidden", "cell") if kind == "lstm" else ("hidden",)
 
 
-def _stepped(kind: str) -> Outputs:
+def _step(kind: str) -> Outputs:
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         _meet(case)
         return tuple(like(case.tensor(state)) for state in _states(kind))
@@ -65,7 +65,7 @@ def _stepped(kind: str) -> Outputs:
     return outputs
 
 
-def _unrolled(kind: str) -> Outputs:
+def _unroll(kind: str) -> Outputs:
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         _meet(case)
         data, hidden = case.tensor("data"), case.tensor("hidden")
@@ -115,7 +115,7 @@ def _cell(name: str, summary: str, kind: str) -> Operator:
         }
         for size, (batch, features, hidden) in CELLS.items()
     }
-    return _recurrent(name, summary, kind, sizes, _stepped(kind))
+    return _recurrent(name, summary, kind, sizes, _step(kind))
 
 
 def _layer(name: str, summary: str, kind: str, *, both_ways: bool = False, aliases: tuple[str, ...] = ()) -> Operator:
@@ -128,7 +128,7 @@ def _layer(name: str, summary: str, kind: str, *, both_ways: bool = False, alias
         }
         for size, (time, batch, features, hidden) in LAYERS.items()
     }
-    return _recurrent(name, summary, kind, sizes, _unrolled(kind), aliases)
+    return _recurrent(name, summary, kind, sizes, _unroll(kind), aliases)
 
 
 _RECURRENT = (
@@ -233,7 +233,7 @@ def _mean_flops(case: Case) -> int:
     return case.tensor("data").elements + elements(_segments(case))
 
 
-def _segmented(name: str, summary: str, flops: Formula) -> Operator:
+def _segment(name: str, summary: str, flops: Formula) -> Operator:
     def arguments(rows: int, width: int, count: int) -> Arguments:
         return {"data": TensorSpec((rows, width)), "segments": indices((rows,), count), "count": count}
 
@@ -249,7 +249,7 @@ def _segmented(name: str, summary: str, flops: Formula) -> Operator:
     )
 
 
-def _placed(name: str, summary: str, sizes: Mapping[str, Arguments]) -> Operator:
+def _place(name: str, summary: str, sizes: Mapping[str, Arguments]) -> Operator:
     return Operator(
         name=name,
         category="segment",
@@ -279,7 +279,7 @@ def _histogram(count: int, bins: int) -> dict[str, Argument]:
     return {"data": TensorSpec((count,)), "bins": bins, "low": -1.0, "high": 1.0}
 
 
-def _found(case: Case) -> tuple[TensorSpec, ...]:
+def _find(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec(case.tensor("values").shape, "int64"),)
 
 
@@ -288,19 +288,19 @@ def _search_flops(case: Case) -> int:
 
 
 _SEGMENT = (
-    _segmented("segment_sum", "the sum of the rows of each of `count` segments; where there is none, zero", each(1)),
-    _segmented(
+    _segment("segment_sum", "the sum of the rows of each of `count` segments; where there is none, zero", each(1)),
+    _segment(
         "segment_mean", "the mean of the rows of each of `count` segments; where there is none, zero", _mean_flops
     ),
-    _segmented(
+    _segment(
         "segment_max", "the greatest in the rows of each of `count` segments; where there is none, -infinity", each(1)
     ),
-    _placed(
+    _place(
         "index_add",
         "a copy of the data with each row of the updates added at its index",
         {size: _rows(*numbers) for size, numbers in SEGMENTS.items()},
     ),
-    _placed(
+    _place(
         "scatter_reduce_amax",
         "the greatest of the data and each update at its index along `axis`, all other places being its own",
         {size: _pointwise(shape) for size, shape in POINTWISE.items()},
@@ -337,7 +337,7 @@ _SEGMENT = (
             size: {"data": TensorSpec((count,)), "values": TensorSpec((values,))}
             for size, (count, values) in SEARCHES.items()
         },
-        outputs=_found,
+        outputs=_find,
         flops=_search_flops,
         directions=FORWARD_ONLY,
     ),

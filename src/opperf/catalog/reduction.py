@@ -236,7 +236,7 @@ def _pairs() -> dict[str, Arguments]:
     return {size: {"data": TensorSpec(shape), "labels": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()}
 
 
-def _picked(operations: int) -> Formula:
+def _pick(operations: int) -> Formula:
     return each(operations, "labels")
 
 
@@ -265,14 +265,14 @@ _SCORE = (
         "negative_log_likelihood",
         "the mean of minus the logarithm of the probability of each label",
         _classes(PROBABILITIES),
-        _picked(2),
+        _pick(2),
         picks=True,
     ),
     _score(
         "perplexity",
         "e to the power of the negative log-likelihood of the labels",
         _classes(PROBABILITIES),
-        _picked(2),
+        _pick(2),
         picks=True,
     ),
     _score(

@@ -31,21 +31,21 @@ _Shape = tuple[int, ...]
 _NewShape = Callable[[Case, _Shape], _Shape]
 
 
-def _transposed(case: Case, shape: _Shape) -> _Shape:
+def _transpose(case: Case, shape: _Shape) -> _Shape:
     axes = axes_of(case, len(shape), "axes") if case.get("axes") is not None else tuple(range(len(shape)))[::-1]
     if sorted(axes) != list(range(len(shape))):
         raise InputError(f"`axes` of `{case.operator}` is {list(axes)}, expected each of {len(shape)} dimensions once")
     return tuple(shape[axis] for axis in axes)
 
 
-def _swapped(case: Case, shape: _Shape) -> _Shape:
+def _swap(case: Case, shape: _Shape) -> _Shape:
     first, second = axis_of(case, len(shape), "axis1"), axis_of(case, len(shape), "axis2")
     sizes = list(shape)
     sizes[first], sizes[second] = sizes[second], sizes[first]
     return tuple(sizes)
 
 
-def _reshaped(case: Case, shape: _Shape) -> _Shape:
+def _reshape(case: Case, shape: _Shape) -> _Shape:
     sizes, count = wholes(case, "shape"), product(shape)
     rest = product(tuple(size for size in sizes if size != -1))
     result = tuple(count // rest if size == -1 and rest else size for size in sizes)
@@ -61,16 +61,16 @@ def _alike(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, shape),)
 
 
-def _flattened(case: Case, shape: _Shape) -> _Shape:
+def _flatten(case: Case, shape: _Shape) -> _Shape:
     return (shape[0], product(shape[1:]))
 
 
-def _expanded(case: Case, shape: _Shape) -> _Shape:
+def _expand(case: Case, shape: _Shape) -> _Shape:
     axis = axis_of(case, len(shape) + 1)
     return (*shape[:axis], 1, *shape[axis:])
 
 
-def _squeezed(case: Case, shape: _Shape) -> _Shape:
+def _squeeze(case: Case, shape: _Shape) -> _Shape:
     if case.get("axis") is None:
         return tuple(size for size in shape if size != 1)
     axes = axes_of(case, len(shape))
@@ -79,14 +79,14 @@ def _squeezed(case: Case, shape: _Shape) -> _Shape:
     return tuple(size for i, size in enumerate(shape) if i not in axes)
 
 
-def _tiled(case: Case, shape: _Shape) -> _Shape:
+def _tile(case: Case, shape: _Shape) -> _Shape:
     repeats = wholes(case, "repeats")
     rank = max(len(shape), len(repeats))
     sizes, times = ((1,) * (rank - len(part)) + part for part in (shape, repeats))
     return tuple(size * count for size, count in zip(sizes, times, strict=True))
 
 
-def _repeated(case: Case, shape: _Shape) -> _Shape:
+def _repeat(case: Case, shape: _Shape) -> _Shape:
     repeats = whole(case, "repeats")
     if case.get("axis") is None:
         return (product(shape) * repeats,)
@@ -94,7 +94,7 @@ def _repeated(case: Case, shape: _Shape) -> _Shape:
     return tuple(size * repeats if i == axis else size for i, size in enumerate(shape))
 
 
-def _padded(case: Case, shape: _Shape) -> _Shape:
+def _pad(case: Case, shape: _Shape) -> _Shape:
     widths = case.get("widths")
     given = widths if isinstance(widths, tuple) else ()
     pairs = [pair for pair in given if isinstance(pair, tuple) and len(pair) == 2]
@@ -147,7 +147,7 @@ _SHAPE = (
         "transpose",
         "the dimensions in another order; `axes` None reverses them",
         _table(axes=(1, 0)),
-        _transposed,
+        _transpose,
         aliasing=DIRECTIONS,
         aliases=("permute",),
     ),
@@ -155,7 +155,7 @@ _SHAPE = (
         "swap_axes",
         "two dimensions exchanged",
         lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns)), "axis1": 0, "axis2": 1},
-        _swapped,
+        _swap,
         aliasing=DIRECTIONS,
         aliases=("swapaxes",),
     ),
@@ -163,7 +163,7 @@ _SHAPE = (
         "reshape",
         "the same elements in another shape; -1 stands for what is left",
         lambda rows, columns: {"data": TensorSpec((rows, columns)), "shape": (rows // 2, columns * 2)},
-        _reshaped,
+        _reshape,
         aliasing=DIRECTIONS,
         aliases=("view",),
     ),
@@ -186,14 +186,14 @@ _SHAPE = (
         "flatten",
         "all dimensions but the first made one",
         lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns))},
-        _flattened,
+        _flatten,
         aliasing=DIRECTIONS,
     ),
     _layout(
         "expand_dims",
         "a dimension of size one put in at `axis`",
         _table(axis=1),
-        _expanded,
+        _expand,
         aliasing=DIRECTIONS,
         aliases=("unsqueeze",),
     ),
@@ -201,7 +201,7 @@ _SHAPE = (
         "squeeze",
         "dimensions of size one taken out: those of `axis`, or all for None",
         lambda rows, columns: {"data": TensorSpec((rows, 1, columns)), "axis": 1},
-        _squeezed,
+        _squeeze,
         aliasing=DIRECTIONS,
     ),
     _layout("flip", "the elements in reverse order along `axis`", _table(axis=0), aliases=("reverse",)),
@@ -210,13 +210,13 @@ _SHAPE = (
         "tile",
         "the whole tensor repeated along each dimension; the result has the elements of the usual table",
         lambda rows, columns: {"data": TensorSpec((rows // 2, columns // 2)), "repeats": (2, 2)},
-        _tiled,
+        _tile,
     ),
     _layout(
         "repeat",
         "each element repeated along `axis`; None flattens first",
         lambda rows, columns: {"data": TensorSpec((rows // 2, columns)), "repeats": 2, "axis": 0},
-        _repeated,
+        _repeat,
         aliases=("repeat_interleave",),
     ),
     _layout(
@@ -227,7 +227,7 @@ _SHAPE = (
             "widths": ((0, 0), (0, 0), (1, 1), (2, 2)),
             "value": 0.0,
         },
-        _padded,
+        _pad,
     ),
     _layout(
         "copy",
@@ -260,14 +260,14 @@ def _parts(case: Case) -> tuple[TensorSpec, ...]:
     return tensors
 
 
-def _concatenated(case: Case) -> tuple[TensorSpec, ...]:
+def _concatenate(case: Case) -> tuple[TensorSpec, ...]:
     first, *rest = _parts(case)
     axis = axis_of(case, len(first.shape))
     length = first.shape[axis] + sum(part.shape[axis] for part in rest)
     return (like(first, (*first.shape[:axis], length, *first.shape[axis + 1 :])),)
 
 
-def _stacked(case: Case) -> tuple[TensorSpec, ...]:
+def _stack(case: Case) -> tuple[TensorSpec, ...]:
     parts = _parts(case)
     shape = parts[0].shape
     axis = axis_of(case, len(shape) + 1)
@@ -314,8 +314,8 @@ def _move(
 
 
 _JOIN_SPLIT = (
-    _move("concatenate", "a list of tensors joined along an axis they have", _several, _concatenated, "cat", "concat"),
-    _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stacked),
+    _move("concatenate", "a list of tensors joined along an axis they have", _several, _concatenate, "cat", "concat"),
+    _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stack),
     _move(
         "split",
         "`sections` equal parts along an axis (views in some frameworks)",

@@ -53,7 +53,7 @@ def _product(case: Case) -> tuple[TensorSpec, ...]:
     return _times(case, case.tensor("lhs").shape)
 
 
-def _transposed(case: Case) -> tuple[TensorSpec, ...]:
+def _transpose(case: Case) -> tuple[TensorSpec, ...]:
     return _times(case, case.tensor("lhs").shape[::-1])
 
 
@@ -198,8 +198,8 @@ _SPARSE = (
         "csr_matmul_transposed",
         "the product of the transpose of a matrix of compressed rows and a dense one",
         _factors(transposed=True),
-        _transposed,
-        moves=_moves_product(_transposed),
+        _transpose,
+        moves=_moves_product(_transpose),
         flops=_pairs,
     ),
     _sparse(
@@ -287,7 +287,7 @@ PRODUCTS = {
 }
 
 
-def _turned(dtype: str) -> Outputs:
+def _turn(dtype: str) -> Outputs:
     return lambda case: (like(case.tensor("data"), dtype=dtype),)
 
 
@@ -313,7 +313,7 @@ _QUANTIZED = (
         summary="data over the scale, rounded, plus the zero point, as eight bits that hold the nearest number",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape), **SCALE} for size, shape in ELEMENTWISE.items()},
-        outputs=_turned("int8"),
+        outputs=_turn("int8"),
         flops=each(2),
         directions=FORWARD_ONLY,
         rough=True,
@@ -324,7 +324,7 @@ _QUANTIZED = (
         summary="eight bits minus the zero point, times the scale",
         inputs=("data",),
         sizes={size: {"data": _bytes(shape), **SCALE} for size, shape in ELEMENTWISE.items()},
-        outputs=_turned("float32"),
+        outputs=_turn("float32"),
         flops=each(2),
         directions=FORWARD_ONLY,
     ),

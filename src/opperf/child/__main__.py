@@ -41,7 +41,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
     from opperf.child.worker.jobs import Jobs, failure
 
     try:
-        backend, hello = _started(side, limits)
+        backend, hello = _start(side, limits)
     except Exception as error:  # whatever a broken installation raises is the answer
         _send(replies, answer_line(0, failure(error), protocol=PROTOCOL))
         return 1
@@ -61,7 +61,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
     return 0
 
 
-def _started(side: Side, limits: Limits) -> tuple[Backend, Hello]:
+def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     """Return the backend of a side, with the process set up as it asks, and the hello."""
     from opperf.child.measure.allocator import fix_allocator
     from opperf.child.worker.code import start_backend

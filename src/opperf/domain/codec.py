@@ -255,7 +255,7 @@ def kind_of(hint: object) -> Kind:
         rule = inner[1]
         if isinstance(rule, Form):
             return Kind(rule.expected, rule.read)
-        return _one_of(rule.names) if isinstance(rule, OneOf) else _bounded(kind_of(inner[0]), rule)
+        return _one_of(rule.names) if isinstance(rule, OneOf) else _bound(kind_of(inner[0]), rule)
     if origin in (Union, UnionType):
         return _either([one for one in inner if _is_readable(one)])
     if origin is tuple and inner[-1] is not Ellipsis:
@@ -346,7 +346,7 @@ _PLAIN: dict[object, Kind] = {
 }
 
 
-def _bounded(kind: Kind, bound: AtLeast | Above) -> Kind:
+def _bound(kind: Kind, bound: AtLeast | Above) -> Kind:
     least, sign = (bound.least, ">=") if isinstance(bound, AtLeast) else (bound.bound, ">")
     is_within = ge if isinstance(bound, AtLeast) else gt
     expected = f"{kind.expected} {sign} {least:g}"

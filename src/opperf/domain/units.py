@@ -35,7 +35,7 @@ def format_seconds(value: float | None) -> str:
     >>> format_seconds(12.3456e-6), format_seconds(0.00124), format_seconds(0.0009996), format_seconds(None)
     ('12.3 us', '1.24 ms', '1.00 ms', '')
     """
-    return _scaled(value, _SECONDS)
+    return _scale(value, _SECONDS)
 
 
 def format_interval(interval: tuple[float, float] | None) -> str:
@@ -68,7 +68,7 @@ def format_bytes(value: float | None) -> str:
     >>> format_bytes(4194304), format_bytes(24)
     ('4.19 MB', '24 B')
     """
-    return _counted(value, "B")
+    return _count(value, "B")
 
 
 def format_flops(value: float | None) -> str:
@@ -77,7 +77,7 @@ def format_flops(value: float | None) -> str:
     >>> format_flops(2147483648)
     '2.15 GFLOP'
     """
-    return _counted(value, "FLOP")
+    return _count(value, "FLOP")
 
 
 def format_flop_rate(value: float | None) -> str:
@@ -86,7 +86,7 @@ def format_flop_rate(value: float | None) -> str:
     >>> format_flop_rate(1.2e9)
     '1.20 GFLOP/s'
     """
-    return _scaled(value, _with_unit("FLOP/s"))
+    return _scale(value, _with_unit("FLOP/s"))
 
 
 def format_byte_rate(value: float | None) -> str:
@@ -95,7 +95,7 @@ def format_byte_rate(value: float | None) -> str:
     >>> format_byte_rate(23.04e9)
     '23.0 GB/s'
     """
-    return _scaled(value, _with_unit("B/s"))
+    return _scale(value, _with_unit("B/s"))
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def format_count(value: float | None) -> str:
     >>> format_count(312), format_count(48213)
     ('312', '48.2 k')
     """
-    return _counted(value, "")
+    return _count(value, "")
 
 
 def format_bound(share: float | None) -> str:
@@ -222,14 +222,14 @@ def _with_unit(unit: str) -> Scale:
     return tuple((exponent, f"{prefix}{unit}") for exponent, prefix in _PREFIXES)
 
 
-def _counted(value: float | None, unit: str) -> str:
+def _count(value: float | None, unit: str) -> str:
     """Print something that comes in whole pieces."""
     if value is not None and math.isfinite(value) and abs(value) < 1000 and value == int(value):
         return f"{int(value)} {unit}".rstrip()
-    return _scaled(value, _with_unit(unit))
+    return _scale(value, _with_unit(unit))
 
 
-def _scaled(value: float | None, scale: Scale) -> str:
+def _scale(value: float | None, scale: Scale) -> str:
     if value is None:
         return ""
     if not math.isfinite(value):

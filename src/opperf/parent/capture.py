@@ -86,8 +86,8 @@ def capture_function(
         try:
             recording = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
         except OperatorFailure as failed:
-            raise _refused(code.name, failed) from failed
-    result = _taken(recording, code.name, "user_code")
+            raise _refuse(code.name, failed) from failed
+    result = _take(recording, code.name, "user_code")
     if not result.suite.cases and not result.left_out:
         raise InputError(
             f"`{code.name}` calls no operator of {side.framework}",
@@ -120,17 +120,17 @@ def capture_model(
             )
         except OperatorFailure as failed:
             raise InputError(f"`{path}`: {failed.message}", hint=failed.reason.hint, slug="bad_model") from failed
-    return _taken(recording, str(path), "bad_model")
+    return _take(recording, str(path), "bad_model")
 
 
-def _taken(recording: Recording, where: str, slug: str) -> Capture:
+def _take(recording: Recording, where: str, slug: str) -> Capture:
     """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
     if recording.suite is None:
         raise InputError(f"`{where}`: {recording.wrong}", hint=recording.hint, slug=slug)
     return Capture(recording.suite, recording.notes)
 
 
-def _refused(code: str, failed: OperatorFailure) -> InputError:
+def _refuse(code: str, failed: OperatorFailure) -> InputError:
     """Say what a child did not do: a framework that it cannot watch, or what the function raised."""
     reason = failed.reason
     if failed.skipped:

@@ -168,7 +168,7 @@ class Comparing:
         for contest in contests:
             contest.planned = self._rule_of(contest).looks[-1]
         for look in range(len(self._rule.looks)):
-            looks = [(contest, self._planned(contest, look)) for contest in undecided]
+            looks = [(contest, self._plan(contest, look)) for contest in undecided]
             self._pairs(looks, lambda contest: contest.stage1)
             undecided = [contest for contest in undecided if contest.failure is None]
             ratios = {i: contest.ratios1 for i, contest in enumerate(undecided)}
@@ -187,7 +187,7 @@ class Comparing:
             contest.planned = len(contest.stage1) + self._rule_of(contest).second_looks(contest.ratios1)[-1]
         return flagged
 
-    def _planned(self, contest: Contest, look: int) -> int:
+    def _plan(self, contest: Contest, look: int) -> int:
         """Return the pairs of a contest at a look; one that starts with more of them may have fewer looks."""
         looks = self._rule_of(contest).looks
         return looks[min(look, len(looks) - 1)]

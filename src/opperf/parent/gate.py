@@ -249,7 +249,7 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
             run, cause = stop.run, stop.cause
     progress.close()
     if not gate.update_expected:
-        return _judged(run, expectations, gate.file, progress.note, cause)
+        return _judge(run, expectations, gate.file, progress.note, cause)
     measured = () if cause is not None else expectations_of(run)
     whole = updated(expectations, measured)
     if measured:
@@ -287,7 +287,7 @@ def _plan(
     return Plan(tuple(trials), settings)
 
 
-def _judged(
+def _judge(
     run: Run,
     expectations: tuple[Expectation, ...],
     file: GateFile,

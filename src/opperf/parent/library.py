@@ -237,7 +237,7 @@ def run(
     request = {**_read(options), "config": config, "clock": clock, "memory": memory, "latency": latency}
     request |= {"memory_limit": memory_limit, "check": check}
     selection, settings = requests.selection(_names(operators), request), requests.settings(request)
-    keeping = _kept(output, resume, labels, keep_samples=keep_samples)
+    keeping = _keep(output, resume, labels, keep_samples=keep_samples)
     with _held(keeping, force=force):
         measured = running.measure(selection, settings, keeping, _progress(progress))
         if measured.cause is not None:
@@ -407,7 +407,7 @@ def replay(
     trace = replaying.read_trace(
         [Path(one) for one in traces], None if kineto is None else Path(kineto), subgraph, iterations
     )
-    keeping = _kept(output, resume, labels, keep_samples=keep_samples)
+    keeping = _keep(output, resume, labels, keep_samples=keep_samples)
     with _held(keeping, force=force):
         if not trace.cases:
             return Replay(replaying.unmeasured(trace, request, settings, keeping, _progress(progress)))
@@ -563,7 +563,7 @@ def _progress(shown_too: bool) -> Progress:
     return Stderr() if shown_too else Silent()
 
 
-def _kept(
+def _keep(
     output: str | Path | None, resume: str | Path | None, labels: Mapping[str, str] | None, *, keep_samples: bool
 ) -> Options:
     """Return where a run is kept: what is resumed goes on where it stood, unless another place is named."""

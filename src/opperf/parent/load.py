@@ -99,7 +99,7 @@ class _Judgement(Fields):
     inconclusive: str
 
 
-def _judged(data: Mapping[str, Any], where: str) -> GateDocument:
+def _judge(data: Mapping[str, Any], where: str) -> GateDocument:
     run = _comparisons(data, where)
     fields = read_as(_Judgement, data.get("gate"), f"{where}: gate")
     for i, one in enumerate(fields.findings):
@@ -172,7 +172,7 @@ def _replay(data: Mapping[str, Any], where: str) -> Replay:
 #: What reads a document, by a key that no kind before it has.
 READERS: Mapping[str, Callable[[Any, str], Document]] = {
     "traceEvents": from_trace,
-    "gate": _judged,
+    "gate": _judge,
     "comparisons": _comparisons,
     "floors": _noise,
     "coverage": _replay,

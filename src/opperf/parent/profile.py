@@ -220,7 +220,7 @@ def run(
         variables |= options.variables(folder, None if vendor is None else vendor.ranges)
         code = script.run(command, variables, aside=aside)
         files = [file.replace(output / file.name) for file in sorted(folder.glob("opperf_profile_*.json"))]
-        recorded, unread = _recorded(sorted(folder.glob("operators_*.json")))
+        recorded, unread = _record(sorted(folder.glob("operators_*.json")))
     finally:
         scratch.close()
     notes = []
@@ -235,7 +235,7 @@ def run(
     return ProfileResult(code, profile, tuple(files), (*notes, *wrong, *unread), recorded)
 
 
-def _recorded(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
+def _record(files: Sequence[Path]) -> tuple[Trace | None, list[str]]:
     """Return the operators of all processes, and why there are none where a recording cannot be read."""
     try:
         return (read_traces(files) if files else None), []

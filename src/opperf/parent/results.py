@@ -92,7 +92,7 @@ class Report(Sequence[Item], Generic[Item]):
         return render(self._document, "html")
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
@@ -107,7 +107,7 @@ class Results(Report[Record]):
         words = ("ok", "failed", "skipped")
         counts = {word: sum(record.status == word for record in self) for word in words}
         tally = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return f"{_counted(len(self), 'record')}: {tally or 'none'}"
+        return f"{_count(len(self), 'record')}: {tally or 'none'}"
 
 
 class Comparisons(Report[Comparison]):
@@ -150,7 +150,7 @@ class Noise(Report[Floor]):
         self.run, self.unknown = document.run, document.unknown
 
     def _told(self) -> str:
-        return _counted(len(self), "floor")
+        return _count(len(self), "floor")
 
 
 class Replay(Report[ReplayedCase]):
@@ -161,7 +161,7 @@ class Replay(Report[ReplayedCase]):
         self.run, self.trace = document.run, document.trace
 
     def _told(self) -> str:
-        return _counted(len(self), "case")
+        return _count(len(self), "case")
 
     def suite(self) -> Suite:
         """Return the cases as a suite."""
@@ -198,7 +198,7 @@ class Profile(Report[Row]):
         save(self.profile, Path(path))
 
     def _told(self) -> str:
-        return _counted(len(self), "row")
+        return _count(len(self), "row")
 
 
 class Suite(Report[SuiteCase]):
@@ -214,7 +214,7 @@ class Suite(Report[SuiteCase]):
         return self.suite.left_out
 
     def _told(self) -> str:
-        return f"{_counted(len(self), 'case')} of {_counted(self.suite.calls, 'call')}"
+        return f"{_count(len(self), 'case')} of {_count(self.suite.calls, 'call')}"
 
 
 class Operators(Report[str]):
@@ -224,4 +224,4 @@ class Operators(Report[str]):
         super().__init__(names, document)
 
     def _told(self) -> str:
-        return _counted(len(self), "operator")
+        return _count(len(self), "operator")

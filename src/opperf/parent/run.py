@@ -30,7 +30,7 @@ class RunResult:
 def measure(selection: Selection, settings: Settings, options: Options, progress: Progress) -> RunResult:
     """Measure a selection; raises `InputError` for what cannot be understood."""
     with Session(selection, settings, progress) as session:
-        plan = _planned(session, selection, progress)
+        plan = _plan(session, selection, progress)
         try:
             return RunResult(session.run(plan, options), plan)
         except Interrupted as stop:
@@ -42,7 +42,7 @@ def measure(selection: Selection, settings: Settings, options: Options, progress
 def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Plan:
     """Return what would be measured; raises `InputError` for what cannot be understood."""
     with Session(selection, settings, progress) as session:
-        return _planned(session, selection, progress)
+        return _plan(session, selection, progress)
 
 
 def seconds(plan: Plan) -> float:
@@ -66,7 +66,7 @@ def without_peaks(run: Run) -> Side | None:
     return next((one for one in sides if one.framework != "null" and (one.device, one.threads) not in pairs), None)
 
 
-def _planned(session: Session, selection: Selection, progress: Progress) -> Plan:
+def _plan(session: Session, selection: Selection, progress: Progress) -> Plan:
     with planning(progress):
         plan = session.plan()
     for note in _notes(selection, plan):

@@ -62,7 +62,7 @@ class Checker:
         if ranged and not self.sweeps:
             self.problems.add(key(place, RANGE), "ranges are not swept here", "ask for `RangeConfigIterator`")
         self._keys(given, kind, kind_type, place)
-        for name, value in _settled(given).items():
+        for name, value in _settle(given).items():
             if name in kind_type.keys:
                 self._value(value, name, kind_type, place, ranged, listed)
         if ZIP in given and not (TEXT.accepts(given[ZIP]) and (ranged or listed)):
@@ -156,7 +156,7 @@ class Checker:
             )
 
 
-def _settled(given: Mapping[str, object]) -> Mapping[str, object]:
+def _settle(given: Mapping[str, object]) -> Mapping[str, object]:
     """Return an argument with the sizes that `__copy__` puts in place: what stands there in the file says nothing."""
     shape, copies = given.get("shape"), given.get(COPY)
     if not isinstance(shape, list) or not isinstance(copies, list):

@@ -165,7 +165,7 @@ def _case(
         case, names = _neutral(meaning.path, build, given)
         return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"
-    built = {} if build is None else _built(build)
+    built = {} if build is None else _build(build)
     if operator.name == EMBEDDINGS:
         args = () if build is None else build.args
         wrong = embeddings.mistake(args, given.args)
@@ -182,7 +182,7 @@ def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
     return {str(i): value for i, value in enumerate(args)}
 
 
-def _built(build: ArgumentSet) -> dict[str, Argument]:
+def _build(build: ArgumentSet) -> dict[str, Argument]:
     """Return the arguments of a build among the attributes of a case; what takes none is built all the same."""
     return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
 
@@ -234,11 +234,11 @@ def _with_schema(name: str, build: ArgumentSet, given: ArgumentSet) -> tuple[Cas
     if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
         text_of_schema = quoted(text) if isinstance(text, str) else "other arguments"
         raise Mistake(f"found {text_of_schema} in `build`, expected the schema string of `{name}` alone")
-    case, names = _called(schema, given)
+    case, names = _call(schema, given)
     return case, Meaning("torch", schema.path), names
 
 
-def _called(schema: Schema, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
+def _call(schema: Schema, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
     if len(given.args) > len(schema.names):
         raise Mistake(f"found {len(given.args)} arguments, expected {len(schema.names)} at most, as the schema says")
     named = dict(zip(schema.names[schema.positional :], given.args[schema.positional :]))

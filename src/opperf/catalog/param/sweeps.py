@@ -88,7 +88,7 @@ def combinations(spec: Spec) -> Iterator[Spec]:
         for group, place in zip(groups, places):
             for axis in group:
                 made = _with(made, axis.path, axis.values[place])
-        yield replace(spec, args=_copied(made["args"]), kwargs=made["kwargs"])
+        yield replace(spec, args=_copy(made["args"]), kwargs=made["kwargs"])
 
 
 def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterator[Axis]:
@@ -131,7 +131,7 @@ def _with(container: Any, path: Path, value: Any) -> Any:
     return changed
 
 
-def _copied(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def _copy(args: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """Return arguments with every `__copy__` followed, from left to right."""
     for i, argument in enumerate(args):
         for copy in argument.get(COPY, ()):

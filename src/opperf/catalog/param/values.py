@@ -32,7 +32,7 @@ def argument(given: Mapping[str, Any], seed: str) -> Argument:
         items = tuple(argument(inner, f"{seed}[{i}]") for i, inner in enumerate(given["value"]))
         return ListOf(items) if kind == "genericlist" else items
     if "value_range" in given:
-        return _drawn(given["value_range"], kind, seed)
+        return _draw(given["value_range"], kind, seed)
     value: Any = given.get("value", "")  # only a string may leave it out
     if kind == "device":
         return Device(device_named(value))
@@ -41,7 +41,7 @@ def argument(given: Mapping[str, Any], seed: str) -> Argument:
     return float(value) if kind in ("float", "double") else value
 
 
-def _drawn(bounds: Sequence[float], kind: str, seed: str) -> float:
+def _draw(bounds: Sequence[float], kind: str, seed: str) -> float:
     generator = random.Random(seed)
     low, high = bounds
     return generator.randint(int(low), int(high)) if kind in ("int", "long") else generator.uniform(low, high)

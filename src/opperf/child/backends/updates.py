@@ -77,7 +77,7 @@ class Updates:
         epsilon: float,
     ) -> Any:
         """Divide the moving mean by the root of that of squares."""
-        mean, variance = self._remembered(gradient, mean, variance, beta1, beta2)
+        mean, variance = self._remember(gradient, mean, variance, beta1, beta2)
         weight -= learning_rate * mean / (self.np.sqrt(variance) + epsilon)
         return self._result(weight, mean, variance)
 
@@ -151,12 +151,12 @@ class Updates:
     ) -> Any:
         """Scale the step to the length of the weight."""
         norm = self.np.linalg.norm
-        mean, variance = self._remembered(gradient, mean, variance, beta1, beta2)
+        mean, variance = self._remember(gradient, mean, variance, beta1, beta2)
         step = mean / (self.np.sqrt(variance) + epsilon) + weight_decay * weight
         weight -= learning_rate * norm(weight) / norm(step) * step
         return self._result(weight, mean, variance)
 
-    def _remembered(self, gradient: Any, mean: Any, variance: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
+    def _remember(self, gradient: Any, mean: Any, variance: Any, beta1: float, beta2: float) -> tuple[Any, Any]:
         mean *= beta1
         mean += (1 - beta1) * gradient
         variance *= beta2

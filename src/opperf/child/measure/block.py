@@ -82,15 +82,15 @@ class Block:
     def run(self, calls: int) -> int:
         """Call the operator that often and wait for all calls; return the wall nanoseconds."""
         if self.one_by_one:
-            return sum(self._timed(1, self._ahead()) for _ in range(calls))
-        return self._timed(calls, self.work.arguments)
+            return sum(self._time(1, self._ahead()) for _ in range(calls))
+        return self._time(calls, self.work.arguments)
 
     def sample(self, calls: int) -> Sample:
         """Take one sample of that many calls, with the disturbance seen around what was timed."""
         if self.one_by_one:
-            sample = _sum([self._watched(1, self._ahead()) for _ in range(calls)])
+            sample = _sum([self._watch(1, self._ahead()) for _ in range(calls)])
         else:
-            sample = self._watched(calls, self.work.arguments)
+            sample = self._watch(calls, self.work.arguments)
         return replace(sample, clean=clean(sample, self._threads))
 
     def _ahead(self) -> tuple[object, ...]:
@@ -101,19 +101,19 @@ class Block:
         self._backend.wait([])
         return arguments
 
-    def _timed(self, calls: int, arguments: tuple[object, ...]) -> int:
+    def _time(self, calls: int, arguments: tuple[object, ...]) -> int:
         clock = self._clock
         start = clock.wall()
         outputs = self._loop(calls, self.work.function, *arguments, *self._values)
         self._backend.wait(outputs)
         return clock.wall() - start
 
-    def _watched(self, calls: int, arguments: tuple[object, ...]) -> Sample:
+    def _watch(self, calls: int, arguments: tuple[object, ...]) -> Sample:
         before = self._counters.read()
         cpu = self._clock.cpu()
         if self._timer is not None:
             self._timer.start()
-        wall_ns = self._timed(calls, arguments)
+        wall_ns = self._time(calls, arguments)
         device_ns = None if self._timer is None else self._timer.stop()
         cpu_ns = self._clock.cpu() - cpu
         after = self._counters.read()

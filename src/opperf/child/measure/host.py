@@ -39,7 +39,7 @@ class HostReading:
 
 def read(root: Path = Path("/")) -> HostReading:
     """Return the counters now; costs about 0.1 ms, most of it the kernel's."""
-    return HostReading(_stolen(root), _throttled(root), _capped(root))
+    return HostReading(_stolen(root), _throttled(root), _cap(root))
 
 
 def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
@@ -85,7 +85,7 @@ def _throttle_counts(root: Path) -> tuple[Path, ...]:
     return tuple((root / "sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle/core_throttle_count"))
 
 
-def _capped(root: Path) -> float:
+def _cap(root: Path) -> float:
     for line in _text(root / "sys/fs/cgroup/cpu.stat").splitlines():
         name, _, value = line.partition(" ")
         if name == "throttled_usec":

@@ -59,7 +59,7 @@ class Profiling:
         self._recording.start(paused=True)
         self._step = 0
         try:
-            self._turn(self._planned())
+            self._turn(self._plan())
         except BaseException:
             self._recording.stop()
             self._phase = "off"
@@ -78,9 +78,9 @@ class Profiling:
         """Say that a step of the program ends here."""
         self._recording.step(f"step {self._step}")
         self._step += 1
-        self._turn(self._planned())
+        self._turn(self._plan())
 
-    def _planned(self) -> str:
+    def _plan(self) -> str:
         return "on" if self._schedule is None else self._schedule.phase(self._step)
 
     def _turn(self, phase: str) -> None:

@@ -102,32 +102,32 @@ def set_config(
     settings = {name: value for name, value in given.items() if value is not None}
     _config, _one = Config(framework, settings, shapes, stacks, modules), None
     with suppress(ProfilerError):  # nothing is imported yet; then it is chosen when it is started
-        _chosen()
+        _choose()
 
 
 def set_state(state: str = "stop", *more: object, **options: object) -> None:
     """Start the profiler (`run`) or stop it; what was asked for until then is waited for first."""
-    _chosen().set_state(state, *more, **options)
+    _choose().set_state(state, *more, **options)
 
 
 def pause(*more: object, **options: object) -> None:
     """See nothing until `resume`."""
-    _chosen().pause(*more, **options)
+    _choose().pause(*more, **options)
 
 
 def resume(*more: object, **options: object) -> None:
     """See again."""
-    _chosen().resume(*more, **options)
+    _choose().resume(*more, **options)
 
 
 def dumps(reset: bool = False, format: str = "table", *more: object, **options: object) -> str:
     """Return what was seen since the last reset as a `table` or as `json`."""
-    return _chosen().dumps(reset, format, *more, **options)
+    return _choose().dumps(reset, format, *more, **options)
 
 
 def dump(*more: object, **options: object) -> None:
     """Write what was seen into the file of `set_config`, as Chrome trace events."""
-    _chosen().dump(*more, **options)
+    _choose().dump(*more, **options)
 
 
 def get_summary(reset: bool = False) -> str:
@@ -135,15 +135,15 @@ def get_summary(reset: bool = False) -> str:
 
     With `reset`, the next summary begins anew.
     """
-    return _chosen().get_summary(reset)
+    return _choose().get_summary(reset)
 
 
 def reset() -> None:
     """Forget what was seen until now."""
-    _chosen().reset()
+    _choose().reset()
 
 
-def _chosen() -> Functions:
+def _choose() -> Functions:
     """Return what stands below the functions; raises `ProfilerError` while no framework is imported."""
     global _one
     if _one is None:

@@ -117,11 +117,11 @@ class Recording:
 
     def collect(self) -> None:
         """Take over what was seen; raises `ProfilerError` while running."""
-        self._seen = merge([self._seen, *self._taken_over()])
+        self._seen = merge([self._seen, *self._take_over()])
 
     def discard(self) -> None:
         """Forget what was seen since the last `collect`; raises `ProfilerError` while running."""
-        self._taken_over()
+        self._take_over()
 
     def profile(self) -> Profile:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
@@ -138,7 +138,7 @@ class Recording:
         self._fresh = FreshMemory()
         self._waiting = Waiting()
 
-    def _taken_over(self) -> list[Profile]:
+    def _take_over(self) -> list[Profile]:
         if self.state == "running":
             raise ProfilerError(
                 "the profiler is still running", hint="stop or pause it before you look", slug="profiler_running"

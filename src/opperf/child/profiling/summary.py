@@ -59,7 +59,7 @@ def summary(text: str, ledger: Ledger) -> str:
     own = json.loads(text) if text else None
     memory = ledger.summary()
     result: dict[str, object] = {
-        "Time": None if own is None else {domain: _averaged(events) for domain, events in own["Time"].items()},
+        "Time": None if own is None else {domain: _average(events) for domain, events in own["Time"].items()},
         "Memory": memory,
         "Unit": {"Time": "ms" if own is None else own["Unit"]["Time"], "Memory": "B"},
     }
@@ -68,7 +68,7 @@ def summary(text: str, ledger: Ledger) -> str:
     return json.dumps(result, indent=2)
 
 
-def _averaged(events: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+def _average(events: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     return {name: {**one, "Avg": one["Total"] / one["Count"]} for name, one in events.items() if one["Count"]}
 
 

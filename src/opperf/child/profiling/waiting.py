@@ -90,7 +90,7 @@ class Slices:
         self._append(Slice(since.time, now.time, os.getpid(), ran, waited))
         if len(self._slices) > MOST:
             pairs = zip(self._slices[::2], self._slices[1::2])
-            self._slices = [_joined(one, other) for one, other in pairs] + self._slices[len(self._slices) // 2 * 2 :]
+            self._slices = [_join(one, other) for one, other in pairs] + self._slices[len(self._slices) // 2 * 2 :]
 
     def _append(self, new: Slice) -> None:
         last = self._slices[-1] if self._slices else None
@@ -101,7 +101,7 @@ class Slices:
             and _quiet(last)
             and _quiet(new)
         ):
-            self._slices[-1] = _joined(last, new)
+            self._slices[-1] = _join(last, new)
         else:
             self._slices.append(new)
 
@@ -110,7 +110,7 @@ def _quiet(piece: Slice) -> bool:
     return piece.waited <= QUIET * (piece.ran + piece.waited)
 
 
-def _joined(one: Slice, other: Slice) -> Slice:
+def _join(one: Slice, other: Slice) -> Slice:
     begin, end = min(one.begin, other.begin), max(one.end, other.end)
     return Slice(begin, end, one.process, one.ran + other.ran, one.waited + other.waited)
 

@@ -71,14 +71,14 @@ def bind(
             positional.extend(value)
         else:
             positional.append(value)
-    layer = _built(call, case, backend, made)
+    layer = _build(call, case, backend, made)
     function = layer.function if layer is not None else call.function or backend.resolve(call.path)
     return Bound(
         function=function,
         arguments=tuple(positional),
         keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
         differentiable=(*_differentiable(case, operator, backend, made), *(layer.parameters if layer else ())),
-        mutated=() if backend.immutable else _mutated(case, operator, backend, made),
+        mutated=() if backend.immutable else _mutate(case, operator, backend, made),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
     )
 
@@ -98,7 +98,7 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     )
 
 
-def _built(call: Call, case: Case, backend: Backend, made: dict[str, object]) -> Layer | None:
+def _build(call: Call, case: Case, backend: Backend, made: dict[str, object]) -> Layer | None:
     """Return what is built at the path of a call before it is called; None for a function."""
     if call.function is not None:
         return None
@@ -133,7 +133,7 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, mad
     return roles
 
 
-def _mutated(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> tuple[object, ...]:
+def _mutate(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> tuple[object, ...]:
     if operator is None:  # of others it is known by name only that a second call would run on what it cannot take
         return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(made[name]))
     if case.get("training", True) is False:

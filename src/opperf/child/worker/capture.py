@@ -43,7 +43,7 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
     except code.CodeError as error:
         return Recording(wrong=error.message, hint=error.hint)
     function()
-    program = _timed(backend, function, counters)
+    program = _time(backend, function, counters)
     calls = backend.capture(function)
     if calls is None:
         message = f"the operators of {backend.name} cannot be captured yet"
@@ -65,14 +65,14 @@ def capture_model(backend: Backend, path: str, given: Mapping[str, object], coun
         model = reader.read(path, specs, backend.side)
         made = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
         calls = model.captured(made)
-        program = _timed(backend, model.running(made), counters)
+        program = _time(backend, model.running(made), counters)
     except InputError as error:
         return Recording(wrong=error.message, hint=error.hint)
     name = Path(path).name
     return Recording(_suite(name, name, calls, program), tuple(model.notes))
 
 
-def _timed(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:
+def _time(backend: Backend, function: Callable[[], object], counters: Counters) -> Program:
     """Return what a call of the whole takes, with everything that it asked for, by the rules of every measurement."""
 
     def whole() -> None:

@@ -77,10 +77,10 @@ def _check_mode(backend: Backend) -> None:
 
 def call_once(backend: Backend, work: Work) -> Any:
     """Make one call, wait for it, and return its result."""
-    return _timed(backend, work)[0]
+    return _time(backend, work)[0]
 
 
-def _timed(backend: Backend, work: Work) -> tuple[object, int]:
+def _time(backend: Backend, work: Work) -> tuple[object, int]:
     """Make one call, wait for it, and return its result and the nanoseconds that it took."""
     with work.scope():
         arguments = work.arguments if work.before is None else work.before()
@@ -91,7 +91,7 @@ def _timed(backend: Backend, work: Work) -> tuple[object, int]:
 
 
 def _after_a_call(backend: Backend, work: Work) -> Ready:
-    result, took = _timed(backend, work)
+    result, took = _time(backend, work)
     return Ready(work, _bytes(backend, result), (took,))
 
 
@@ -123,11 +123,11 @@ def _agreeing(backend: Backend, work: Work) -> Ready | None:
 
 def _gradients(backend: Backend, work: Work) -> tuple[list[HostValue], int, int]:
     """Make one call; return what is compared of its gradients, the bytes of them all, and the call's nanoseconds."""
-    result, took = _timed(backend, work)
-    return [_compared(backend.to_host(gradient)) for gradient in backend.leaves(result)], _bytes(backend, result), took
+    result, took = _time(backend, work)
+    return [_compare(backend.to_host(gradient)) for gradient in backend.leaves(result)], _bytes(backend, result), took
 
 
-def _compared(gradient: HostValue) -> HostValue:
+def _compare(gradient: HostValue) -> HostValue:
     raw, _, dtype = gradient
     if len(raw) <= MOST_COMPARED:
         return gradient

@@ -77,11 +77,11 @@ def tensor(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor of the backend's framework; `seed` decides its values."""
     backend.dtype(spec.dtype)  # refuse an element type that the framework lacks before any work is done
     if spec.elements > MOST_DRAWN:
-        return _repeated(backend, spec, seed)
+        return _repeat(backend, spec, seed)
     return backend.tensor(_values(backend, spec, seed), spec.shape, spec.dtype, spec.strides)
 
 
-def _repeated(backend: Backend, spec: TensorSpec, seed: str) -> Any:
+def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor that repeats the elements of a piece."""
     if spec.dtype == STRING or (spec.values not in REPEATABLE and not spec.values.startswith(SPARSE)):
         what = "strings" if spec.dtype == STRING else f"{spec.values} values"

@@ -98,7 +98,7 @@ class Jobs:
         self._workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
         self._prepared: dict[int, PreparedTrial] = {}
-        self._compared: list[Peers] = []
+        self._peers: list[Peers] = []
         self._handles = 0
         self._backward_seconds: float | None = None
         self._held_at_first: int | None = None
@@ -130,7 +130,7 @@ class Jobs:
 
     def _prepare(self, request: Prepare) -> Preparation:
         trial, seed = request.trial, request.seed
-        checked = self._checked(trial, seed) if request.check else {}
+        checked = self._check(trial, seed) if request.check else {}
         # What is allocated behind this lies elsewhere in memory than before.
         ballast: list[Any] = [bytearray(request.offset)]
         ready = self._ready(trial, seed, request.memory_limit)
@@ -168,7 +168,7 @@ class Jobs:
         if call.note is not None:
             facts["note"] = call.note
         if definition is None:
-            facts |= self._counted(trial, call, sound)
+            facts |= self._count(trial, call, sound)
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         return PreparedTrial(sound, facts, input_seconds)
@@ -188,7 +188,7 @@ class Jobs:
                 hint="load what registers it with `--plugin FILE`, or name an environment that has it",
             ) from error
 
-    def _counted(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
+    def _count(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
         """Return what an operator outside the catalog computes and moves: as its author says, else by the framework."""
         declared = None if call.function is None else flop_count(call.function, trial.case)
         if declared is not None:
@@ -225,17 +225,17 @@ class Jobs:
             return
         raise Unsupported(lacking, slug="no_such_dtype", hint="it runs in float32") from error
 
-    def _checked(self, trial: Trial, seed: int) -> dict[str, str]:
+    def _check(self, trial: Trial, seed: int) -> dict[str, str]:
         """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""
         peers = self._names.peers(trial)
         if peers is None:
             return {}
-        if peers not in self._compared:
+        if peers not in self._peers:
             bound = [self._bound(peers.case, call, seed) for call in (peers.own, peers.other)]
             works = [ready(self._backend, one, "forward", None, "check").work for one in bound]
             mine, other = (self._on_host(call_once(self._backend, work)) for work in works)
             check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
-            self._compared.append(peers)
+            self._peers.append(peers)
         return {"checked": f"against {peers.against}"}
 
     def _bound(self, case: Case, call: Call, seed: int) -> Bound:
@@ -268,7 +268,7 @@ class Jobs:
         return replace(
             measured,
             facts={**prepared.facts, **measured.facts},
-            warnings=(*measured.warnings, *self._thread_doubts, *_traced(self.tracers)),
+            warnings=(*measured.warnings, *self._thread_doubts, *_trace(self.tracers)),
         )
 
     def _turn(self, request: Turn) -> Sampling:
@@ -277,7 +277,7 @@ class Jobs:
         block = self._block(prepared)
         block.calls = request.calls or block.calls
         samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes)
-        return Sampling(samples, tuple(_traced(self.tracers)))
+        return Sampling(samples, tuple(_trace(self.tracers)))
 
     def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:
@@ -341,7 +341,7 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
     return isinstance(error, MemoryError) or any(word in text.lower() for word in words)
 
 
-def _traced(tracers: Tracers) -> list[Warning]:
+def _trace(tracers: Tracers) -> list[Warning]:
     """Return the warning for an operator that has every call of Python told to somebody, and does not end it."""
     added = tracers.added()
     if added is None:

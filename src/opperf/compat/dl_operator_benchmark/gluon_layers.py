@@ -23,7 +23,7 @@ SHAPES = {1: ("NCW", SIGNALS), 2: ("NCHW", IMAGES), 3: ("NCDHW", VOLUMES)}
 def every() -> dict[str, BenchmarkSpec]:
     """Return every class of layers by name."""
     return {**_basic(), **_activations(), **_convolutions(), **_pooling(), **_normalization(), **_recurrent(),
-            **_losses(), **_fused()}  # fmt: skip
+            **_losses(), **_fuse()}  # fmt: skip
 
 
 def _basic() -> dict[str, BenchmarkSpec]:
@@ -156,7 +156,7 @@ def _loss(
     return Layer(name, getattr(loss, name), data, given, fill or {}, backward=False)
 
 
-def _fused() -> dict[str, BenchmarkSpec]:
+def _fuse() -> dict[str, BenchmarkSpec]:
     window = {"channels": 64, "kernel_size": (3, 3), "strides": (1, 1), "padding": (0, 0), "dilation": (1, 1)}
     images = {"data": IMAGES}
     return {

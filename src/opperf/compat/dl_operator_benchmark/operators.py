@@ -70,10 +70,10 @@ def original() -> dict[str, BenchmarkSpec]:
         result[name] = Spelling(neutral, key, words=IN_PLACE, backward=False)
     # What is left of a division is left of it again: nothing piles up, and nothing need be put back.
     result["IMod"] = InPlaceFunction("remainder", "Inplace_Modulo", "nd.modulo", IN_PLACE, backward=False)
-    return {**result, **_created(), **_multiplied(), **_sorted(), "CustomOpElementwiseAdd": CustomAddition()}
+    return {**result, **_create(), **_multiply(), **_sort(), "CustomOpElementwiseAdd": CustomAddition()}
 
 
-def _created() -> dict[str, BenchmarkSpec]:
+def _create() -> dict[str, BenchmarkSpec]:
     square = {"shape": (1024, 1024)}
     counted = {"start": 1, "stop": 100, "step": 1.0, "repeat": 10}
     return {
@@ -86,7 +86,7 @@ def _created() -> dict[str, BenchmarkSpec]:
     }
 
 
-def _multiplied() -> dict[str, BenchmarkSpec]:
+def _multiply() -> dict[str, BenchmarkSpec]:
     flags = {"transpose_a": False, "transpose_b": False, "forward_stype": None}
     plain = {"lhs": (1024, 1024), "rhs": (1024, 1000), **flags}
     batch = {"lhs": (32, 1024, 1024), "rhs": (32, 1024, 1000), **flags}
@@ -96,7 +96,7 @@ def _multiplied() -> dict[str, BenchmarkSpec]:
     }
 
 
-def _sorted() -> dict[str, BenchmarkSpec]:
+def _sort() -> dict[str, BenchmarkSpec]:
     order = {"data": SORTED, "axis": -1, "is_ascend": True}
     both = "Forward_Backward"
     most = {"data": SORTED, "axis": -1, "k": 10, "ret_typ": "indices", "is_ascend": True}

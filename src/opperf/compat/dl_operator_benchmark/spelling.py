@@ -48,7 +48,7 @@ class Spelling:
     def parameters(self) -> dict[str, Any]:
         """Return shapes of tensors, values of attributes, and how they are made and measured."""
         inputs, attributes = self._arguments()
-        result = {name: _shown(value) for name, value in {**inputs, **attributes}.items()} | dict(self.given)
+        result = {name: _show(value) for name, value in {**inputs, **attributes}.items()} | dict(self.given)
         floats = [tensor for tensor in Case("", inputs).tensors() if tensor.is_float]
         if floats:
             # Where an operator has no answer for some numbers, None has opperf draw from those that it has one for.
@@ -88,7 +88,7 @@ class Spelling:
         neutral = {word: name for name, word in self.words.items()}
         made = Case(
             self.operator if self.path is None else f"mxnet:{self.path}",
-            {neutral.get(name, name): _shaped(value, parameters[name]) for name, value in inputs.items()},
+            {neutral.get(name, name): _shape(value, parameters[name]) for name, value in inputs.items()},
             {name: _attribute(parameters[name], attributes.get(name)) for name in {**attributes, **self.given}
              if name not in inputs},
         )  # fmt: skip
@@ -110,11 +110,11 @@ def _numeric(tensor: TensorSpec) -> TensorSpec:
     return replace(tensor, dtype="float32", range=(0.0, 2.0)) if tensor.dtype == "bool" else tensor
 
 
-def _shown(value: Argument) -> Any:
+def _show(value: Argument) -> Any:
     if isinstance(value, TensorSpec):
         return value.shape
     if isinstance(value, ListOf):
-        return [_shown(item) for item in value.items]
+        return [_show(item) for item in value.items]
     return value.name if isinstance(value, DType) else value
 
 
@@ -128,10 +128,10 @@ def copied(given: Any, described: Argument, context: Any) -> Any:
     return None
 
 
-def _shaped(value: Argument, shape: Any) -> Argument:
+def _shape(value: Argument, shape: Any) -> Argument:
     """Return a tensor, or a list of them, in another shape, which may be that of an array."""
     if isinstance(value, ListOf):
-        return ListOf(tuple(_shaped(value.items[0], each) for each in shape))
+        return ListOf(tuple(_shape(value.items[0], each) for each in shape))
     if isinstance(value, TensorSpec):
         shape = getattr(shape, "shape", shape)
         return replace(value, shape=(shape,) if isinstance(shape, int) else tuple(shape), strides=None)

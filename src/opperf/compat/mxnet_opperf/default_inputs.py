@@ -91,7 +91,7 @@ def _optimizer(arrays: str, rated: str = "lr wd", **attributes: Any) -> list[Inp
     return _each(rows, **dict.fromkeys(rated.split(), RATES))
 
 
-def _counted(**attributes: Any) -> list[Inputs]:
+def _count(**attributes: Any) -> list[Inputs]:
     """Return the rows of an operator on a list of arrays."""
     return [{"args": [shape], **attributes} for shape in (SQUARE, (10000, 1), (10000, 10))]
 
@@ -105,7 +105,7 @@ def _weights(arrays: int, rates: int = 0) -> list[Inputs]:
     return [{**inputs, "out": (5, 5)}]
 
 
-def _drawn(**attributes: Any) -> list[Inputs]:
+def _draw(**attributes: Any) -> list[Inputs]:
     return [{**attributes, "shape": shape, "dtype": OF_THE_RUN} for shape in DATA]
 
 
@@ -177,7 +177,7 @@ TABLE: Mapping[str, list[Inputs]] = {
         _over(DATA),
     ),
     **_all("amp_cast cast", _each(_over(DATA), dtype=TYPES)),
-    "amp_multicast": _counted(num_outputs=1)[:2],
+    "amp_multicast": _count(num_outputs=1)[:2],
     **_all(
         """broadcast_add broadcast_div broadcast_equal broadcast_greater broadcast_greater_equal broadcast_hypot
         broadcast_lesser broadcast_lesser_equal broadcast_logical_and broadcast_logical_or broadcast_logical_xor
@@ -187,7 +187,7 @@ TABLE: Mapping[str, list[Inputs]] = {
     ),
     **_all("elemwise_add elemwise_div elemwise_mul elemwise_sub reshape_like", _over(PAIRS, "lhs", "rhs")),
     "ElementWiseSum": [{"args": SQUARE}],
-    "add_n": _counted(),
+    "add_n": _count(),
     "clip": _over(DATA, a_min=0.1, a_max=0.9),
     "where": [{"condition": shape[:1], "x": shape, "y": shape} for shape in DATA],
     # Reductions, sorting, shapes and indices --------------------------------------------------------------------------
@@ -227,11 +227,11 @@ TABLE: Mapping[str, list[Inputs]] = {
     **_all("linalg_trmm linalg_trsm", _over([SQUARE], "A", "B")),
     # Random numbers ---------------------------------------------------------------------------------------------------
     **_all(
-        "random_exponential random_gamma random_generalized_negative_binomial random_normal random_poisson", _drawn()
+        "random_exponential random_gamma random_generalized_negative_binomial random_normal random_poisson", _draw()
     ),
-    "random_negative_binomial": _drawn(k=1, p=1),
-    "random_uniform": _drawn(low=0, high=5),
-    "random_randint": _each(_drawn(low=0, high=5), dtype=("int32", "int64", "int32")),
+    "random_negative_binomial": _draw(k=1, p=1),
+    "random_uniform": _draw(low=0, high=5),
+    "random_randint": _each(_draw(low=0, high=5), dtype=("int32", "int64", "int32")),
     "random_pdf_dirichlet": [{"sample": (2,), "alpha": [0.0, 2.5]}],
     **_all("random_pdf_exponential random_pdf_poisson", [{"sample": (2,), **_RATE}]),
     "random_pdf_gamma": [{"sample": (2,), **_GAMMA}],
@@ -239,13 +239,13 @@ TABLE: Mapping[str, list[Inputs]] = {
     "random_pdf_negative_binomial": [{"sample": (2,), **_COUNTS}],
     "random_pdf_normal": [{"sample": (2,), **_BELL}],
     "random_pdf_uniform": [{"sample": (2,), **_PAIR}],
-    **_all("sample_exponential sample_poisson", _drawn(**_RATE)),
-    "sample_gamma": _drawn(**_GAMMA),
-    "sample_generalized_negative_binomial": _drawn(**_GENERAL),
-    "sample_multinomial": _drawn(data=(32, 32)),
-    "sample_negative_binomial": _drawn(**_COUNTS),
-    "sample_normal": _drawn(**_BELL),
-    "sample_uniform": _drawn(**_PAIR),
+    **_all("sample_exponential sample_poisson", _draw(**_RATE)),
+    "sample_gamma": _draw(**_GAMMA),
+    "sample_generalized_negative_binomial": _draw(**_GENERAL),
+    "sample_multinomial": _draw(data=(32, 32)),
+    "sample_negative_binomial": _draw(**_COUNTS),
+    "sample_normal": _draw(**_BELL),
+    "sample_uniform": _draw(**_PAIR),
     # Layers -----------------------------------------------------------------------------------------------------------
     "Activation": [{"data": shape, "act_type": kind} for shape, kind in product(DATA, _GATES)],
     "LeakyReLU": [{"data": shape, "act_type": kind} for shape, kind in product(DATA, _LEAKS)],
@@ -305,7 +305,7 @@ TABLE: Mapping[str, list[Inputs]] = {
          "sampler_type": "bilinear"}
         for count, height in ((32, 256), (256, 10000))
     ],
-    "Custom": _counted(op_type="CustomAddOne"),
+    "Custom": _count(op_type="CustomAddOne"),
     # Losses -----------------------------------------------------------------------------------------------------------
     **_all("CTCLoss ctc_loss", [{"data": (1024, 100, 100), "label": (100, 100)}]),
     "MakeLoss": _over(DATA, grad_scale=0.5, normalization="batch"),
@@ -347,5 +347,5 @@ TABLE: Mapping[str, list[Inputs]] = {
     "multi_lars": _over(
         DATA, "lrs", "weights_sum_sq", "grads_sum_sq", "wds", eta=0.5, eps=1e-8, rescale_grad=0.4
     ),
-    **_all("multi_all_finite multi_sum_sq reset_arrays", _counted(num_arrays=1)),
+    **_all("multi_all_finite multi_sum_sq reset_arrays", _count(num_arrays=1)),
 }  # fmt: skip

@@ -137,7 +137,7 @@ class Maker:
             return self._noted(mx.nd.array(value, ctx=self._context, dtype=self._dtype), name != "out")
         initializer = self._given.get(f"{name}{INITIALIZER}", self._given.get("initializer"))
         if initializer is not None:
-            made = _initialized(initializer, value, self._context, self._dtype)
+            made = _initialize(initializer, value, self._context, self._dtype)
             return self._noted(made, name != "out")
         spec = replace(example or TensorSpec(()), shape=tuple(value), dtype=self._dtype)
         return self._noted(self._here.tensor(spec, name), spec.requires_grad is not False and name != "out")
@@ -226,7 +226,7 @@ def _is_array(name: str, value: Any) -> bool:
     return is_shape(value) or isinstance(value, list)
 
 
-def _initialized(initializer: Callable[..., Any], shape: tuple[int, ...], context: Any, dtype: str) -> Any:
+def _initialize(initializer: Callable[..., Any], shape: tuple[int, ...], context: Any, dtype: str) -> Any:
     """Return what an initializer of MXNet makes; those of random numbers make floats, which are then converted."""
     if dtype in ("float16", "float32", "float64"):
         return initializer(shape=shape, ctx=context, dtype=dtype)

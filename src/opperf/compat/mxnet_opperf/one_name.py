@@ -30,7 +30,7 @@ def run_benchmark_operator(
     Every array of an operator has the shape `size`, unless `additional_inputs` says otherwise; what only some of the
     functions take goes to those. `batch_norm` and `BatchNorm` are one name. Raises `InputError` where no module has it.
     """
-    functions = {module: function for module in MODULES if (function := _called(name, module)) is not None}
+    functions = {module: function for module in MODULES if (function := _call(name, module)) is not None}
     if not functions:
         raise InputError(f"`{name}` is in none of mx.nd, mx.np and mx.npx", slug="unknown_operator")
     additional = additional_inputs or {}
@@ -46,7 +46,7 @@ def run_benchmark_operator(
     return results
 
 
-def _called(name: str, module: Any) -> Any:
+def _call(name: str, module: Any) -> Any:
     """Return the function of a module that a name stands for, or None."""
     return next((getattr(module, one) for one in spellings(name) if hasattr(module, one)), None)
 

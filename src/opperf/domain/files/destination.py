@@ -56,7 +56,7 @@ def prove(path: Path) -> None:
         own = _own_descriptor(path)
         if own is not None:
             if fcntl.fcntl(own, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
-                raise _refused(errno.EBADF)
+                raise _refuse(errno.EBADF)
         elif is_regular(path):
             target = _target(path)
             _check_access(target)
@@ -75,7 +75,7 @@ def is_regular(path: Path) -> bool:
     except FileNotFoundError:
         return True
     if stat.S_ISDIR(mode):
-        raise _refused(errno.EISDIR)
+        raise _refuse(errno.EISDIR)
     return stat.S_ISREG(mode)
 
 
@@ -121,10 +121,10 @@ def _target(path: Path) -> Path:
 
 def _check_access(path: Path) -> None:
     if path.exists() and not os.access(path, os.W_OK):
-        raise _refused(errno.EACCES)
+        raise _refuse(errno.EACCES)
 
 
-def _refused(number: int) -> OSError:
+def _refuse(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
 

@@ -97,7 +97,7 @@ def merge(profiles: Iterable[Profile]) -> Profile:
     processes: dict[int, Mapping[str, object]] = {}
     for one in profiles:
         for number, facts in one.processes.items():
-            processes[number] = _joined(processes.get(number, {}), facts)
+            processes[number] = _join(processes.get(number, {}), facts)
     return Profile(
         tuple(sorted((event for one in profiles for event in one.events), key=lambda event: event.begin)),
         tuple(sorted((reading for one in profiles for reading in one.readings), key=lambda reading: reading.time)),
@@ -107,7 +107,7 @@ def merge(profiles: Iterable[Profile]) -> Profile:
     )
 
 
-def _joined(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:
+def _join(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[str, object]:
     """Return what two profiles say of one process: a script may use two frameworks."""
     result = {**earlier, **facts}
     for name in earlier.keys() & facts.keys():

@@ -30,7 +30,7 @@ def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
     table_rows = rows(profile, by)
     top_rows = table_rows[:top]
     columns_shown = columns(by, top_rows)
-    lines = _aligned(columns_shown, [[column.cell(row) for column in columns_shown] for row in top_rows])
+    lines = _align(columns_shown, [[column.cell(row) for column in columns_shown] for row in top_rows])
     if len(top_rows) < len(table_rows):
         lines.append(more_rows(len(table_rows) - len(top_rows)))
     words = [*step_lines(profile), *(f"note: {note}" for note in profile.notes)]
@@ -66,7 +66,7 @@ def step_lines(profile: Profile) -> list[str]:
     return words
 
 
-def _aligned(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:
+def _align(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[str]:
     """Return a line for the titles, one under them, and one for each row: words begin left, numbers end right."""
     titles = [column.title for column in columns]
     places = [i for i, _ in enumerate(columns) if i < 2 or any(row[i] for row in cells)]

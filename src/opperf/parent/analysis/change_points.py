@@ -60,7 +60,7 @@ def changes(points: Sequence[Point], *, tolerance: float = 0.02, penalty: float 
     """
     if len(points) < 2:
         return []
-    widened = _widened(points)
+    widened = _widen(points)
     starts = _partition(widened, penalty)
     while True:
         sizes = _sizes(widened, starts)
@@ -117,7 +117,7 @@ def scatter(points: Sequence[Point]) -> float:
     return math.sqrt(max(1.0, median(squares) / MEDIAN_SQUARE)) if squares else 1.0
 
 
-def _widened(points: Sequence[Point]) -> list[Point]:
+def _widen(points: Sequence[Point]) -> list[Point]:
     factor = scatter(points)
 
     def widen(estimate: Estimate) -> Estimate:

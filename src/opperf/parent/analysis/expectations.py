@@ -63,7 +63,7 @@ def compare_expected(
     measured = {record.trial.key: record for record in run.records}
     keys = dict.fromkeys([*measured, *expected])
     limits = _Limits(threshold, floors or {})
-    return [_compared(expected.get(key), measured.get(key), run, limits) for key in keys]
+    return [_compare(expected.get(key), measured.get(key), run, limits) for key in keys]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class _Limits:
         return 0.0 if floor is None else floor.between
 
 
-def _compared(expected: Expectation | None, record: Record | None, run: Run, limits: _Limits) -> Comparison:
+def _compare(expected: Expectation | None, record: Record | None, run: Run, limits: _Limits) -> Comparison:
     either = expected or record
     if either is None:
         raise ValueError("neither an expectation nor a record")
@@ -120,10 +120,10 @@ def _verdict(expected: Expectation | None, record: Record | None, limits: _Limit
     if min(len(old), len(new)) < PROCESSES:
         reason = f"{len(old)} process(es) behind the expectation and {len(new)} now; both need {PROCESSES}"
         return none("ok", reason, f"`--processes {PROCESSES}` or more")
-    return "ok", _timed(old, new, limits.threshold, limits.floor(record.trial))
+    return "ok", _time(old, new, limits.threshold, limits.floor(record.trial))
 
 
-def _timed(old: Sequence[float], new: Sequence[float], threshold: float, floor: float) -> Verdict:
+def _time(old: Sequence[float], new: Sequence[float], threshold: float, floor: float) -> Verdict:
     """Return the verdict on times: a change is one when the whole interval is beyond the threshold and the floor."""
     test, band = Welch.of(old, new), math.log1p(threshold)
     ratio, interval = math.exp(test.mean), (math.exp(test.low), math.exp(test.high))

@@ -29,13 +29,13 @@ def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
     if comparison.status != "ok":
         return Finding(comparison.status, comparison, verdict.reason)
     if verdict.verdict == "slower":
-        return Finding("slower", comparison, "; ".join(filter(None, (_timed(comparison, whose), grown))))
+        return Finding("slower", comparison, "; ".join(filter(None, (_time(comparison, whose), grown))))
     if grown is not None:
         return Finding("memory", comparison, grown)
     if verdict.verdict == "inconclusive":
         settle = None if verdict.settle is None else f"to settle it: {verdict.settle}"
-        return Finding("inconclusive", comparison, "; ".join(filter(None, (_limited(verdict), verdict.reason, settle))))
-    return Finding(verdict.verdict, comparison, _timed(comparison, whose))
+        return Finding("inconclusive", comparison, "; ".join(filter(None, (_limit(verdict), verdict.reason, settle))))
+    return Finding(verdict.verdict, comparison, _time(comparison, whose))
 
 
 def memory_growth(comparison: Comparison, tolerance: float) -> str | None:
@@ -49,7 +49,7 @@ def memory_growth(comparison: Comparison, tolerance: float) -> str | None:
     return f"peak memory grew from {format_bytes(base)} to {format_bytes(new)}{share}"
 
 
-def _timed(comparison: Comparison, whose: str) -> str:
+def _time(comparison: Comparison, whose: str) -> str:
     """Write the ratio and its interval, as `1.100 times the base's time, 95 % interval [1.090, 1.110]`."""
     verdict = comparison.verdict
     if verdict.ratio is None:
@@ -58,9 +58,9 @@ def _timed(comparison: Comparison, whose: str) -> str:
     if verdict.interval is None:
         return text
     text = f"{text}, {100 * verdict.confidence:g} % interval {format_ratios(verdict.interval)}"
-    return "; ".join(filter(None, (text, _limited(verdict))))
+    return "; ".join(filter(None, (text, _limit(verdict))))
 
 
-def _limited(verdict: Verdict) -> str | None:
+def _limit(verdict: Verdict) -> str | None:
     """Say what is known where no change was called, as `no change beyond ±2.3%`."""
     return None if verdict.bound is None else f"no change beyond {format_bound(verdict.bound)}"

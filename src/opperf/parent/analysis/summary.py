@@ -43,7 +43,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     native = measured[0].facts.get("clock") == NATIVE
     if native:
         time = replace(time, clock=NATIVE)
-    by_name = {name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sampled(measured).items()} | {
+    by_name = {name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sample(measured).items()} | {
         "time": time
     }
     if not native:  # which is one clock, and tells nothing of the CPU's
@@ -61,7 +61,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     )
 
 
-def _sampled(measured: Sequence[Measurement]) -> dict[str, list[Samples]]:
+def _sample(measured: Sequence[Measurement]) -> dict[str, list[Samples]]:
     """Return the samples of each metric, one entry for each process."""
     named = {name: [one.samples(name) for one in measured] for name in METRICS}
     result = {name: [samples for samples in several if samples is not None] for name, several in named.items()}
@@ -140,11 +140,11 @@ def _all_counted(counts: Mapping[str, int | None], seconds: float, source: str) 
     result: dict[str, Value] = {}
     for name, count in counts.items():
         if count is not None:
-            result |= _counted(name, count, seconds, source)
+            result |= _count(name, count, seconds, source)
     return result
 
 
-def _counted(name: str, count: int, seconds: float, source: str) -> dict[str, Value]:
+def _count(name: str, count: int, seconds: float, source: str) -> dict[str, Value]:
     """Return a count, and the rate that it makes with the median time."""
     values: dict[str, Value] = {f"{name}s": Quantity(count, source)}
     if seconds > 0 and count > 0:
@@ -175,7 +175,7 @@ def _samples(measured: Sequence[Measurement]) -> dict[str, list[object]]:
     time = measured[0].time.samples
     return {
         name: [samples.to_json() for samples in several]
-        for name, several in _sampled(measured).items()
+        for name, several in _sample(measured).items()
         # A block of one call is a latency sample already; it is not stored twice.
         if name == "time" or several[0].samples != time
     }

@@ -67,9 +67,7 @@ def compare_runs(
     olds = {_key(record): record for record in old.records}
     news = {_key(record): record for record in new.records}
     doubts = _machines(old, new)
-    return [
-        _compared(olds.get(key), news.get(key), rule, floors or {}, doubts) for key in dict.fromkeys([*olds, *news])
-    ]
+    return [_compare(olds.get(key), news.get(key), rule, floors or {}, doubts) for key in dict.fromkeys([*olds, *news])]
 
 
 def _key(record: Record) -> tuple[object, ...]:
@@ -77,7 +75,7 @@ def _key(record: Record) -> tuple[object, ...]:
     return (record.trial.case.id, record.trial.direction, side.framework, side.spelling, side.device, side.mode)
 
 
-def _compared(
+def _compare(
     old: Record | None,
     new: Record | None,
     rule: Rule,

@@ -39,7 +39,7 @@ def check(
     with Pool(Settings(), tell, own.plugins) as pool:
         for file in files:
             try:
-                show(_checked(file, pool, own))
+                show(_check(file, pool, own))
             except InputError as error:
                 wrong += 1
                 tell(f"error: {error}")
@@ -47,7 +47,7 @@ def check(
         raise typer.Exit(2)
 
 
-def _checked(file: Path, pool: Pool, own: Workloads) -> str:
+def _check(file: Path, pool: Pool, own: Workloads) -> str:
     """Return what to say of a sound config; raises `InputError` for another."""
     from opperf.catalog.param.config import notes
     from opperf.catalog.param.document import examined

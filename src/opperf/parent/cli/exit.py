@@ -73,7 +73,7 @@ def obeyed(command: Callable[[], object]) -> None:
     closed = _open_closed_descriptors()
     _never_fail_to_talk()
     signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(_flushed(_code(command) if 1 not in closed else _stdout_closed()))
+    sys.exit(_flush(_code(command) if 1 not in closed else _stdout_closed()))
 
 
 def _code(command: Callable[[], object]) -> str | int | None:
@@ -126,7 +126,7 @@ def _stdout_closed() -> int:
     return HarnessError.exit_code
 
 
-def _flushed(code: str | int | None) -> str | int | None:
+def _flush(code: str | int | None) -> str | int | None:
     """Return the exit code, which is another one where what was printed cannot go out."""
     try:
         if sys.stdout is not None:

@@ -48,14 +48,14 @@ def deliver(document: Document, format: str | None = None, output: Path | None =
     trouble: OpperfError | None = None
     if output is not None:
         try:
-            write_text(output, _rendered(document, format or _of_suffix(output), FILE))
+            write_text(output, _render(document, format or _of_suffix(output), FILE))
         except OpperfError as error:
             trouble = error  # what was measured is printed all the same
         else:
             typer.echo(f"wrote {output}: {what}", err=True)
             if format is not None:
                 return
-    emit(_rendered(document, format or "console", screen()))
+    emit(_render(document, format or "console", screen()))
     if trouble is not None:
         raise trouble
 
@@ -67,7 +67,7 @@ def deliver_run(run: Run, format: str | None, output: Path | None, top: int | No
     deliver(document(run, top), format, output, f"{len(run.records)} records")
 
 
-def _rendered(document: Document, format: str, place: Screen) -> str:
+def _render(document: Document, format: str, place: Screen) -> str:
     return render(document, format, width=place.width, color=place.color)
 
 

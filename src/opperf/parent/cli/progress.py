@@ -40,7 +40,7 @@ class Bar:
         """Say how many of a framework's own operators were asked for their cases."""
         if self._console.is_terminal:
             if self._bar is None:
-                self._bar = self._shown(None)
+                self._bar = self._show(None)
             task = self._bar.tasks[0]
             name = f"planning: asking {framework}"
             self._bar.update(task.id, description=name, completed=count, total=total or None)
@@ -59,9 +59,9 @@ class Bar:
         self._total = total
         self._began = self._told = time.monotonic()
         if self._console.is_terminal and total:
-            self._bar = self._shown(total)
+            self._bar = self._show(total)
 
-    def _shown(self, total: int | None) -> Progress:
+    def _show(self, total: int | None) -> Progress:
         """Return a bar that is on the terminal."""
         bar = Progress(
             TextColumn("{task.description}", markup=False),

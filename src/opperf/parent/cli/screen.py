@@ -42,15 +42,15 @@ def _terminal_columns(stream: TextIO) -> int | None:
 
 def tell(text: str, *, indent: int = 0) -> None:
     """Say something on stderr: every line of it is fit for a terminal, and as wide as it."""
-    typer.echo("\n".join(_folded(text, screen(sys.stderr).width, indent)), err=True)
+    typer.echo("\n".join(_fold(text, screen(sys.stderr).width, indent)), err=True)
 
 
 def show(text: str) -> None:
     """Print a line of data on stdout."""
-    emit("\n".join(_folded(text, screen().width)) + "\n")
+    emit("\n".join(_fold(text, screen().width)) + "\n")
 
 
-def _folded(text: str, width: int | None, indent: int = 0) -> list[str]:
+def _fold(text: str, width: int | None, indent: int = 0) -> list[str]:
     from opperf.parent.reports.layout import paragraph
 
     return [part for line in text.split("\n") for part in paragraph(line, width, indent)]

@@ -80,7 +80,7 @@ def cases(
         several = random_cases(choice.definition, selection.random, seed)
         made = [(case, f"random:{seed}") for case in several]
     else:
-        made = list(_sized(selection, choice.definition))
+        made = list(_size(selection, choice.definition))
     if not given:
         made = list({case.id: (case, origin) for case, origin in made}.values())
     for case, origin in made:
@@ -115,7 +115,7 @@ def varied(selection: Selection, case: Case) -> Iterator[Case]:
             yield typed.with_values(values)
 
 
-def _sized(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
+def _size(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
     """Yield the case of each size; an operator that is asked for by name must have one."""
     for size in selection.sizes or ("common",):
         case = large_case(definition) if size == INT64 else definition.case(size)

@@ -58,7 +58,7 @@ def expand(
     lacking = set(map(_text, beside))
     for side in sides:
         if selection.suite is not None:
-            by_name = _chosen(selection, side, answers)
+            by_name = _choose(selection, side, answers)
             own = _suite_operators(selection)
             lacking -= {name for name, one in by_name.items() if one.name in own}
             trials += merged(_suite_trials(selection, side, by_name))
@@ -131,10 +131,10 @@ def _names(selection: Selection) -> tuple[str | Code, ...]:
         name for name, operator in catalog().items() if selection.every or operator.category in selection.categories
     ]
     names += [member for group in selection.categories for member in GROUPS.get(group, ())]
-    return tuple(name for name in dict.fromkeys(names) if not _skipped(name, selection))
+    return tuple(name for name in dict.fromkeys(names) if not _skip(name, selection))
 
 
-def _skipped(name: str | Code, selection: Selection) -> bool:
+def _skip(name: str | Code, selection: Selection) -> bool:
     return any(fnmatchcase(_text(name), pattern) for pattern in selection.skip)
 
 
@@ -229,7 +229,7 @@ def _is_of(name: str | Code, own: set[str]) -> bool:
     return isinstance(name, str) and name in own and name not in catalog()
 
 
-def _chosen(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str, OperatorChoice]:
+def _choose(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str, OperatorChoice]:
     """Return the operators that are named beside a suite, by the names that were given."""
     own = _suite_operators(selection)
     meant = {

@@ -34,7 +34,7 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     if not implementations:
         raise InputError("nothing to compare", hint="name operators, or sides that are implementations")
     for text in implementations:
-        operator = _implemented(text, answers)
+        operator = _implement(text, answers)
         if operator is not None:
             return operator
     base = sides[0].side
@@ -45,7 +45,7 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     return base.implementation if own else f"{base.framework}:{base.implementation}"
 
 
-def _implemented(text: SideText, answers: Describes) -> str | None:
+def _implement(text: SideText, answers: Describes) -> str | None:
     """Return the neutral operator that a side's implementation is of, None where it is of none."""
     path, plain = text.side.implementation, replace(text.side, implementation=None)
     if path is None:

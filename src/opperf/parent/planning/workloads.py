@@ -52,14 +52,14 @@ class _Settling:
         for part, specs, way, swept in zip(CONFIG_KEYS, (entry.builds, entry.inputs), entry.ways, entry.swept):
             inside, specs_here = key(place, part), specs or ()
             if way.iterator is not None and part in entry.given:
-                specs_here, swept = self._gone_through(entry.given, part, way, inside), False
+                specs_here, swept = self._go_through(entry.given, part, way, inside), False
             if way.generator is not None and specs_here:
                 specs_here, swept = self._made(specs_here, way.generator, inside, swept=swept), False
             parts.append((specs_here, swept))
         (builds, builds_swept), (inputs, inputs_swept) = parts
         return Entry(builds or None, inputs, (builds_swept, inputs_swept))
 
-    def _gone_through(self, given: Mapping[str, object], part: str, way: Way, place: str) -> tuple[Spec, ...]:
+    def _go_through(self, given: Mapping[str, object], part: str, way: Way, place: str) -> tuple[Spec, ...]:
         """Return the entries that an iterator gives, each with its id."""
         answer = self.ask(Iterate(str(way.iterator), given, part))
         if self._is_right(answer, place) and not answer.entries:

@@ -134,17 +134,17 @@ def _page(run: ComparisonRun, judgement: Judgement) -> Document:
     wrong = judgement.of_kind("slower", "memory", "failed")
     blocks += [_table(wrong, judgement)] if wrong else []
     open_ones = judgement.of_kind("inconclusive", "skipped")
-    blocks += _folded(f"{len(open_ones)} without a verdict", _table(open_ones, judgement)) if open_ones else []
+    blocks += _fold(f"{len(open_ones)} without a verdict", _table(open_ones, judgement)) if open_ones else []
     rest = judgement.of_kind("faster", "same")
-    blocks += _folded(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
+    blocks += _fold(f"{len(rest)} without a regression", _table(rest, judgement)) if rest else []
     ran = comparison.explanations([finding.comparison for finding in judgement.regressions[:MOST_COMMANDS]])
-    blocks += _folded("What ran", *ran) if ran else []
-    blocks += _folded("How this was measured", *_measured(run, judgement))
-    blocks += _folded("How to repeat it", Code(_commands(run, judgement)))
+    blocks += _fold("What ran", *ran) if ran else []
+    blocks += _fold("How this was measured", *_measured(run, judgement))
+    blocks += _fold("How to repeat it", Code(_commands(run, judgement)))
     return Document(TITLE, blocks, heading=f"{TITLE}: {headline(judgement)}")
 
 
-def _folded(title: str, *blocks: Block) -> list[Block]:
+def _fold(title: str, *blocks: Block) -> list[Block]:
     return [Section(title, blocks, folded=True)]
 
 

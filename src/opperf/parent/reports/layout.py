@@ -150,7 +150,7 @@ class TableFit:
             yield styled((" " * GAP).join(parts).rstrip(), style, color)
 
 
-def _kept(grid: Grid, places: Sequence[int]) -> Grid:
+def _keep(grid: Grid, places: Sequence[int]) -> Grid:
     """Return the table with the columns at these places only."""
     rows = [[row[i] for i in places] for row in grid.rows]
     return replace(grid, columns=[grid.columns[i] for i in places], rows=rows)
@@ -160,13 +160,13 @@ def fitted(grid: Grid, width: int | None) -> TableFit:
     """Say in other places, and leave out, what it takes until the columns can be folded into the width."""
     if width is None or _total(_naturals(grid)) <= width:
         return TableFit(grid, _naturals(grid))
-    narrow = _narrowed(grid, width)
+    narrow = _narrow(grid, width)
     if _total(_floors(narrow.grid, WORD)) > width and any(heading.group for heading in grid.columns):
-        narrow = _narrowed(_joined(grid), width)
+        narrow = _narrow(_join(grid), width)
     return narrow
 
 
-def _joined(grid: Grid) -> Grid:
+def _join(grid: Grid) -> Grid:
     """Return the table with each group of columns as one, in which every value has its title."""
     places = range(len(grid.columns))
     groups: dict[str, list[int]] = {}
@@ -181,26 +181,26 @@ def _joined(grid: Grid) -> Grid:
             words = [f"{grid.titles[i]}={row[i]}" for i in several if row[i]]
             row[several[0]] = " ".join(words)
     others = {i for several in groups.values() for i in several[1:]}
-    return _kept(replace(grid, columns=headings, rows=rows), [i for i in places if i not in others])
+    return _keep(replace(grid, columns=headings, rows=rows), [i for i in places if i not in others])
 
 
-def _narrowed(grid: Grid, width: int) -> TableFit:
+def _narrow(grid: Grid, width: int) -> TableFit:
     """Do without columns in their order until the others can be folded into the width."""
     places = list(range(len(grid.columns)))
     below, left_out, common = [], [], []
     for i in _dispensable(grid):
-        narrow = _kept(grid, places)
+        narrow = _keep(grid, places)
         if _total(_floors(narrow, WORD)) <= width:
             break
         places.remove(i)
         if _is_common(grid, i):
             common.append(f"{grid.titles[i]} {grid.rows[0][i]}")
         elif grid.columns[i].below:
-            below.append((grid.titles[i], _grouped(grid, i)))
+            below.append((grid.titles[i], _group(grid, i)))
         else:
             left_out.append(grid.titles[i])
     caption = ", ".join([*([grid.caption] if grid.caption else []), *common])
-    narrow = replace(_kept(grid, places), caption=caption)
+    narrow = replace(_keep(grid, places), caption=caption)
     return TableFit(narrow, _shared(narrow, width), left_out, below)
 
 
@@ -217,7 +217,7 @@ def _is_common(grid: Grid, place: int) -> bool:
     return grid.columns[place].common and len({row[place] for row in grid.rows}) == 1
 
 
-def _grouped(grid: Grid, place: int) -> list[tuple[str, str]]:
+def _group(grid: Grid, place: int) -> list[tuple[str, str]]:
     """Return the texts of a column, each once, with the names of the rows that it is said of."""
     groups: dict[str, list[str]] = {}
     for row in grid.rows:

@@ -62,7 +62,7 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
         raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
     ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     first, *others = columns(by, ordered_rows[:top])
-    declared = [*_NAMED, Column(None, first.title, first.value, least=20), *map(_shown, others)]
+    declared = [*_NAMED, Column(None, first.title, first.value, least=20), *map(_show, others)]
     words = _caption(profile, first.title, ordered_rows)
     words += [
         f"note: {note}"
@@ -72,7 +72,7 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
     return Document("opperf profile", blocks, partial(_document, profile, by, ordered_rows))
 
 
-def _shown(column: profiled.Column) -> Column[Row]:
+def _show(column: profiled.Column) -> Column[Row]:
     """Return a column for people."""
     rank = RANKED.index(column.title) if column.title in RANKED else None
     show = column.text or str

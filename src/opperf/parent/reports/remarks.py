@@ -102,7 +102,7 @@ def sections(records: Sequence[Record]) -> list[Section]:
         ("skipped", "skipped", _unmeasured(records, "skipped")),
         ("warnings", "warning", _doubts(records)),
     )
-    write = _whole if len(records) <= MANY else _summed_up
+    write = _whole if len(records) <= MANY else _sum_up
     return [Section(title, [*write(title, remarks)], level) for title, level, remarks in kinds if remarks]
 
 
@@ -110,7 +110,7 @@ def _whole(_: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
     yield from (remark.note for remark in remarks)
 
 
-def _summed_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
+def _sum_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
     """Yield a few lines, and where all of it is."""
     named = 0 if title == "warnings" else 1
     ranked = sorted(remarks, key=lambda remark: -len(remark.trials))
@@ -197,7 +197,7 @@ def shares(run: Run) -> list[str]:
             words += (f"run of {getattr(record.details.run, 'started', None)}",)
         sides.setdefault(", ".join(words), []).append(record)
     measured = [_sum(name, records, suite) for name, records in sides.items() if any(r.total for r in records)]
-    return [*measured, *_left_out(suite)] if measured else []
+    return [*measured, *_leave_out(suite)] if measured else []
 
 
 def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
@@ -246,7 +246,7 @@ def _rest(seconds: float, calls: int, unmeasured: int, lacking: int) -> str:
     return f"The rest, {format_seconds(seconds)}, is {', '.join(parts)}, and what lies {between}"
 
 
-def _left_out(suite: Suite) -> list[str]:
+def _leave_out(suite: Suite) -> list[str]:
     """Say what was left out of a suite and why, with its time in the program where that is known."""
     several = sorted(suite.left_out, key=lambda one: -one.count)
     texts = []

@@ -78,7 +78,7 @@ def find_gate_file(folder: Path) -> Path | None:
     if (folder / NAME).is_file():
         return folder / NAME
     shared = folder / SHARED
-    return shared if shared.is_file() and _shared_table(_parsed(read_text(shared), str(shared))) is not None else None
+    return shared if shared.is_file() and _shared_table(_parse(read_text(shared), str(shared))) is not None else None
 
 
 def read_gate_file(path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
@@ -96,7 +96,7 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
     'torch'
     """
     where = str(path)
-    whole = _parsed(text, where)
+    whole = _parse(text, where)
     table = _shared_table(whole) if path.name == SHARED else whole
     if path.name == SHARED and table is None:
         raise InputError(
@@ -130,7 +130,7 @@ def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
     return replace(file, **values)
 
 
-def _parsed(text: str, where: str) -> dict[str, object]:
+def _parse(text: str, where: str) -> dict[str, object]:
     try:
         parsed: dict[str, object] = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -278,10 +278,10 @@ def _inputs(value: object, folder: Path) -> tuple[Mapping[str, object], ...]:
 def _places(value: object, folder: Path) -> tuple[str, ...]:
     """Read sides or environments; `python=PATH` is relative to the file too."""
     words = _names(lambda _: None)(value, folder)
-    return tuple(_placed(word, folder) for word in words)
+    return tuple(_place(word, folder) for word in words)
 
 
-def _placed(word: str, folder: Path) -> str:
+def _place(word: str, folder: Path) -> str:
     path, _, rest = word.removeprefix("python=").partition(";")
     if not word.startswith("python=") or Path(path).is_absolute():
         return word
@@ -296,7 +296,7 @@ def _environments(value: object, folder: Path) -> tuple[str, ...]:
 
 
 def _side(value: object, folder: Path) -> str:
-    return _placed(_string(value, folder), folder)
+    return _place(_string(value, folder), folder)
 
 
 #: The keys of the file, each with the field that it fills and how its value is read.

@@ -25,12 +25,12 @@ def large_case(definition: Operator) -> Case | None:
     template = Template(definition)
     if not list(definition.case("small").tensors()):
         return None
-    grown = (_grown(template, values) for values in template.variables)
+    grown = (_grow(template, values) for values in template.variables)
     fitting = [case for case in grown if case is not None and _indexed(case) and fits(definition, case)]
     return min(fitting, key=lambda case: _elements(definition, case), default=None)
 
 
-def _grown(template: Template, values: Values) -> Case | None:
+def _grow(template: Template, values: Values) -> Case | None:
     """Return the small case with one variable as large as needed; None where the first input does not follow it."""
     small = {variable: variable[SMALL] for variable in template.variables}
 

@@ -135,10 +135,10 @@ def declared_framework(path: Path) -> Framework | None:
 
 
 def _declares(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Call) and _called(decorator) == "operator"
+    return isinstance(decorator, ast.Call) and _call(decorator) == "operator"
 
 
-def _called(call: ast.Call) -> str:
+def _call(call: ast.Call) -> str:
     """Return the name of what is called, without the module before it."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
@@ -196,8 +196,8 @@ def _registered(path: Path) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {ITERATOR: [], GENERATOR: []}
     for call in calls:
         name = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
-        if _called(call) in names and isinstance(name, str):
-            names[_called(call)].append(name)
+        if _call(call) in names and isinstance(name, str):
+            names[_call(call)].append(name)
     return names
 
 

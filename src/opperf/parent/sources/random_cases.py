@@ -99,9 +99,9 @@ class Template:
         case = self.case(sizes, self._alike.index(self._base))
         if {tensor.shape for tensor in case.tensors()} == {shape}:
             return case
-        return self._reshaped(shape)
+        return self._reshape(shape)
 
-    def _reshaped(self, shape: tuple[int, ...]) -> Case | None:
+    def _reshape(self, shape: tuple[int, ...]) -> Case | None:
         """Return the common case with every input in a shape, where all are alike in every class and none has indices.
 
         What is computed element by element takes any number of dimensions.
@@ -131,7 +131,7 @@ class Template:
             # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
             alike = (size for sizes_here, size in sizes.items() if sizes_here[size_class] == values[size_class] != 1)
             return whole or next(alike, values[size_class])
-        return _followed(values, sizes) or values[size_class]
+        return _follow(values, sizes) or values[size_class]
 
 
 def _multiple(values: Values, of: Values) -> int | None:
@@ -141,7 +141,7 @@ def _multiple(values: Values, of: Values) -> int | None:
     return int(factor) if not factors and factor.denominator == 1 and factor > 1 else None
 
 
-def _followed(values: Values, sizes: Mapping[Values, int]) -> int | None:
+def _follow(values: Values, sizes: Mapping[Values, int]) -> int | None:
     """Return what an attribute is by the dimensions it follows: a share of one, or a product of some; None for none."""
     for sizes_here, size in sizes.items():
         shares = {Fraction(value, dimension) for value, dimension in zip(values, sizes_here)}

@@ -25,7 +25,7 @@ def frameworks_of(words: Sequence[str]) -> tuple[str, ...]:
     """
     owners = {FRAMEWORKS[name].module: name for name in WATCHED}
     result: list[str] = []
-    for node in ast.walk(_parsed(source(words)) or ast.Module([], [])):
+    for node in ast.walk(_parse(source(words)) or ast.Module([], [])):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -43,7 +43,7 @@ def check_function(words: Sequence[str], function: str) -> None:
     module, _, path = function.partition(":")
     own = source(words)
     file = own if module == MAIN else _module(own.parent if words[0] != "-m" else Path(), module)
-    tree = None if file is None else _parsed(file)
+    tree = None if file is None else _parse(file)
     if tree is None:
         return
     names = set(_bound(tree))
@@ -69,7 +69,7 @@ def _module(folder: Path, name: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def _parsed(file: Path) -> ast.Module | None:
+def _parse(file: Path) -> ast.Module | None:
     """Return the text of a file as Python takes it; None for what Python itself will say something about."""
     try:
         return ast.parse(file.read_bytes())

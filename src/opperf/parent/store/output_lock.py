@@ -96,12 +96,12 @@ class OutputLock:
         target = Path(os.path.realpath(output))
         self.path = target.with_name(f".{shortened(target.name)}.lock")
         with explain_errors(output):
-            self._descriptor = self._taken(output)
+            self._descriptor = self._take(output)
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             os.truncate(self._descriptor, 0)
             os.pwrite(self._descriptor, json.dumps(vars(Holder(os.getpid(), shlex.join(command), now))).encode(), 0)
 
-    def _taken(self, output: Path) -> int:
+    def _take(self, output: Path) -> int:
         while True:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             try:

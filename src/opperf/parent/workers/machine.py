@@ -103,7 +103,7 @@ def memory_facts(root: Path = ROOT) -> dict[str, object]:
         "memory_total": ask(lambda: int(psutil.virtual_memory().total)),
         "memory_available": ask(lambda: int(psutil.virtual_memory().available)),
         "swap_used": ask(_swap_used),
-        "huge_pages": _selected(_text(root / "sys/kernel/mm/transparent_hugepage/enabled")),
+        "huge_pages": _select(_text(root / "sys/kernel/mm/transparent_hugepage/enabled")),
     }
 
 
@@ -202,7 +202,7 @@ def _bytes(text: str | None) -> int | None:
     return int(match[1]) * 1024 ** " KMG".index(match[2] or " ") if match else None
 
 
-def _selected(text: str | None) -> str | None:
+def _select(text: str | None) -> str | None:
     """Return the choice in brackets (`always [madvise] never`)."""
     match = re.search(r"\[(\w+)\]", text or "")
     return match[1] if match else None

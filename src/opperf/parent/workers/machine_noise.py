@@ -66,12 +66,12 @@ def facts_of_noise(root: Path = ROOT) -> dict[str, Any]:
 
 def judge(signs: Signs) -> list[Warning]:
     """Say what is noisy about a machine, most telling first."""
-    on_cpu = (_taken(signs), _stolen(signs), _load(signs), _cpu_limit(signs))
+    on_cpu = (_take(signs), _stolen(signs), _load(signs), _cpu_limit(signs))
     findings = (*on_cpu, *_clock(signs), *_memory(signs), *_sharing(signs))
     return [warning for warning in findings if warning is not None]
 
 
-def _taken(signs: Signs) -> Warning | None:
+def _take(signs: Signs) -> Warning | None:
     if signs.pauses is None or signs.pauses <= TAKEN_LIMIT:
         return None
     return Warning(

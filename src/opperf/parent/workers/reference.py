@@ -98,7 +98,7 @@ class Reference:
         if why is not None:
             raise NotChecked(why)
         try:
-            results = self._evaluated(small, "found", ask)
+            results = self._evaluate(small, "found", ask)
         except OperatorFailure as failure:
             raise NotChecked(f"its small case does not run: {failure.message}") from failure
         expected = self._reference(small.case)
@@ -115,12 +115,12 @@ class Reference:
         """Return what a case should compute, once for all sides."""
         if case.id not in self._expected:
             try:
-                self._expected[case.id] = self._evaluated(Trial(case, _side(), "forward"), case.id, self._ask)
+                self._expected[case.id] = self._evaluate(Trial(case, _side(), "forward"), case.id, self._ask)
             except OperatorFailure as failure:
                 raise NotChecked(f"the reference has no result: {failure.message}") from failure
         return self._expected[case.id]
 
-    def _evaluated(self, trial: Trial, name: str, ask: Ask) -> Outputs:
+    def _evaluate(self, trial: Trial, name: str, ask: Ask) -> Outputs:
         if self._folder is None:
             self._folder = ScratchFolder("check")
         folder = self._folder.path / name
@@ -129,14 +129,14 @@ class Reference:
 
     def _ask(self, request: Request[R]) -> R:
         """Ask the reference; a child that is lost is replaced when the next operator is checked."""
-        worker = self._started()
+        worker = self._start()
         try:
             return worker.ask(request, self._settings.timeout)
         except WorkerFailure as lost:
             self._worker = None
             raise NotChecked(f"the reference was lost: {lost.message}") from lost
 
-    def _started(self) -> Worker:
+    def _start(self) -> Worker:
         if self._worker is not None:
             return self._worker
         try:

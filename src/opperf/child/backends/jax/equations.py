@@ -51,17 +51,17 @@ class Equation:
 
 def equations(program: ClosedJaxpr) -> Iterator[Equation]:
     """Yield the equations of a program in order."""
-    return _entered(program.jaxpr, program.consts, (), Place())
+    return _enter(program.jaxpr, program.consts, (), Place())
 
 
-def _entered(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any], around: Place) -> Iterator[Equation]:
+def _enter(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any], around: Place) -> Iterator[Equation]:
     environment = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, given))}
     for equation in program.eqns:
         values = tuple(one.val if isinstance(one, Literal) else environment.get(one) for one in equation.invars)
         place = around.of(equation)
         within = list(bodies(equation))
         for body, own in within:
-            yield from _entered(body, own, _handed(equation, len(body.invars), values), place.within(equation))
+            yield from _enter(body, own, _hand(equation, len(body.invars), values), place.within(equation))
         if not within:
             yield Equation(equation, values, place)
 
@@ -78,7 +78,7 @@ def bodies(equation: Any) -> Iterator[tuple[Jaxpr, Sequence[Any]]]:
                 yield one, ()
 
 
-def _handed(equation: Any, count: int, values: Sequence[Any]) -> Sequence[Any]:
+def _hand(equation: Any, count: int, values: Sequence[Any]) -> Sequence[Any]:
     """Return what is known of the inputs of a program within: what a loop carries on is not."""
     if equation.primitive.name == "scan":
         fixed, carried = equation.params["num_consts"], equation.params["num_carry"]

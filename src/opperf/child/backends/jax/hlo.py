@@ -53,7 +53,7 @@ def read(text: str) -> list[Event]:
         if operation is None or operation in IDLE:
             continue
         called = CALLED.search(line)
-        name = _fused(bodies.get(called[1], []), operation) if operation in CALLERS and called else operation
+        name = _fuse(bodies.get(called[1], []), operation) if operation in CALLERS and called else operation
         events.append(Event(name, "kernel", 1, None, _way(line)))
     return events
 
@@ -114,7 +114,7 @@ def _operation(line: str) -> str | None:
     return match[1] if match else None
 
 
-def _fused(body: list[str], operation: str) -> str:
+def _fuse(body: list[str], operation: str) -> str:
     """Name a fusion by what was fused, each operation once; broadcasts are left out where there is anything else."""
     operations = dict.fromkeys(member for line in body if (member := _operation(line)) and member not in IDLE)
     telling = [one for one in operations if one != "broadcast"] or list(operations)

@@ -15,7 +15,7 @@ from jax.extend.core import Primitive
 @cache
 def primitives() -> Mapping[str, Any]:
     """Return every primitive by its name."""
-    return {one.name: one for one in _defined() if isinstance(one, Primitive)}
+    return {one.name: one for one in _define() if isinstance(one, Primitive)}
 
 
 def is_own(primitive: Any) -> bool:
@@ -26,7 +26,7 @@ def is_own(primitive: Any) -> bool:
 @cache
 def words() -> Mapping[str, Any]:
     """Return the enumerations and named tuples by their names."""
-    return {one.__name__: one for one in _defined() if issubclass(type(one), type) and _is_word(one)}
+    return {one.__name__: one for one in _define() if issubclass(type(one), type) and _is_word(one)}
 
 
 def _is_word(kind: type) -> bool:
@@ -34,7 +34,7 @@ def _is_word(kind: type) -> bool:
     return issubclass(kind, enum.Enum) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
-def _defined() -> Iterator[Any]:
+def _define() -> Iterator[Any]:
     """Yield everything that a module of JAX holds under a name; of two of one name the last counts, the public one."""
     names = [name for name in sys.modules if name.split(".")[0] == "jax"]
     for name in sorted(names, key=lambda name: not name.startswith("jax._src.")):

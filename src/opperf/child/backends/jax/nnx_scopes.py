@@ -42,7 +42,7 @@ class NnxScopes:
             call = vars(kind).get("__call__")
             if kind not in self._calls and callable(call):
                 self._calls[kind] = call
-                kind.__call__ = self._scoped(call, nnx.iter_modules)
+                kind.__call__ = self._scope(call, nnx.iter_modules)
 
     def close(self) -> None:
         """Put the calls back."""
@@ -50,7 +50,7 @@ class NnxScopes:
             kind.__call__ = call
         self._calls.clear()
 
-    def _scoped(self, call: Callable[..., Any], iter_modules: Callable[[Any], Any]) -> Callable[..., Any]:
+    def _scope(self, call: Callable[..., Any], iter_modules: Callable[[Any], Any]) -> Callable[..., Any]:
         here = self._here
 
         @wraps(call)

@@ -51,7 +51,7 @@ def encoded(value: Any) -> Argument:
         return tuple(map(encoded, value))
     if type(value) is list:
         return ListOf(tuple(map(encoded, value)))
-    written = _written(value)
+    written = _write(value)
     if written is None:
         raise Unsupported(f"a parameter that is {type(value).__name__}")
     return written
@@ -71,7 +71,7 @@ def _element_type(value: Any) -> str:
     return name
 
 
-def _written(value: Any) -> str | None:
+def _write(value: Any) -> str | None:
     """Return how a value is written that is one of JAX's words; None for another."""
     kind = type(value)
     if isinstance(value, Primitive) and is_own(value):

@@ -36,7 +36,7 @@ def program(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program
     jitted = jax.jit(function)
     start = perf_counter()
     compiled = jitted.lower(*arguments).compile()
-    return Program(jitted, compile_time(perf_counter() - start), _planned(compiled))
+    return Program(jitted, compile_time(perf_counter() - start), _plan(compiled))
 
 
 def over_tensors(
@@ -58,7 +58,7 @@ def over_tensors(
     return call, tensors
 
 
-def _planned(compiled: Any) -> Memory | None:
+def _plan(compiled: Any) -> Memory | None:
     """Return outputs and temporaries; XLA's own peak has the arguments in it and misses a convolution's scratch."""
     plan = compiled.memory_analysis()
     if plan is None:

@@ -85,7 +85,7 @@ class JaxBackend(Backend):
 
     def devices(self) -> list[str]:
         """Return accelerators first; a side on the CPU does not look for them."""
-        accelerators = [f"{_spelled(device)}:{device.id}" for device in jax.devices() if device.platform != "cpu"]
+        accelerators = [f"{_spell(device)}:{device.id}" for device in jax.devices() if device.platform != "cpu"]
         return [*accelerators, "cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
@@ -211,7 +211,7 @@ def _device(name: str) -> Any:
         raise Unsupported(f"JAX has no device `{name}`", slug="no_device", hint=str(error).splitlines()[0]) from error
 
 
-def _spelled(device: Any) -> str:
+def _spell(device: Any) -> str:
     """Return the platform as users write it: JAX calls a CUDA device `gpu`."""
     return "cuda" if device.platform == "gpu" else str(device.platform)
 

@@ -27,11 +27,11 @@ def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explan
     printed = OutputCapture()
     repeated(work, calls, wait, printed.catch)
     notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not asked to print what it runs",)
-    events = zip(_profiled(work, calls, wait), map(verbose.read, printed.texts), strict=True)
+    events = zip(_profile(work, calls, wait), map(verbose.read, printed.texts), strict=True)
     return [Explanation((*operators, *primitives), notes) for operators, primitives in events]
 
 
-def _profiled(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
+def _profile(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
     several: list[list[Event]] = []
     with window() as profiler:
 

@@ -27,11 +27,11 @@ def of_bytes(data: bytes) -> int:
     whole = len(data) & ~7
     for place in range(0, whole, 8):
         block = int.from_bytes(data[place : place + 8], byteorder) * MULTIPLIER & MASK
-        hash_value = (hash_value ^ (_mixed(block) * MULTIPLIER & MASK)) * MULTIPLIER & MASK
+        hash_value = (hash_value ^ (_mix(block) * MULTIPLIER & MASK)) * MULTIPLIER & MASK
     if whole < len(data):
         hash_value = (hash_value ^ int.from_bytes(data[whole:], byteorder)) * MULTIPLIER & MASK
-    return _mixed(_mixed(hash_value) * MULTIPLIER & MASK)
+    return _mix(_mix(hash_value) * MULTIPLIER & MASK)
 
 
-def _mixed(value: int) -> int:
+def _mix(value: int) -> int:
     return value ^ (value >> 47)

@@ -168,9 +168,9 @@ class NullBackend(Backend):
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return what a function says that it calls: it returns the names, as nothing can be called by the user."""
-        return [self._captured(name) for name in function()]
+        return [self._capture(name) for name in function()]
 
-    def _captured(self, name: str) -> CapturedCall:
+    def _capture(self, name: str) -> CapturedCall:
         if name in catalog():
             return CapturedCall(name, catalog()[name].case("small"), module="Net")
         if name in self.scripts.named():

@@ -17,8 +17,8 @@ def facts() -> dict[str, Any]:
     blas = build.get("Build Dependencies", {}).get("blas", {})
     compiler = build.get("Compilers", {}).get("c", {})
     return {
-        "build": _joined(compiler.get("name"), compiler.get("version")),
-        "blas": _joined(blas.get("name"), blas.get("version")) or _linked(),
+        "build": _join(compiler.get("name"), compiler.get("version")),
+        "blas": _join(blas.get("name"), blas.get("version")) or _link(),
         "blas_configuration": blas.get("openblas configuration"),
         "isa": _instructions(),
         "commit": getattr(np.version, "git_revision", None),
@@ -34,11 +34,11 @@ def _told() -> dict[str, Any]:
     return build
 
 
-def _joined(*words: str | None) -> str | None:
+def _join(*words: str | None) -> str | None:
     return " ".join(word for word in words if word) or None
 
 
-def _linked() -> str | None:
+def _link() -> str | None:
     """Return the libraries that an older NumPy was linked to as its BLAS."""
     config: Any = import_module("numpy.__config__")
     for name in ("blas_ilp64_opt_info", "blas_opt_info"):

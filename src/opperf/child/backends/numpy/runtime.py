@@ -67,7 +67,7 @@ class NumpyBackend(Backend):
         if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
             host = host.view(f"complex{16 * host.itemsize}")
         made = host.astype(self.dtype(dtype)).reshape(tuple(shape))
-        return made if strides is None or made.size == 0 else _strided(made, strides)
+        return made if strides is None or made.size == 0 else _stride(made, strides)
 
     def dtype(self, name: str) -> Any:
         """Return `numpy.float32` and the like."""
@@ -156,7 +156,7 @@ class NumpyBackend(Backend):
         return [explain.of_call(work)]
 
 
-def _strided(made: Any, strides: Sequence[int]) -> Any:
+def _stride(made: Any, strides: Sequence[int]) -> Any:
     """Return a copy with strides in elements; negative ones run backwards through the buffer."""
     spans = [(size - 1) * stride for size, stride in zip(made.shape, strides, strict=True)]
     before = -sum(span for span in spans if span < 0)

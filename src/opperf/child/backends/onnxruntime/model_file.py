@@ -79,7 +79,7 @@ class ModelFile:
     def _input(self, name: str, kind: Any) -> TensorSpec:
         dtype = _dtype(kind.tensor_type.elem_type) if kind.HasField("tensor_type") else None
         if dtype is None:
-            raise InputError(f"its input `{name}` is {_written(kind)}, and opperf makes none of these")
+            raise InputError(f"its input `{name}` is {_write(kind)}, and opperf makes none of these")
         if name in self.given:
             return replace(self.given[name], dtype=dtype)
         if not kind.tensor_type.HasField("shape"):
@@ -266,7 +266,7 @@ def _dtype(element: int) -> str | None:
     return name if name in DTYPES else None
 
 
-def _written(kind: Any) -> str:
+def _write(kind: Any) -> str:
     """Return a type as people name it."""
     if kind.HasField("tensor_type"):
         return f"a tensor of {onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()}"

@@ -33,10 +33,10 @@ def of_call(work: Work, *, long: bool) -> Counts:
         arguments = work.arguments if work.before is None else work.before()
         result = work.function(*arguments, **work.keywords)
     flops = int(counter.get_total_flops())
-    return Counts(flops or None, _moved(work.function, [*arguments, *work.keywords.values()], result), SOURCE)
+    return Counts(flops or None, _move(work.function, [*arguments, *work.keywords.values()], result), SOURCE)
 
 
-def _moved(function: Any, given: Iterable[Any], result: Any) -> int:
+def _move(function: Any, given: Iterable[Any], result: Any) -> int:
     """Return the bytes that were read, and those that were written."""
     name = _name(function)
     inputs, outputs = _tensors(given), _tensors([result])

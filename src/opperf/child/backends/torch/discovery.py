@@ -76,7 +76,7 @@ def _of_function(path: str, size: str, device: str) -> Example | None:
     if not path.startswith(opinfo.PREFIX):
         function = functions.resolve(path)
         name = next((own for own, info in opinfo.database().items() if info.op is function), "")
-    sample = _sampled(name, size, device)
+    sample = _sample(name, size, device)
     return None if sample is None else _example(path, sample.case, sample.factor)
 
 
@@ -86,7 +86,7 @@ def _of_aten(path: str, size: str, device: str) -> Example | None:
     full = f"aten::{overload.overloadpacket.__name__}.{overload._overloadname}"
     where = reach.index(device).get(full)
     if where is None:
-        return _composed(path, overload.overloadpacket.__name__, size, device)
+        return _compose(path, overload.overloadpacket.__name__, size, device)
     case, scale = _reached(full, where, size, device)
     if overload._schema.is_mutable:  # it writes into its inputs, which a tensor with a gradient does not allow
         case = replace(case, inputs={name: map_tensors(value, _fixed) for name, value in case.inputs.items()})
@@ -100,7 +100,7 @@ def _reached(full: str, where: reach.Where, size: str, device: str) -> tuple[Cas
     with inputs that no function made for them.
     """
     function = opinfo.database()[where.name].op
-    outer = _scaled(where.name, where.sample, size, device)
+    outer = _scale(where.name, where.sample, size, device)
     if outer is not None:
         with opinfo.seeded():
             case = reach.first_case(full, function, *called_with(outer.case, device, gradients=True))
@@ -112,10 +112,10 @@ def _reached(full: str, where: reach.Where, size: str, device: str) -> tuple[Cas
     return (Case(f"torch:{full}") if case is None else case), 1
 
 
-def _composed(path: str, packet: str, size: str, device: str) -> Example | None:
+def _compose(path: str, packet: str, size: str, device: str) -> Example | None:
     """Return the case of the OpInfo of an operator that PyTorch composes of others, where the operator takes it."""
     name = next((own for own, info in opinfo.database().items() if info.aten_name == packet), "")
-    sample = _sampled(name, size, device)
+    sample = _sample(name, size, device)
     if sample is None or cost(functions.resolve(path), sample.case, device) is None:
         return None
     return _example(path, sample.case, sample.factor)
@@ -125,7 +125,7 @@ def _example(path: str, case: Case, scale: int) -> Example:
     return Example(f"torch:{path}", case.inputs, case.attributes, scale)
 
 
-def _sampled(name: str, size: str, device: str) -> ScaledCase | None:
+def _sample(name: str, size: str, device: str) -> ScaledCase | None:
     """Return the scaled case of an OpInfo's best sample; one without inputs where no case can hold any."""
     if name not in opinfo.database():
         return None
@@ -140,7 +140,7 @@ def _sampled(name: str, size: str, device: str) -> ScaledCase | None:
     likely = sorted(sizes or cases, key=lambda number: -sizes.get(number, 0))
     best: ScaledCase | None = None
     for number in likely[:TRIED]:
-        example = _scaled(name, number, size, device)
+        example = _scale(name, number, size, device)
         if example is not None and (best is None or example.cost.elements > best.cost.elements):
             best = example
         if best is not None and best.cost.elements >= ELEMENTS[size]:
@@ -149,7 +149,7 @@ def _sampled(name: str, size: str, device: str) -> ScaledCase | None:
 
 
 @cache
-def _scaled(name: str, number: int, size: str, device: str) -> ScaledCase | None:
+def _scale(name: str, number: int, size: str, device: str) -> ScaledCase | None:
     """Return the scaled case of one sample of an OpInfo; None where no case can hold it."""
     try:
         case = _described(name, device)[number]

@@ -28,11 +28,11 @@ MARK = "opperf: one call"
 
 def of_calls(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[Explanation]:
     """Return what ran in each of `calls` calls."""
-    events = zip(_profiled(work, calls, device, wait), _printed(work, calls, wait), strict=True)
+    events = zip(_profile(work, calls, device, wait), _print(work, calls, wait), strict=True)
     return [Explanation((*operators, *primitives)) for operators, primitives in events]
 
 
-def _profiled(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[list[Event]]:
+def _profile(work: Work, calls: int, device: Any, wait: Callable[[Any], None]) -> list[list[Event]]:
     activities = [ProfilerActivity.CPU]
     if device.type == "cuda":
         activities.append(ProfilerActivity.CUDA)
@@ -54,7 +54,7 @@ def _event(raw_event: Any) -> Event | None:
     return Event(plain(raw_event.name), "operator", 1, max(0.0, raw_event.self_cpu_time_total) / 1e6)
 
 
-def _printed(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
+def _print(work: Work, calls: int, wait: Callable[[Any], None]) -> list[list[Event]]:
     printed = OutputCapture()
 
     @contextmanager

@@ -137,9 +137,9 @@ class TorchBackend(Backend):
         spelled = bindings("torch")
         if self.device.type == "cpu":
             return spelled
-        return {name: self._placed(binding) if name in MAKERS else binding for name, binding in spelled.items()}
+        return {name: self._place(binding) if name in MAKERS else binding for name, binding in spelled.items()}
 
-    def _placed(self, binding: Binding) -> Binding:
+    def _place(self, binding: Binding) -> Binding:
         if isinstance(binding, Missing):
             return binding
         return replace(binding, keywords=(*binding.keywords, Parameter("device", constant=self.device)))

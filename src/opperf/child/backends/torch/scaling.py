@@ -51,11 +51,11 @@ class Growth:
 
     def of(self, case: Case, factor: int) -> Case:
         """Return the case, larger by a factor."""
-        inputs = {name: self._grown(value, factor) for name, value in case.inputs.items()}
-        attributes = {name: self._grown(value, factor) for name, value in case.attributes.items()}
+        inputs = {name: self._grow(value, factor) for name, value in case.inputs.items()}
+        attributes = {name: self._grow(value, factor) for name, value in case.attributes.items()}
         return replace(case, inputs=inputs, attributes=attributes)
 
-    def _grown(self, value: Argument, factor: int) -> Argument:
+    def _grow(self, value: Argument, factor: int) -> Argument:
         if isinstance(value, TensorSpec):
             return self._tensor(value, factor)
         if isinstance(value, (ListOf, tuple)):

@@ -56,14 +56,14 @@ def plain(name: str) -> str:
 
 def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None = None) -> Profile:
     """Return what the profiler's results tell; `thread` names a thread by the system's number."""
-    spans, kernels, changes = _sorted(results.events())
+    spans, kernels, changes = _sort(results.events())
     events = [_event(one, watching, thread, stacks) for one in spans]
     above = parents(events)
-    backward = _inherited(above, [_of_backward(one, event) for one, event in zip(spans, events)])
-    modules = _inherited(above, [event.name if event.kind == "module" else None for event in events])
+    backward = _inherit(above, [_of_backward(one, event) for one, event in zip(spans, events)])
+    modules = _inherit(above, [event.name if event.kind == "module" else None for event in events])
     nodes = _makers(spans, events, above, backward)
-    makers = _inherited(above, nodes)
-    launched = _launched(spans, kernels)
+    makers = _inherit(above, nodes)
+    launched = _launch(spans, kernels)
     device = _on_device(above, launched, kernels)
     memory = _held(spans, events, above, changes, watching)
     notes = []
@@ -84,10 +84,10 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
         )
     on_device = [_kernel(one, None if place is None else notes[place]) for one, place in zip(kernels, launched)]
     readings = _readings(changes, results.trace_start_ns()) if watching.memory else []
-    return Profile((*_shown(notes, above, watching), *on_device), tuple(readings))
+    return Profile((*_show(notes, above, watching), *on_device), tuple(readings))
 
 
-def _sorted(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+def _sort(raw_spans: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the spans on the CPU, those around others first; what ran on devices; and changes of memory."""
     spans, kernels, changes = [], [], []
     for one in raw_spans:
@@ -158,7 +158,7 @@ def _shapes(one: Any) -> tuple[tuple[int, ...], ...]:
     return tuple(result)
 
 
-def _inherited(above: Sequence[int | None], own: Sequence[Any]) -> list[Any]:
+def _inherit(above: Sequence[int | None], own: Sequence[Any]) -> list[Any]:
     """Return for each span its own value, or where that is None the value of the span around it."""
     result: list[Any] = []
     for outer, value in zip(above, own):
@@ -192,7 +192,7 @@ def _makers(
     return makers
 
 
-def _launched(spans: Sequence[Any], kernels: Sequence[Any]) -> list[int | None]:
+def _launch(spans: Sequence[Any], kernels: Sequence[Any]) -> list[int | None]:
     """Return for each kernel the place of the operator that launched it."""
     numbers = {one.correlation_id(): place for place, one in enumerate(spans) if one.linked_correlation_id() == 0}
     return [numbers.get(kernel.linked_correlation_id()) for kernel in kernels]
@@ -267,7 +267,7 @@ def _readings(changes: Sequence[Any], start: int) -> list[Reading]:
     return result
 
 
-def _shown(events: Sequence[Event], above: Sequence[int | None], watching: Watching) -> list[Event]:
+def _show(events: Sequence[Event], above: Sequence[int | None], watching: Watching) -> list[Event]:
     """Return the spans without those that stand for the one around them, and without what was not asked for."""
     within = Counter(above)
     return [

@@ -94,7 +94,7 @@ def parameters_of(
         return [Parameter(own.name, own.default, own.kind is own.KEYWORD_ONLY) for own in named]
     fitting = (names for names in map(_place_names, schemas) if _fits(names, args))
     choices = ([name for name, _ in zip(names, args)] for names in fitting)
-    free = next((names for names in choices if not {*names} & {*kwargs}), _numbered(len(args)))
+    free = next((names for names in choices if not {*names} & {*kwargs}), _number(len(args)))
     return [Parameter(name, unnamed=True) for name in free]
 
 
@@ -107,7 +107,7 @@ def _fits(names: Mapping[str, bool], args: Sequence[Any]) -> bool:
     return len(names) >= len(args) and all(own == bool(tensors(value)) for own, value in zip(names.values(), args))
 
 
-def _numbered(count: int) -> list[str]:
+def _number(count: int) -> list[str]:
     return [f"argument{i}" if i else "input" for i in range(count)]
 
 

@@ -55,7 +55,7 @@ def collected(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, 
     for row in plans:
         measured = [records[trial.key] for trial in row.trials if trial.key in records]
         if measured:
-            filled = _lumped(row.operator, measured) if lumped else _apart(row.operator, measured)
+            filled = _lump(row.operator, measured) if lumped else _apart(row.operator, measured)
             rows.setdefault(row.operator, []).append({"inputs": dict(row.inputs), **filled})
     return dict(sorted(rows.items()))
 
@@ -74,7 +74,7 @@ def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
     return {**made, **(rows.memory(max(sizes), _device(measured[0].trial.side.device)) if sizes else {})}
 
 
-def _lumped(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
+def _lump(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
     """Return what the profiler `python` tells: forward and backward together, forward alone where there is no more."""
     ranked = sorted(measured, key=lambda record: LUMPED.index(record.trial.direction))
     timed = next((record for record in ranked if record.time is not None), None)

@@ -97,7 +97,7 @@ def planned(session: Session, selection: Selection, choice: CommandRequest) -> I
     for name in choice.names:
         path = split_implementation(name)[1]
         for inputs, trials in _rows(session, replace(selection, operators=(name,)), choice, side, path):
-            yield RowPlan(path.rpartition(".")[2], inputs, tuple(_lumped(trials) if choice.lumped else trials))
+            yield RowPlan(path.rpartition(".")[2], inputs, tuple(_lump(trials) if choice.lumped else trials))
 
 
 def whole(plans: Sequence[RowPlan], settings: Settings) -> Plan:
@@ -141,7 +141,7 @@ def _by_case(trials: Sequence[Trial]) -> dict[Case, list[Trial]]:
     return result
 
 
-def _lumped(trials: Sequence[Trial]) -> list[Trial]:
+def _lump(trials: Sequence[Trial]) -> list[Trial]:
     """Return trials of both directions together, and of forward alone for where there turns out to be no backward."""
     if len(trials) == 1:
         return list(trials)

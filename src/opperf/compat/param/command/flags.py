@@ -18,7 +18,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Read the words of a command line, each flag with dashes."""
         words = sys.argv[1:] if args is None else args
-        return super().parse_known_args([_dashed(word) for word in words], namespace)
+        return super().parse_known_args([_dash(word) for word in words], namespace)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -94,7 +94,7 @@ def quiet(given: argparse.Namespace) -> bool:
     return str(given.log_level).upper() in ("WARNING", "WARN", "ERROR", "CRITICAL", "30", "40", "50")
 
 
-def _dashed(word: str) -> str:
+def _dash(word: str) -> str:
     """Return a flag with dashes, and any other word, or what is given to the flag, as it is.
 
     >>> _dashed("--stop_id=a_b"), _dashed("a_b")

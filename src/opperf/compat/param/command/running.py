@@ -85,7 +85,7 @@ class Running:
         self._seen: dict[tuple[object, ...], dict[str, Any]] = {}
         self._bar: Bar | Quiet = Quiet() if quiet(given) else Bar()
         self._settings = settings_of(given)
-        self._shown = Shown(self._settings, discrete=given.exec_mode == "discrete")
+        self._show = Shown(self._settings, discrete=given.exec_mode == "discrete")
         self._lines: Lines | None = None
         self._waiting: dict[str, tuple[ConfigCase, list[Trial]]] = {}
         self._outcomes: dict[tuple[object, ...], Outcome] = {}
@@ -122,7 +122,7 @@ class Running:
         """Write a line for each case, and measure none."""
         lines.add(header(self._given, self._config))
         for made in cases:
-            lines.add(self._shown.line(made, made.run_id.partition("|")[0], {}))
+            lines.add(self._show.line(made, made.run_id.partition("|")[0], {}))
             print(one_line(made.run_id), flush=True)
         lines.add({"finish_time": _now()})
         lines.close()
@@ -193,9 +193,9 @@ class Running:
             outcomes = {trial.direction: self._outcomes[trial.key] for trial in trials if trial.side.process == side}
             if self._lines is not None:
                 reports = {name: self._seen.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
-                self._lines.add(self._shown.line(made, operator, outcomes, reports))
+                self._lines.add(self._show.line(made, operator, outcomes, reports))
             for direction, outcome in outcomes.items():
-                samples, summary = self._shown.samples(outcome), self._shown.summary(outcome)
+                samples, summary = self._show.samples(outcome), self._show.summary(outcome)
                 if samples is not None:
                     self._sampled.append((made.run_id, direction, samples))
                 why = outcome.reason.message if outcome.reason is not None else ""

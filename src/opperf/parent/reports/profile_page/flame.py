@@ -47,10 +47,10 @@ def frames(profile: Profile) -> dict[str, list[object]]:
             frame = places[key]
             took[frame] += own
         leaves.add(frame)
-    return _bounded(names, outer, took, leaves)
+    return _bound(names, outer, took, leaves)
 
 
-def _bounded(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[object]]:
+def _bound(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[object]]:
     """Return the frames that took most. None takes more than the one around it, which comes before it."""
     order = [place for place in sorted(range(len(names)), key=lambda place: -took[place]) if took[place]]
     numbers = {place: number for number, place in enumerate(order[:MOST_FRAMES])}

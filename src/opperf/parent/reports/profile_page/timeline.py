@@ -82,7 +82,7 @@ def typical(windows: Sequence[Window]) -> int:
 
 def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
     """Return what the page draws over time."""
-    events, whats = _kept(profile.events)
+    events, whats = _keep(profile.events)
     places = lanes(events)
     tops, height = _lines(events, places)
     several = len({process for process, _, _ in tops}) > 1
@@ -102,7 +102,7 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
         "flow": links(events),
         "threads": [marked(thread) for thread in threads],
         "tops": [*tops.values(), height],
-        "said": _left_out(len(profile.events) - len(events), events),
+        "said": _leave_out(len(profile.events) - len(events), events),
         "memory": [
             {
                 "name": marked(f"{device} held{f' by {process}' if several else ''}"),
@@ -132,7 +132,7 @@ def _said(kind: str, name: str, module: str, shapes: tuple[tuple[int, ...], ...]
     return "<br>".join(lines)
 
 
-def _kept(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
+def _keep(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
     """Return the longest spans, in time, and the numbers of what they say."""
     whats: dict[What, int] = {}
     result: list[Event] = []
@@ -173,7 +173,7 @@ def _told(values: list[int | None]) -> list[int | None]:
     return [] if all(value is None for value in values) else values
 
 
-def _left_out(count: int, events_drawn: Sequence[Event]) -> str:
+def _leave_out(count: int, events_drawn: Sequence[Event]) -> str:
     if not count:
         return ""
     longest = format_seconds(min((event.duration for event in events_drawn), default=0) / 1e9)
@@ -190,14 +190,14 @@ def _by_device(profile: Profile) -> dict[tuple[int, str], list[Reading]]:
         result.setdefault((reading.process, reading.device), []).append(reading)
     return {
         (process, device): [
-            *_thinned(readings),
+            *_thin(readings),
             replace(readings[-1], time=max(readings[-1].time, ends.get(process, 0))),
         ]
         for (process, device), readings in result.items()
     }
 
 
-def _thinned(readings: list[Reading]) -> list[Reading]:
+def _thin(readings: list[Reading]) -> list[Reading]:
     """Return readings with the most and the least of each stretch, where they are too many."""
     if len(readings) <= MOST_READINGS:
         return readings

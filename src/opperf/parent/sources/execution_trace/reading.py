@@ -215,7 +215,7 @@ def read_traces(
                 counted = (
                     left_out.setdefault((node.name, str(made)), Tally()) if count_of_case is None else count_of_case
                 )
-                counted.add(_recorded(node, durations, on_device, clock))
+                counted.add(_record(node, durations, on_device, clock))
                 joined.add(node, durations)
                 spans.add(node, durations)
     if not cases and not left_out:
@@ -232,7 +232,7 @@ def read_traces(
     )
 
 
-def _recorded(node: Node, durations: Durations | None, on_device: Mapping[int, float], clock: str) -> float | None:
+def _record(node: Node, durations: Durations | None, on_device: Mapping[int, float], clock: str) -> float | None:
     """Return what a call took by the clock of its trace, in seconds; None where that is not known."""
     if durations is None:
         return None
@@ -246,7 +246,7 @@ def _case(node: Node, elements: Elements) -> Case | str:
     if node.name in BOOKKEEPING:
         return "it computes nothing"
     if node.kernel_backend or not node.schema:
-        return _fused(node)
+        return _fuse(node)
     try:
         called = signature(node.schema)
         values = arguments(node, called.parameters, elements)
@@ -254,11 +254,11 @@ def _case(node: Node, elements: Elements) -> Case | str:
         return str(error)
     except (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError) as error:
         return f"its record cannot be read ({error})"
-    inputs, attributes = _parted(called.parameters, values)
+    inputs, attributes = _part(called.parameters, values)
     return within(Case(f"torch:{called.name}", inputs, attributes))
 
 
-def _fused(node: Node) -> str:
+def _fuse(node: Node) -> str:
     """Say why a kernel that a compiler made is not run; its source would be code that a file brings."""
     kernel = f"a fused kernel of {node.kernel_backend or 'a compiler'}"
     if not node.kernel_file:
@@ -266,7 +266,7 @@ def _fused(node: Node) -> str:
     return f"{kernel}, whose source `{Path(node.kernel_file).name}` is not run: a trace is data, and brings no code"
 
 
-def _parted(
+def _part(
     parameters: Iterable[Parameter], values: Mapping[str, Argument]
 ) -> tuple[dict[str, Argument], dict[str, Argument]]:
     """Return inputs, which go by position, and attributes: up to the last tensor an argument has its place."""

@@ -86,7 +86,7 @@ ACTIVATIONS = {"relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": jnp.tanh}
 
 def conv_relu(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
     """Return the relu of the convolution with its bias."""
-    return nn.relu(_convolved(data, weight, stride, padding) + bias.reshape(1, -1, 1, 1))
+    return nn.relu(_convolve(data, weight, stride, padding) + bias.reshape(1, -1, 1, 1))
 
 
 def conv_batch_norm(
@@ -101,7 +101,7 @@ def conv_batch_norm(
     epsilon: float,
 ) -> Any:
     """Return the convolution, normalized by the running statistics."""
-    convolved = _convolved(data, weight, stride, padding)
+    convolved = _convolve(data, weight, stride, padding)
     return batch_norm(convolved, scale, shift, running_mean, running_var, False, epsilon)
 
 
@@ -145,7 +145,7 @@ def bias_gelu(data: Any, bias: Any, approximate: str | None) -> Any:
     return nn.gelu(data + bias, approximate=approximate == "tanh")
 
 
-def _convolved(data: Any, weight: Any, stride: Any, padding: Any) -> Any:
+def _convolve(data: Any, weight: Any, stride: Any, padding: Any) -> Any:
     return lax.conv_general_dilated(data, weight, spread(stride, 2, 1), both_ends(padding, 2))
 
 

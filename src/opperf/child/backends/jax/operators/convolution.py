@@ -92,7 +92,7 @@ def _convolution(**more: Callable[[Mapping[str, Any]], Any]) -> Call:
     )
 
 
-def _transposed(function: Callable[..., Any]) -> Call:
+def _transpose(function: Callable[..., Any]) -> Call:
     return composed(
         function,
         "data, weight, stride, padding, dilation, output_padding, groups",
@@ -107,9 +107,9 @@ _CONVOLUTION: dict[str, Binding] = {
     "depthwise_conv2d": _convolution(groups=_channels),
     "grouped_conv2d": _convolution(),
     "dilated_conv2d": _convolution(),
-    "conv_transpose1d": _transposed(conv_transpose),
-    "conv_transpose2d": _transposed(conv_transpose2d),
-    "conv_transpose3d": _transposed(conv_transpose),
+    "conv_transpose1d": _transpose(conv_transpose),
+    "conv_transpose2d": _transpose(conv_transpose2d),
+    "conv_transpose3d": _transpose(conv_transpose),
 }
 
 

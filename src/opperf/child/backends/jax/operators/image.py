@@ -76,7 +76,7 @@ def _shape(made: Mapping[str, Any]) -> tuple[int, ...]:
     return (*data[:2], *spread(made.get("size"), 2, 1))
 
 
-def _resized(method: str) -> Call:
+def _resize(method: str) -> Call:
     return call(
         "jax.image.resize",
         "image=data, shape=shape",
@@ -96,10 +96,10 @@ _IMAGE: dict[str, Binding] = {
     "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
     "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),
     "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices"),
-    "image_resize_bilinear": _resized("bilinear"),
-    "image_resize_nearest": _resized("nearest"),
+    "image_resize_bilinear": _resize("bilinear"),
+    "image_resize_nearest": _resize("nearest"),
     "upsample_nearest": composed(upsample_nearest, "data, scale", note="jax.numpy.repeat in both dimensions"),
-    "upsample_bilinear": _resized("bilinear"),
+    "upsample_bilinear": _resize("bilinear"),
     "grid_sample": composed(
         grid_sample, "data, grid", note="jax.scipy.ndimage.map_coordinates under jax.vmap over batch and channels"
     ),

@@ -112,12 +112,12 @@ CELL = "two products and the functions of the gates"
 LAYER = "a product of the sequence, and jax.lax.scan over the steps"
 
 
-def _composed(function: Callable[..., Any], tensors: str, note: str) -> Binding:
+def _compose(function: Callable[..., Any], tensors: str, note: str) -> Binding:
     return composed(function, f"data, {tensors}", note=note)
 
 
 _RECURRENT: dict[str, Binding] = {
-    function.__name__: _composed(function, tensors, note)
+    function.__name__: _compose(function, tensors, note)
     for function, tensors, note in (
         (rnn_tanh_cell, f"hidden, {WEIGHTS}", CELL),
         (rnn_relu_cell, f"hidden, {WEIGHTS}", CELL),

@@ -16,12 +16,12 @@ from opperf.child.backends.updates import MADE_OF, Updates
 
 def mse_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return the squared difference."""
-    return _reduced(jnp.square(data - labels), reduction)
+    return _reduce(jnp.square(data - labels), reduction)
 
 
 def l1_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return the absolute difference."""
-    return _reduced(jnp.abs(data - labels), reduction)
+    return _reduce(jnp.abs(data - labels), reduction)
 
 
 def smooth_l1_loss(data: Any, labels: Any, reduction: str | None, beta: float | None) -> Any:
@@ -29,7 +29,7 @@ def smooth_l1_loss(data: Any, labels: Any, reduction: str | None, beta: float | 
     width = 1.0 if beta is None else beta
     difference = jnp.abs(data - labels)
     near = difference < width
-    return _reduced(jnp.where(near, 0.5 * jnp.square(difference) / width, difference - 0.5 * width), reduction)
+    return _reduce(jnp.where(near, 0.5 * jnp.square(difference) / width, difference - 0.5 * width), reduction)
 
 
 def cross_entropy(data: Any, labels: Any, reduction: str | None) -> Any:
@@ -40,22 +40,22 @@ def cross_entropy(data: Any, labels: Any, reduction: str | None) -> Any:
 def nll_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return minus the log-probability at the labels."""
     picked = jnp.take_along_axis(data, jnp.expand_dims(labels, 1), axis=1)
-    return _reduced(-jnp.squeeze(picked, 1), reduction)
+    return _reduce(-jnp.squeeze(picked, 1), reduction)
 
 
 def binary_cross_entropy_with_logits(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return minus the log-likelihood of the labels, in the form that does not overflow."""
-    return _reduced(nn.softplus(data) - data * labels, reduction)
+    return _reduce(nn.softplus(data) - data * labels, reduction)
 
 
 def kl_div(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return labels (log(labels) - data), zero where the label is zero."""
-    return _reduced(xlogy(labels, labels) - labels * data, reduction)
+    return _reduce(xlogy(labels, labels) - labels * data, reduction)
 
 
 def binary_cross_entropy(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return minus the log-likelihood of the labels by probabilities."""
-    return _reduced(-(labels * jnp.log(data) + (1 - labels) * jnp.log1p(-data)), reduction)
+    return _reduce(-(labels * jnp.log(data) + (1 - labels) * jnp.log1p(-data)), reduction)
 
 
 def huber_loss(data: Any, labels: Any, reduction: str | None, delta: float | None) -> Any:
@@ -63,38 +63,38 @@ def huber_loss(data: Any, labels: Any, reduction: str | None, delta: float | Non
     width = 1.0 if delta is None else delta
     distance = jnp.abs(data - labels)
     losses = jnp.where(distance < width, 0.5 * jnp.square(distance), width * (distance - 0.5 * width))
-    return _reduced(losses, reduction)
+    return _reduce(losses, reduction)
 
 
 def hinge_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return what is missing from a margin of one."""
-    return _reduced(nn.relu(1 - data * labels), reduction)
+    return _reduce(nn.relu(1 - data * labels), reduction)
 
 
 def squared_hinge_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return the square of what is missing from a margin of one."""
-    return _reduced(jnp.square(nn.relu(1 - data * labels)), reduction)
+    return _reduce(jnp.square(nn.relu(1 - data * labels)), reduction)
 
 
 def logistic_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return the softplus of minus the margin."""
-    return _reduced(nn.softplus(-data * labels), reduction)
+    return _reduce(nn.softplus(-data * labels), reduction)
 
 
 def poisson_nll_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return the rate less the labels' share."""
-    return _reduced(jnp.exp(data) - labels * data, reduction)
+    return _reduce(jnp.exp(data) - labels * data, reduction)
 
 
 def gaussian_nll_loss(data: Any, labels: Any, variance: Any, reduction: str | None) -> Any:
     """Return the logarithm of the variance and the squared difference over it, half of both."""
     spread = jnp.maximum(variance, 1e-6)
-    return _reduced(0.5 * (jnp.log(spread) + jnp.square(data - labels) / spread), reduction)
+    return _reduce(0.5 * (jnp.log(spread) + jnp.square(data - labels) / spread), reduction)
 
 
 def margin_ranking_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None, margin: float | None) -> Any:
     """Return what is missing from the margin."""
-    return _reduced(nn.relu((margin or 0.0) - labels * (lhs - rhs)), reduction)
+    return _reduce(nn.relu((margin or 0.0) - labels * (lhs - rhs)), reduction)
 
 
 def cosine_embedding_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None, margin: float | None) -> Any:
@@ -102,17 +102,17 @@ def cosine_embedding_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None
     squares = jnp.sum(jnp.square(lhs), axis=1) * jnp.sum(jnp.square(rhs), axis=1)
     cosine = jnp.sum(lhs * rhs, axis=1) / jnp.sqrt(squares)
     apart = jnp.where(labels == -1, nn.relu(cosine - (margin or 0.0)), 0)
-    return _reduced(jnp.where(labels == 1, 1 - cosine, apart), reduction)
+    return _reduce(jnp.where(labels == 1, 1 - cosine, apart), reduction)
 
 
 def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, reduction: str | None, margin: float | None) -> Any:
     """Return by how much the positive is not nearer than the negative."""
     near = jnp.sqrt(jnp.sum(jnp.square(anchor - positive), axis=-1))
     far = jnp.sqrt(jnp.sum(jnp.square(anchor - negative), axis=-1))
-    return _reduced(nn.relu((1.0 if margin is None else margin) + near - far), reduction)
+    return _reduce(nn.relu((1.0 if margin is None else margin) + near - far), reduction)
 
 
-def _reduced(losses: Any, reduction: str | None) -> Any:
+def _reduce(losses: Any, reduction: str | None) -> Any:
     return {"mean": jnp.mean, "sum": jnp.sum, "none": lambda same: same}[reduction or "mean"](losses)
 
 

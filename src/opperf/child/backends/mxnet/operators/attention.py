@@ -61,7 +61,7 @@ def _attention(query: Any, key: Any, value: Any, causal: bool = False) -> CallSp
     return Composition(scaled_dot_product_attention), tuple(arrays), {"scale": query.shape[-1] ** -0.5}
 
 
-def _grouped(query: Any, key: Any, value: Any, causal: bool = False) -> CallSpec:
+def _group(query: Any, key: Any, value: Any, causal: bool = False) -> CallSpec:
     arrays, heads, shared = [query, key, value], query.shape[1], key.shape[1]
     if causal:
         arrays.append(_mask(query, key.shape[-2], heads // shared))
@@ -96,7 +96,7 @@ _ATTENTION: dict[str, Binding] = {
         "query, key, value",
         "causal=causal",
         note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2 between nd.reshape; a causal mask is added",
-        settle=_grouped,
+        settle=_group,
     ),
     "multi_head_attention": composed(
         multi_head_attention,

@@ -51,7 +51,7 @@ def _convolution() -> Call:
     return call("nd.Convolution", "data, weight", SETTINGS, derive=derive)
 
 
-def _transposed(*also: str) -> Call:
+def _transpose(*also: str) -> Call:
     derive = {
         **WINDOW,
         "kernel": _kernel,
@@ -69,9 +69,9 @@ _CONVOLUTION: dict[str, Binding] = {
     "depthwise_conv2d": _convolution(),
     "grouped_conv2d": _convolution(),
     "dilated_conv2d": _convolution(),
-    "conv_transpose2d": _transposed("nd.Deconvolution"),  # what it is taken for when it is named
-    "conv_transpose1d": _transposed(),
-    "conv_transpose3d": _transposed(),
+    "conv_transpose2d": _transpose("nd.Deconvolution"),  # what it is taken for when it is named
+    "conv_transpose1d": _transpose(),
+    "conv_transpose3d": _transpose(),
 }
 
 

@@ -54,7 +54,7 @@ _RANDOM: dict[str, Binding] = {
 NAME = mx.init.InitDesc("weight")
 
 
-def _filled(name: str, initializer: Any, own: str) -> Call:
+def _fill(name: str, initializer: Any, own: str) -> Call:
     def fill(F: Any, shape: Any, dtype: Any) -> Any:
         if F is mx.sym:
             raise Unsupported("MXNet's initializers fill arrays at once", slug="no_compiled_form")
@@ -67,12 +67,12 @@ def _filled(name: str, initializer: Any, own: str) -> Call:
 
 
 _INITIALIZER: dict[str, Binding] = {
-    "xavier_uniform": _filled("xavier_uniform", mx.init.Xavier("uniform", "avg", 3), "Xavier"),
-    "xavier_normal": _filled("xavier_normal", mx.init.Xavier("gaussian", "avg", 1), "Xavier"),
-    "kaiming_uniform": _filled("kaiming_uniform", mx.init.Xavier("uniform", "in", 6), "Xavier"),
-    "kaiming_normal": _filled("kaiming_normal", mx.init.MSRAPrelu("in", 0), "MSRAPrelu"),
+    "xavier_uniform": _fill("xavier_uniform", mx.init.Xavier("uniform", "avg", 3), "Xavier"),
+    "xavier_normal": _fill("xavier_normal", mx.init.Xavier("gaussian", "avg", 1), "Xavier"),
+    "kaiming_uniform": _fill("kaiming_uniform", mx.init.Xavier("uniform", "in", 6), "Xavier"),
+    "kaiming_normal": _fill("kaiming_normal", mx.init.MSRAPrelu("in", 0), "MSRAPrelu"),
     "truncated_normal": Missing("MXNet has no initializer that draws again what is too large"),
-    "orthogonal": _filled("orthogonal", mx.init.Orthogonal(1.0), "Orthogonal (numpy.linalg.svd)"),
+    "orthogonal": _fill("orthogonal", mx.init.Orthogonal(1.0), "Orthogonal (numpy.linalg.svd)"),
 }
 
 

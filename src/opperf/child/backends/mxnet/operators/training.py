@@ -16,17 +16,17 @@ from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composed
 
 def mse_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Square the difference."""
-    return _reduced(F, F.np.square(data - labels), reduction)
+    return _reduce(F, F.np.square(data - labels), reduction)
 
 
 def l1_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Take the absolute difference."""
-    return _reduced(F, F.np.absolute(data - labels), reduction)
+    return _reduce(F, F.np.absolute(data - labels), reduction)
 
 
 def smooth_l1_loss(F: Any, data: Any, labels: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Use MXNet's, whose `scalar` is one over the square root of the neutral `beta`."""
-    return _reduced(F, F.npx.smooth_l1(data - labels, scalar=beta**-0.5), reduction)
+    return _reduce(F, F.npx.smooth_l1(data - labels, scalar=beta**-0.5), reduction)
 
 
 def cross_entropy(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
@@ -36,60 +36,60 @@ def cross_entropy(F: Any, data: Any, labels: Any, reduction: str = "mean") -> An
 
 def nll_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Pick each label's element and change its sign."""
-    return _reduced(F, F.np.negative(F.npx.pick(data, labels, axis=1)), reduction)
+    return _reduce(F, F.np.negative(F.npx.pick(data, labels, axis=1)), reduction)
 
 
 def binary_cross_entropy_with_logits(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Use the form that does not overflow: max(x, 0) - x z + log(1 + exp(-|x|))."""
     rest = F.np.log1p(F.np.exp(F.np.negative(F.np.absolute(data))))
-    return _reduced(F, F.npx.relu(data) - data * labels + rest, reduction)
+    return _reduce(F, F.npx.relu(data) - data * labels + rest, reduction)
 
 
 def kl_div(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Weigh the difference of the logarithms."""
-    return _reduced(F, labels * (F.np.log(labels) - data), reduction)
+    return _reduce(F, labels * (F.np.log(labels) - data), reduction)
 
 
 def binary_cross_entropy(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Weigh the logarithms of both probabilities."""
     likelihood = labels * F.np.log(data) + (1 - labels) * F.np.log(1 - data)
-    return _reduced(F, F.np.negative(likelihood), reduction)
+    return _reduce(F, F.np.negative(likelihood), reduction)
 
 
 def huber_loss(F: Any, data: Any, labels: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
     """Scale MXNet's smooth l1, which is the Huber loss over delta."""
-    return _reduced(F, delta * F.npx.smooth_l1(data - labels, scalar=delta**-0.5), reduction)
+    return _reduce(F, delta * F.npx.smooth_l1(data - labels, scalar=delta**-0.5), reduction)
 
 
 def hinge_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Take what is missing from a margin of one."""
-    return _reduced(F, F.npx.relu(1 - data * labels), reduction)
+    return _reduce(F, F.npx.relu(1 - data * labels), reduction)
 
 
 def squared_hinge_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Square what is missing from a margin of one."""
-    return _reduced(F, F.np.square(F.npx.relu(1 - data * labels)), reduction)
+    return _reduce(F, F.np.square(F.npx.relu(1 - data * labels)), reduction)
 
 
 def logistic_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Use softplus, as Gluon does."""
-    return _reduced(F, F.npx.activation(F.np.negative(data * labels), act_type="softrelu"), reduction)
+    return _reduce(F, F.npx.activation(F.np.negative(data * labels), act_type="softrelu"), reduction)
 
 
 def poisson_nll_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
     """Take the labels' share from the rate."""
-    return _reduced(F, F.np.exp(data) - labels * data, reduction)
+    return _reduce(F, F.np.exp(data) - labels * data, reduction)
 
 
 def gaussian_nll_loss(F: Any, data: Any, labels: Any, variance: Any, reduction: str = "mean") -> Any:
     """Add the logarithm of the variance to the squared difference over it."""
     spread = F.np.maximum(variance, 1e-6)
-    return _reduced(F, 0.5 * (F.np.log(spread) + F.np.square(data - labels) / spread), reduction)
+    return _reduce(F, 0.5 * (F.np.log(spread) + F.np.square(data - labels) / spread), reduction)
 
 
 def margin_ranking_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: str = "mean", margin: float = 0.0) -> Any:
     """Take what is missing from the margin."""
-    return _reduced(F, F.npx.relu(margin - labels * (lhs - rhs)), reduction)
+    return _reduce(F, F.npx.relu(margin - labels * (lhs - rhs)), reduction)
 
 
 def cosine_embedding_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: str = "mean", margin: float = 0.0) -> Any:
@@ -97,7 +97,7 @@ def cosine_embedding_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: st
     squares = F.np.sum(F.np.square(lhs), axis=1) * F.np.sum(F.np.square(rhs), axis=1)
     cosine = F.np.sum(lhs * rhs, axis=1) / F.np.sqrt(squares)
     apart = F.np.where(labels == -1, F.npx.relu(cosine - margin), F.np.zeros_like(cosine))
-    return _reduced(F, F.np.where(labels == 1, 1 - cosine, apart), reduction)
+    return _reduce(F, F.np.where(labels == 1, 1 - cosine, apart), reduction)
 
 
 def triplet_margin_loss(
@@ -106,10 +106,10 @@ def triplet_margin_loss(
     """Compare two distances."""
     near = F.np.sqrt(F.np.sum(F.np.square(anchor - positive), axis=-1))
     far = F.np.sqrt(F.np.sum(F.np.square(anchor - negative), axis=-1))
-    return _reduced(F, F.npx.relu(margin + near - far), reduction)
+    return _reduce(F, F.npx.relu(margin + near - far), reduction)
 
 
-def _reduced(F: Any, values: Any, reduction: str) -> Any:
+def _reduce(F: Any, values: Any, reduction: str) -> Any:
     if reduction == "none":
         return values
     return F.np.mean(values) if reduction == "mean" else F.np.sum(values)

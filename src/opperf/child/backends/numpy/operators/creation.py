@@ -38,12 +38,12 @@ Draw = Callable[[Any], Any]
 
 def random_uniform(draw: Draw, shape: Any, low: float, high: float) -> Any:
     """Return numbers from [low, high)."""
-    return _moved(draw(shape), high - low, low)
+    return _move(draw(shape), high - low, low)
 
 
 def random_normal(draw: Draw, shape: Any, mean: float, std: float) -> Any:
     """Return numbers from a normal distribution."""
-    return _moved(draw(shape), std, mean)
+    return _move(draw(shape), std, mean)
 
 
 def random_bernoulli(draw_into: tuple[Draw, Any], shape: Any, probability: float) -> Any:
@@ -52,7 +52,7 @@ def random_bernoulli(draw_into: tuple[Draw, Any], shape: Any, probability: float
     return np.less(draw(shape), probability).astype(dtype)
 
 
-def _moved(sample: Any, scale: float, shift: float) -> Any:
+def _move(sample: Any, scale: float, shift: float) -> Any:
     """Scale and shift in place; what changes nothing is left out."""
     if scale != 1.0:
         sample *= scale
@@ -89,7 +89,7 @@ def random_poisson(sample: tuple[Any, Any], shape: Any, rate: float) -> Any:
 
 def random_exponential(draw: Draw, shape: Any, scale: float) -> Any:
     """Return times between rare events."""
-    return _moved(draw(shape), scale, 0.0)
+    return _move(draw(shape), scale, 0.0)
 
 
 def random_gamma(sample: tuple[Any, Any], shape: Any, alpha: float, scale: float) -> Any:

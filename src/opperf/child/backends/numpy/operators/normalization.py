@@ -34,7 +34,7 @@ def batch_norm(
 
 def layer_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     """Return the data normalized over as many last dimensions as the weight has."""
-    return _normalized(data, tuple(range(-weight.ndim, 0)), epsilon) * weight + bias
+    return _normalize(data, tuple(range(-weight.ndim, 0)), epsilon) * weight + bias
 
 
 def rms_norm(data: Any, weight: Any, epsilon: float) -> Any:
@@ -46,13 +46,13 @@ def rms_norm(data: Any, weight: Any, epsilon: float) -> Any:
 def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float) -> Any:
     """Return groups of channels of each sample normalized."""
     grouped = data.reshape(data.shape[0], groups, -1)
-    normalized = _normalized(grouped, (2,), epsilon).reshape(data.shape)
+    normalized = _normalize(grouped, (2,), epsilon).reshape(data.shape)
     return normalized * _channels(weight, data) + _channels(bias, data)
 
 
 def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     """Return each channel of each sample normalized."""
-    normalized = _normalized(data, tuple(range(2, data.ndim)), epsilon)
+    normalized = _normalize(data, tuple(range(2, data.ndim)), epsilon)
     return normalized * _channels(weight, data) + _channels(bias, data)
 
 
@@ -61,7 +61,7 @@ def l2_normalize(data: Any, axis: Any, epsilon: float) -> Any:
     return data / np.maximum(np.linalg.norm(data, axis=axis, keepdims=True), epsilon)
 
 
-def _normalized(data: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+def _normalize(data: Any, axes: tuple[int, ...], epsilon: float) -> Any:
     mean = np.mean(data, axis=axes, keepdims=True)
     variance = np.var(data, axis=axes, keepdims=True)
     return (data - mean) / np.sqrt(variance + epsilon)

@@ -76,7 +76,7 @@ def _of_channels(values: Any) -> Any:
 
 def bilinear(data: Any, size: tuple[int, int]) -> Any:
     """Return images of another size, each pixel mixed of the four around its centre."""
-    rows, columns = (_mixed(old, new) for old, new in zip(data.shape[2:], size))
+    rows, columns = (_mix(old, new) for old, new in zip(data.shape[2:], size))
     return rows @ data @ columns.T
 
 
@@ -85,7 +85,7 @@ def upsample_bilinear(data: Any, scale: int) -> Any:
     return bilinear(data, (scale * data.shape[2], scale * data.shape[3]))
 
 
-def _mixed(old: int, new: int) -> Any:
+def _mix(old: int, new: int) -> Any:
     """Return the share of each old place in each new one."""
     places = np.clip((np.arange(new) + 0.5) * (old / new) - 0.5, 0, old - 1)
     return np.maximum(1 - np.abs(places[:, np.newaxis] - np.arange(old)), 0)
@@ -162,40 +162,40 @@ WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
 WAY_BACK = "reverse_weight_input, reverse_weight_hidden, reverse_bias_input, reverse_bias_hidden"
 
 
-def _spelled(function: Callable[..., Any], arguments: str, **more: Any) -> Binding:
+def _spell(function: Callable[..., Any], arguments: str, **more: Any) -> Binding:
     return composed(function, arguments, note="in float64", **more)
 
 
 BINDINGS: dict[str, Binding] = {
-    "to_numpy": _spelled(same, "data"),
-    **{name: _spelled(getattr(special, name), "data") for name in ("erf", "erfinv", "gammaln", "digamma")},
+    "to_numpy": _spell(same, "data"),
+    **{name: _spell(getattr(special, name), "data") for name in ("erf", "erfinv", "gammaln", "digamma")},
     **{name: naming(name, "data") for name in ("argmax", "argmin", "argsort", "topk")},
     "top_k_routing": naming("top_k_routing", "logits"),
-    "gelu": _spelled(gelu, "data, approximate"),
-    "geglu": _spelled(geglu, "data, approximate"),
-    "triangular_solve": _spelled(triangular_solve, "matrix, right", adapt={"matrix": near_identity}),
+    "gelu": _spell(gelu, "data, approximate"),
+    "geglu": _spell(geglu, "data, approximate"),
+    "triangular_solve": _spell(triangular_solve, "matrix, right", adapt={"matrix": near_identity}),
     **{
-        name: _spelled(windows.convolution, f"{WINDOW}, groups")
+        name: _spell(windows.convolution, f"{WINDOW}, groups")
         for name in ("conv1d", "conv2d", "conv3d", "grouped_conv2d", "dilated_conv2d")
     },
-    "depthwise_conv2d": _spelled(windows.depthwise, WINDOW),
+    "depthwise_conv2d": _spell(windows.depthwise, WINDOW),
     **{
-        f"conv_transpose{space}d": _spelled(windows.transposed, f"{WINDOW}, groups, output_padding")
+        f"conv_transpose{space}d": _spell(windows.transposed, f"{WINDOW}, groups, output_padding")
         for space in (1, 2, 3)
     },
-    **{f"max_pool{space}d": _spelled(windows.max_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
-    **{f"avg_pool{space}d": _spelled(windows.avg_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
-    "lp_pool2d": _spelled(windows.lp_pool, "data, kernel, stride, power"),
-    "adaptive_avg_pool2d": _spelled(windows.adaptive_avg_pool, "data, output_size"),
-    "conv_relu": _spelled(conv_relu, "data, weight, bias, stride, padding"),
-    "conv_batch_norm": _spelled(conv_batch_norm, NORMALIZED),
-    "conv_batch_norm_relu": _spelled(conv_batch_norm_relu, NORMALIZED),
-    "image_resize_bilinear": _spelled(bilinear, "data, size"),
-    "upsample_bilinear": _spelled(upsample_bilinear, "data, scale"),
-    "grid_sample": _spelled(grid_sample, "data, grid"),
-    "rnn": _spelled(rnn, f"data, hidden, {WEIGHTS}"),
-    "gru": _spelled(gru, f"data, hidden, {WEIGHTS}"),
-    "lstm": _spelled(lstm, f"data, hidden, cell, {WEIGHTS}"),
-    "bidirectional_lstm": _spelled(bidirectional_lstm, f"data, hidden, cell, {WEIGHTS}, {WAY_BACK}"),
-    "ctc_loss": _spelled(ctc_loss, "data, labels"),
+    **{f"max_pool{space}d": _spell(windows.max_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
+    **{f"avg_pool{space}d": _spell(windows.avg_pool, "data, kernel, stride, padding") for space in (1, 2, 3)},
+    "lp_pool2d": _spell(windows.lp_pool, "data, kernel, stride, power"),
+    "adaptive_avg_pool2d": _spell(windows.adaptive_avg_pool, "data, output_size"),
+    "conv_relu": _spell(conv_relu, "data, weight, bias, stride, padding"),
+    "conv_batch_norm": _spell(conv_batch_norm, NORMALIZED),
+    "conv_batch_norm_relu": _spell(conv_batch_norm_relu, NORMALIZED),
+    "image_resize_bilinear": _spell(bilinear, "data, size"),
+    "upsample_bilinear": _spell(upsample_bilinear, "data, scale"),
+    "grid_sample": _spell(grid_sample, "data, grid"),
+    "rnn": _spell(rnn, f"data, hidden, {WEIGHTS}"),
+    "gru": _spell(gru, f"data, hidden, {WEIGHTS}"),
+    "lstm": _spell(lstm, f"data, hidden, cell, {WEIGHTS}"),
+    "bidirectional_lstm": _spell(bidirectional_lstm, f"data, hidden, cell, {WEIGHTS}, {WAY_BACK}"),
+    "ctc_loss": _spell(ctc_loss, "data, labels"),
 }

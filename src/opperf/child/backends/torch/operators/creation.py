@@ -86,7 +86,7 @@ _RANDOM: dict[str, Binding] = {
 # Weights in PyTorch: a new tensor, filled in place by a function of `torch.nn.init`.
 
 
-def _filled(name: str, own: str, more: str = "", **settings: Any) -> Call:
+def _fill(name: str, own: str, more: str = "", **settings: Any) -> Call:
     fill: Callable[..., Any] = getattr(torch.nn.init, own)
 
     def initializer(shape: Any, *, std: float | None = None, **keywords: Any) -> Any:
@@ -98,12 +98,12 @@ def _filled(name: str, own: str, more: str = "", **settings: Any) -> Call:
 
 
 _INITIALIZER: dict[str, Binding] = {
-    "xavier_uniform": _filled("xavier_uniform", "xavier_uniform_"),
-    "xavier_normal": _filled("xavier_normal", "xavier_normal_"),
-    "kaiming_uniform": _filled("kaiming_uniform", "kaiming_uniform_", nonlinearity="relu"),
-    "kaiming_normal": _filled("kaiming_normal", "kaiming_normal_", nonlinearity="relu"),
-    "truncated_normal": _filled("truncated_normal", "trunc_normal_", ", std=std"),
-    "orthogonal": _filled("orthogonal", "orthogonal_"),
+    "xavier_uniform": _fill("xavier_uniform", "xavier_uniform_"),
+    "xavier_normal": _fill("xavier_normal", "xavier_normal_"),
+    "kaiming_uniform": _fill("kaiming_uniform", "kaiming_uniform_", nonlinearity="relu"),
+    "kaiming_normal": _fill("kaiming_normal", "kaiming_normal_", nonlinearity="relu"),
+    "truncated_normal": _fill("truncated_normal", "trunc_normal_", ", std=std"),
+    "orthogonal": _fill("orthogonal", "orthogonal_"),
 }
 
 

@@ -16,12 +16,12 @@ REDUCED = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
 
 def hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
     """Return what is missing from a margin of one."""
-    return _reduced(torch.relu(1 - data * labels), reduction)
+    return _reduce(torch.relu(1 - data * labels), reduction)
 
 
 def squared_hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
     """Return the square of what is missing from a margin of one."""
-    return _reduced(torch.square(torch.relu(1 - data * labels)), reduction)
+    return _reduce(torch.square(torch.relu(1 - data * labels)), reduction)
 
 
 def ctc_loss(data: Any, labels: Any) -> Any:
@@ -31,7 +31,7 @@ def ctc_loss(data: Any, labels: Any) -> Any:
     return functional.ctc_loss(functional.log_softmax(data, 2), labels, *lengths, reduction="none")
 
 
-def _reduced(losses: Any, reduction: str | None) -> Any:
+def _reduce(losses: Any, reduction: str | None) -> Any:
     return losses if reduction == "none" else REDUCED[reduction](losses)
 
 
