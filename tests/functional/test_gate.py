@@ -239,7 +239,7 @@ def test_a_gate_that_runs_again_writes_over_its_own_reports_and_nothing_else(
     report.write_text("notes of mine\n")
     refused = opperf(*SAME, option, "report")
     assert refused.code == 2
-    assert "`report` is no report of a gate, and is not overwritten" in refused.err
+    assert "`report` is no report of opperf, and is not overwritten" in refused.err
     assert "`--force`" in refused.err
     assert report.read_text() == "notes of mine\n"
     assert opperf(*SAME, option, "report", "--force").code == 0

@@ -38,6 +38,7 @@ def compare(
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
     from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.pages import check_pages, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.selecting import inputs, request
@@ -48,6 +49,7 @@ def compare(
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_output(report.output, force=report.force, inputs=read)
+    check_pages(report.html, report.plot, force=report.force, inputs=read)
     compared, cause = comparing.compare(
         operators or (),
         {**request(what, how), "check": not no_check},
@@ -56,6 +58,8 @@ def compare(
         base=base,
         new=new or (),
     )
-    deliver(document(compared), report.format, report.output, f"{len(compared.comparisons)} comparisons")
+    made = document(compared)
+    deliver(made, report.format, report.output, f"{len(compared.comparisons)} comparisons")
+    write_pages(compared, made, report.html, report.plot)
     if cause is not None:
         raise way_out(cause)

@@ -94,11 +94,11 @@ def gate(
         "seed": seed,
     }
     file = gate_file(config, given, what.plugin or ())
-    places = Places(report.format, report.output, markdown, junit, github, report.force)
+    places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([*inputs(operators, what), file.path, file.suite, file.expected])
-    if update_expected and (markdown or junit):
+    if update_expected and (markdown or junit or report.html or report.plot):
         raise InputError(
-            "`--update-expected` makes no comparison, so it cannot write `--markdown` or `--junit`",
+            "`--update-expected` makes no comparison, so it cannot write a report of one",
             hint="leave them out, or compare in a second command",
         )
     order = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())

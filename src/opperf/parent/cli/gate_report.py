@@ -15,6 +15,7 @@ import typer
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.parent.cli import output
+from opperf.parent.cli.pages import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Places:
     markdown: Path | None = None
     junit: Path | None = None
     github: bool | None = None
+    html: Path | None = None
+    plot: Path | None = None
     force: bool = False
 
     def check(self, inputs: Sequence[Path | None]) -> None:
@@ -42,7 +45,9 @@ class Places:
         take_output(self.output, force=self.force, inputs=inputs)
         check_report(self.markdown, MARK, force=self.force, inputs=inputs)
         check_report(self.junit, TITLE, force=self.force, inputs=inputs)
-        named = [str(place) for place in (self.output, self.markdown, self.junit) if place is not None]
+        check_pages(self.html, self.plot, force=self.force, inputs=inputs)
+        places = (self.output, self.markdown, self.junit, self.html, self.plot)
+        named = [str(place) for place in places if place is not None]
         twice = next((place for place in named if named.count(place) > 1), None)
         if twice is not None:
             raise InputError(f"two reports go to `{twice}`", hint="give each a file of its own", slug="output")
@@ -65,7 +70,8 @@ def deliver(run: ComparisonRun, judgement: Judgement, places: Places) -> None:
     def report() -> None:
         output.deliver(made, places.format, places.output, f"{len(run.comparisons)} comparisons")
 
-    writings = (partial(write, places.markdown, "md"), partial(write, places.junit, "junit"), report)
+    pages = partial(write_pages, run, made, places.html, places.plot)
+    writings = (partial(write, places.markdown, "md"), partial(write, places.junit, "junit"), pages, report)
     troubles = [trouble for writing in writings if (trouble := _trouble(writing)) is not None]
     if os.environ.get("GITHUB_ACTIONS") == "true" if places.github is None else places.github:
         sys.stderr.write(render(made, "github"))

@@ -28,6 +28,7 @@ def noise(
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying
     from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.pages import check_pages, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.selecting import command, inputs, labels, request
@@ -36,6 +37,7 @@ def noise(
 
     check_format(report.format, checks=True)
     take_output(report.output, force=report.force, inputs=inputs(operators, what))
+    check_pages(report.html, report.plot, force=report.force, inputs=inputs(operators, what))
     bar = Bar()
     study, cause = studying.noise(
         operators or (),
@@ -50,7 +52,9 @@ def noise(
     try:
         studying.store(study, bar.note)
     finally:
-        deliver(document(study), report.format, report.output, count)
+        made = document(study)
+        deliver(made, report.format, report.output, count)
+        write_pages(study, made, report.html, report.plot)
     if cause is not None:
         raise way_out(cause)
     if not study.floors:

@@ -76,8 +76,8 @@ CheckFormat = Annotated[
 Output = Annotated[
     Optional[Path], Option(metavar="FILE", help="Write the results to this file. A journal lies beside it meanwhile.")
 ]
-
-
+Html = Annotated[Optional[Path], Option(metavar="FILE", help="Write a page with charts and tables to this file.")]
+Plot = Annotated[Optional[Path], Option(metavar="FILE", help="Write the charts to this file, as SVG.")]
 Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 
 
@@ -215,4 +215,6 @@ class Report:
     label: Annotated[Words, Option(metavar="K=V", help="Label to store with the run.")] = None
     format: CheckFormat = None
     output: Output = None
+    html: Html = None
+    plot: Plot = None
     force: Force = False

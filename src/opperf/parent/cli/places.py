@@ -36,7 +36,7 @@ def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable
             start = file.read(MARKED)
     if start and mark.encode() not in start:
         raise InputError(
-            f"`{place}` is no report of a gate, and is not overwritten",
+            f"`{place}` is no report of opperf, and is not overwritten",
             hint="`--force` overwrites it; or name another place",
             slug="output_exists",
         )

@@ -54,6 +54,7 @@ def replay(
     from opperf.domain.trace import Replay
     from opperf.parent import replay as replaying
     from opperf.parent.cli.output import deliver, write_suite
+    from opperf.parent.cli.pages import check_pages, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.cli.screen import tell
@@ -68,6 +69,7 @@ def replay(
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
         take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
+        check_pages(report.html, report.plot, force=report.force, inputs=read)
     order = {**vars(sampling), **vars(how), "plugin": plugin, "memory_limit": memory_limit}
     order |= {"environment": environment, "device": device, "threads": threads}
     measuring = replaying.settings(order)
@@ -81,7 +83,10 @@ def replay(
             tell(line)
 
     def report_on(run: Run) -> None:
-        deliver(document(Replay(trace, run), top), report.format, options_of_run.output, f"{len(run.records)} records")
+        replayed = Replay(trace, run)
+        made = document(replayed, top)
+        deliver(made, report.format, options_of_run.output, f"{len(run.records)} records")
+        write_pages(replayed, made, report.html, report.plot)
 
     if not trace.cases and not keeping.dry_run:
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)

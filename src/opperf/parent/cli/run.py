@@ -44,10 +44,12 @@ def run(
     """
     from opperf.catalog.param.config import notes
     from opperf.parent.cli.output import deliver_run
+    from opperf.parent.cli.pages import check_pages, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.screen import tell
     from opperf.parent.cli.selecting import inputs, request, run_options
     from opperf.parent.reports.formats import check_format
+    from opperf.parent.reports.run import document
     from opperf.parent.request import selection, settings
 
     options_of_run = run_options(keeping, report)
@@ -55,6 +57,7 @@ def run(
     if not keeping.dry_run:
         read = inputs(operators, what, config or ())
         take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
+        check_pages(report.html, report.plot, force=report.force, inputs=read)
     order = request(what, where, sampling, how, config=config or ())
     selected = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, check=not no_check)
@@ -63,6 +66,7 @@ def run(
 
     def report_on(run: Run) -> None:
         deliver_run(run, report.format, options_of_run.output, top)
+        write_pages(run, document(run, top), report.html, report.plot)
 
     measure(selected, measuring, options_of_run, report_on, keeping, report.format)
 

@@ -1,13 +1,18 @@
-"""`opperf show`: print result files again, in any format, merged."""
+"""`opperf show`: print documents that opperf wrote again, in any format or as a page; results of several merged."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.parent.cli import options
+
+if TYPE_CHECKING:
+    from opperf.parent.pages.figures import Result
+    from opperf.parent.reports.document import Document
 
 
 def show(
@@ -16,15 +21,46 @@ def show(
     top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.CheckFormat = None,
     output: options.Output = None,
+    html: options.Html = None,
+    plot: options.Plot = None,
+    force: options.Force = False,
 ) -> None:
-    """Print result files again, in any format. Those of several are told apart by run, date, machine, label."""
-    from opperf.parent.cli.output import deliver_run
-    from opperf.parent.load import read_results
+    """Print results again, in any format or as a page; of one file comparisons, gates, noise and replays, too.
+
+    Results of several files are told apart by run, date, machine and label.
+    """
+    from opperf.domain.record import Run
+    from opperf.parent.cli.output import deliver
+    from opperf.parent.cli.pages import check_pages, write_pages
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.run import merge
     from opperf.parent.store.output_lock import check_place
 
     check_format(format, checks=True)
     check_place(output, inputs=files)
-    runs = [read_results(file) for file in files]
-    deliver_run(merge(runs), format, output, top)
+    check_pages(html, plot, force=force, inputs=files)
+    result, document = _read(files, top)
+    run = result if isinstance(result, Run) else result.run
+    count = f"{len(run.records)} records" if run.records else document.summary
+    deliver(document, format, output, count)
+    write_pages(result, document, html, plot)
+
+
+def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
+    """Return what files hold, and its report; raises `InputError` for what cannot be shown, or not beside others."""
+    from opperf.domain.comparison import ComparisonRun
+    from opperf.domain.floor import NoiseRun
+    from opperf.domain.trace import Replay
+    from opperf.parent.load import GateDocument, read_document, read_results
+    from opperf.parent.reports import gate, report_of
+    from opperf.parent.reports.run import merge
+
+    if len(files) == 1 and files[0].suffix != ".journal":
+        whole = read_document(files[0])
+        if isinstance(whole, GateDocument):
+            return whole.run, gate.document(whole.run, whole.judgement)
+        if isinstance(whole, (ComparisonRun, NoiseRun)):
+            return whole, report_of(whole)
+        if isinstance(whole, Replay):
+            return whole, report_of(whole, top=top)
+    run = merge([read_results(file) for file in files])
+    return run, report_of(run, top=top)

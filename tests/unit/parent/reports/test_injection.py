@@ -28,7 +28,10 @@ from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.trace import Replay, Trace, TracedCase
 from opperf.parent.cli.screen import tell
-from opperf.parent.reports import gate, profile_page, render
+from opperf.parent.pages import frozen
+from opperf.parent.pages.charts import picture
+from opperf.parent.pages.figures import Result, charts
+from opperf.parent.reports import gate, profile_page, render, report_of
 from opperf.parent.reports.document import Code, Column, Document, Legend, Note, Section, table
 
 BODY = (
@@ -165,7 +168,16 @@ PAGES: dict[str, Report] = {
     "replay": lambda evil: render(replayed(evil), "html"),
     "anything": lambda evil: render(anything(evil), "html"),
     "profile": lambda evil: profile_page.render(profiled(evil)),
+    "page of a run": lambda evil: page_of(run_of(evil)),
+    "page of a comparison": lambda evil: page_of(compared(evil)),
+    "page of noise": lambda evil: page_of(floors(evil)),
+    "page of a replay": lambda evil: page_of(replayed(evil)),
 }
+
+
+def page_of(result: Result) -> str:
+    """Return the page of a result, with a report that has the name wherever a document has a text."""
+    return frozen.page(result, report_of(result), charts(result))
 
 
 def check_lines(shown: str) -> None:
@@ -255,6 +267,16 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Note a tag."""
         self.seen.append((tag, tuple(name for name, _ in attributes)))
+
+
+@pytest.mark.parametrize("result", [run_of, compared, floors, replayed])
+def test_a_picture_is_well_formed_and_has_the_elements_of_a_harmless_name(result: Callable[[str], Result]) -> None:
+    def check(evil: str) -> None:
+        made, plain = (ElementTree.fromstring(picture(charts(result(name)))) for name in (evil, "harmless"))
+        assert {element.tag for element in made.iter()} == {element.tag for element in plain.iter()}
+        assert "pwned" in "".join(made.itertext())
+
+    check_each(EVIL, check, repr)
 
 
 @pytest.mark.parametrize("report", PAGES)

@@ -1,0 +1,278 @@
+"""Which charts a result has: each function looks at one kind of result and returns what there is to draw of it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.floor import NoiseRun
+from opperf.domain.measurement import CountedTimes, Quantity, Samples
+from opperf.domain.record import Record, Run
+from opperf.domain.stats.significance import wilson
+from opperf.domain.trace import Replay
+from opperf.domain.units import (
+    format_byte_rate,
+    format_bytes,
+    format_flop_rate,
+    format_interval,
+    format_percent,
+    format_ratios,
+    format_seconds,
+)
+from opperf.parent.analysis.shares import with_shares
+from opperf.parent.pages.charts import Chart
+from opperf.parent.pages.charts.bars import Bar, Bars
+from opperf.parent.pages.charts.distributions import Distributions, Spread
+from opperf.parent.pages.charts.drawing import color
+from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.pages.charts.scatter import Ceiling, Point, Scatter, Series
+from opperf.parent.reports.comparison import name, reasons, side_text
+from opperf.parent.reports.run import in_order
+from opperf.parent.reports.text import case_text, common_subject, place, subject
+
+#: So many rows a chart has at most; the table below it has all.
+MOST_ROWS, MOST_SPREADS, MOST_SIZES = 60, 24, 12
+#: So many sizes make a line worth drawing.
+LEAST_SIZES = 3
+
+Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay
+
+
+def charts(result: Result) -> list[Chart]:
+    """Return the charts of a result; none where nothing in it can be drawn."""
+    if isinstance(result, ComparisonRun):
+        return [*_ratios(result.comparisons)]
+    if isinstance(result, NoiseRun):
+        return [*_floors(result)]
+    run = result.run if isinstance(result, Replay) else result
+    records = [record for record in in_order(with_shares(run.records)) if record.time is not None]
+    every = (_shares(records), _times(records), _sizes(records), _roofline(records), _distributions(records))
+    return [chart for some in every for chart in some]
+
+
+def _of(count: int, most: int, what: str) -> str:
+    return f" The first {most} of {count} {what}." if count > most else ""
+
+
+def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
+    measured = [one for one in comparisons if one.verdict.ratio is not None]
+    if not measured:
+        return
+    sides = {(side_text(one.base, one.new), side_text(one.new, one.base)) for one in measured}
+    words = " against ".join(reversed(next(iter(sides)))) if len(sides) == 1 else "new against base"
+    yield Intervals(
+        f"Ratios of time: {words}",
+        "Right of 1 is slower. A dot is a pair of processes, the line the interval of their ratio."
+        + _of(len(measured), MOST_ROWS, "comparisons"),
+        [_ratio(one, several=len(sides) > 1) for one in measured[:MOST_ROWS]],
+        lambda ratio: f"{ratio:g}",
+        mark=1.0,
+    )
+
+
+def _ratio(one: Comparison, *, several: bool) -> Row:
+    verdict = one.verdict
+    direction = "" if one.direction == "forward" else one.direction
+    sides = f"{side_text(one.new, one.base)} / {side_text(one.base, one.new)}" if several else ""
+    pairs = one.log_ratios[-1] if one.log_ratios else ()
+    tip = [name(one), f"{format_seconds(one.base_time)} before, {format_seconds(one.new_time)} now"]
+    ends = "" if verdict.interval is None else f"{format_percent(verdict.confidence)} {format_ratios(verdict.interval)}"
+    return Row(
+        label=common_subject(one),
+        detail=" ".join(word for word in (direction, sides, case_text(one.case)) if word),
+        value=verdict.ratio,
+        interval=verdict.interval,
+        figures=f"{verdict.ratio:.3f} {verdict.verdict}",
+        level=verdict.verdict,
+        dots=[math.exp(value) for value in pairs],
+        tip="\n".join([*tip, f"ratio {verdict.ratio:.3f} {ends} of {verdict.pairs} pairs", *reasons(one)]),
+    )
+
+
+def _floors(noise: NoiseRun) -> Iterator[Chart]:
+    floors = noise.floors[:MOST_ROWS]
+    if not floors:
+        return
+    low, high = wilson(noise.alarms, noise.comparisons)
+    alarms = f"{noise.alarms} of {noise.comparisons} comparisons of identical code were called changed"
+    yield Intervals(
+        "Noise floors",
+        f"What a live comparison must exceed (dot), and how far two processes differed (end of the line); {alarms} "
+        f"({low:.1%} to {high:.1%}).{_of(len(noise.floors), MOST_ROWS, 'floors')}",
+        [
+            Row(
+                subject(floor.trial.case, floor.trial.side),
+                f"{place(floor.trial.side)} {floor.trial.direction} {case_text(floor.trial.case)}",
+                _share(floor.moved),
+                (_share(floor.moved), _share(max(floor.between, floor.moved))),
+                f"{format_percent(_share(floor.moved))} live",
+                tip=f"{format_percent(_share(floor.between))} between processes, {floor.pairs} pairs",
+            )
+            for floor in floors
+        ],
+        lambda share: f"{100 * share:g} %",
+    )
+
+
+def _share(log_ratio: float) -> float:
+    """Return a change as a share, never so small that a logarithmic axis ends nowhere."""
+    return max(math.expm1(log_ratio), 1e-5)
+
+
+def _shares(records: Sequence[Record]) -> Iterator[Chart]:
+    sides: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.details.suite is not None and any(one.trial.count > 1 for one in records):
+            sides[_side(record)].append(record)
+    for side, several in sides.items():
+        operators: dict[str, list[Record]] = defaultdict(list)
+        for record in several:
+            operators[record.trial.case.operator].append(record)
+        bars = []
+        for operator, own in operators.items():
+            facts = [record.details.suite for record in own if record.details.suite is not None]
+            total, share = sum(fact.total for fact in facts), sum(fact.share for fact in facts)
+            calls = sum(record.trial.count for record in own)
+            detail = f"{calls} call{'s' if calls != 1 else ''} of {len(own)} case{'s' if len(own) != 1 else ''}"
+            bars.append(Bar(operator, detail, share, f"{format_percent(share)}, {format_seconds(total)}"))
+        bars.sort(key=lambda bar: -bar.share)
+        yield Bars(
+            f"Shares of the whole: {side}",
+            f"Calls times the time of one, by operator.{_of(len(bars), MOST_SPREADS, 'operators')}",
+            bars[:MOST_SPREADS],
+        )
+
+
+def _side(record: Record) -> str:
+    side = record.trial.side
+    words = [side.framework if side.environment in ("current", side.framework) else side.environment]
+    words += [word for word, usual in ((side.device, "cpu"), (side.mode, "eager")) if word != usual]
+    return " ".join([*words, *([f"{side.threads} threads"] if side.threads != 1 else [])])
+
+
+def _times(records: Sequence[Record]) -> Iterator[Chart]:
+    if not records:
+        return
+    sides = list(dict.fromkeys(_side(record) for record in records))
+    rows = []
+    for record in records[:MOST_ROWS]:
+        time, trial = record.time, record.trial
+        if time is None:
+            continue
+        direction = "" if trial.direction == "forward" else f"{trial.direction} "
+        tip = [f"median {format_seconds(time.median)}", f"fastest {format_seconds(time.min)}"]
+        tip += [f"90 % within {format_seconds(time.p90)}", f"{time.samples} samples, {time.processes} process(es)"]
+        rows.append(
+            Row(
+                subject(trial.case, trial.side),
+                f"{direction}{case_text(trial.case)}",
+                time.median,
+                time.interval or (time.min, time.p90),
+                f"{format_seconds(time.median)} {format_interval(time.interval)}".rstrip(),
+                color(sides.index(_side(record))),
+                tip="\n".join([*tip, *(warning.message for warning in record.warnings)]),
+            )
+        )
+    widths = {record.time.interval is not None for record in records if record.time is not None}
+    line = "the 95 % interval over processes" if widths == {True} else "from the fastest to the 90th percentile"
+    line = line if len(widths) == 1 else "the interval over processes, or the fastest to the 90th percentile"
+    yield Intervals(
+        "Times of one call",
+        f"A dot is the median, its line {line}.{_of(len(records), MOST_ROWS, 'trials')}",
+        rows,
+        format_seconds,
+        legend=sides,
+    )
+
+
+def _sizes(records: Sequence[Record]) -> Iterator[Chart]:
+    operators: dict[tuple[str, str], dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        time, trial = record.time, record.trial
+        size = trial.case.input_bytes
+        if time is not None and size and time.median > 0:
+            text = case_text(trial.case)
+            tip = f"{text}\n{format_bytes(size)}, {format_seconds(time.median)}"
+            point = Point(size, time.median, "", tip, time.interval)
+            operators[subject(trial.case, trial.side), trial.direction][_side(record)].append(point)
+    several = {
+        what: sides
+        for what, sides in operators.items()
+        if max(len({point.x for point in points}) for points in sides.values()) >= LEAST_SIZES
+    }
+    for (operator, direction), sides in list(several.items())[:MOST_SIZES]:
+        yield Scatter(
+            f"Time against size: {operator}{'' if direction == 'forward' else f' {direction}'}",
+            "Each dot is a case." + _of(len(several), MOST_SIZES, "operators"),
+            [Series(side, sorted(points, key=lambda point: point.x), joined=True) for side, points in sides.items()],
+            ("bytes of inputs", format_bytes),
+            ("time of one call", format_seconds),
+        )
+
+
+def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
+    """Yield where operators stand below what the machine can do, as far as it was measured when they were."""
+    sides: dict[str, list[Point]] = defaultdict(list)
+    widths, peaks = set(), set()
+    for record in records:
+        flops, moved = (record.metrics.get(metric) for metric in ("flops", "bytes"))
+        limit, time = record.details.roofline, record.time
+        if limit is None or time is None or not isinstance(flops, Quantity) or not isinstance(moved, Quantity):
+            continue
+        if not flops.value or not moved.value or not limit.seconds or not time.median:
+            continue
+        rate = flops.value / time.median
+        if limit.bound == "memory":
+            widths.add(moved.value / limit.seconds)
+        else:
+            peaks.add(flops.value / limit.seconds)
+        operator = subject(record.trial.case, record.trial.side)
+        tip = f"{operator} {case_text(record.trial.case)}\n{format_flop_rate(rate)}, "
+        tip += f"{format_percent(limit.seconds / time.median)} of the limit by {limit.bound}"
+        sides[_side(record)].append(
+            Point(flops.value / moved.value, rate, operator, tip, limit=flops.value / limit.seconds)
+        )
+    if not sides:
+        return
+    places = [point.x for points in sides.values() for point in points]
+    low, high = min(places) / 1.5, max(places) * 1.5
+    peak = max(peaks, default=math.inf)
+    ends = {format_byte_rate(width): width for width in (min(widths), max(widths))} if widths else {}
+    ceilings = [
+        Ceiling(name, (low, low * width), (min(high, peak / width), min(high * width, peak)))
+        for name, width in ends.items()
+        if low * width < peak
+    ]
+    ceilings += [Ceiling(format_flop_rate(peak), (low, peak), (high, peak))] if peaks else []
+    yield Scatter(
+        "Roofline",
+        "How fast each operator computes, by how much it computes of a byte. Above each is the limit of its work here, "
+        "by the bandwidth of where its data lies or by the fastest product.",
+        [Series(side, points) for side, points in sides.items()],
+        ("operations for each byte", lambda value: f"{value:g}"),
+        ("operations a second", format_flop_rate),
+        ceilings,
+    )
+
+
+def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
+    spreads = []
+    measured = [record for record in records if record.samples.get("time")]
+    for record in measured[:MOST_SPREADS]:
+        samples = [Samples.from_json(columns) for columns in record.samples["time"]]
+        processes = CountedTimes.of(samples, record.trial.side.threads).processes
+        time = record.time
+        if time is not None and time.median > 0 and all(processes):
+            trial = record.trial
+            detail = f"{_side(record)} {trial.direction} {case_text(trial.case)}"
+            spreads.append(Spread(subject(trial.case, trial.side), detail, processes, time.median))
+    if spreads:
+        yield Distributions(
+            "Samples of each process",
+            "Each shape is a process, the mark its median, as a share of the median of all."
+            + _of(len(measured), MOST_SPREADS, "trials"),
+            spreads,
+        )
