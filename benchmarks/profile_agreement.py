@@ -41,8 +41,7 @@ from opperf.domain.profile.watching import ONE_BY_ONE
 from opperf.domain.stats.order import median
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.reports.text import case_text
-from opperf.parent.sources.profile_file import read_profile
-from opperf.parent.store.documents import read_run
+from opperf.parent.store.documents import read_profile, read_run
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
 

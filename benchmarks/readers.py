@@ -44,9 +44,8 @@ from opperf.parent.reports.text import case_text
 from opperf.parent.sources.gate_file import read_gate_file
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
 from opperf.parent.sources.plugin_file import declared_operators, with_plugins, workloads
-from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.script_text import check_function, frameworks_of
-from opperf.parent.store.documents import read_expected
+from opperf.parent.store.documents import read_expected, read_profile
 from opperf.parent.store.machine_file import FLOORS, RATES
 
 #: The config and the traces are the tests' own.

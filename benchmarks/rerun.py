@@ -44,7 +44,7 @@ MEMORY = "memory as it is"
 
 
 @dataclass(frozen=True)
-class CountedTimes:
+class RecordedCall:
     """A captured call, with the numbers that its tensors had before it, and those that it returned.
 
     `left` are those that its tensors had afterwards, where it may have changed them. A backward is given `cotangents`,
@@ -70,7 +70,7 @@ class Outcome:
     numbers: str = ""
     wrong: str = ""
 
-    def unlike(self, kept: CountedTimes) -> str:
+    def unlike(self, kept: RecordedCall) -> str:
         """Return how a call of the case differs from it; empty where it does not."""
         if self.wrong or kept.looks is None or list(self.looks) == list(kept.looks):
             return self.wrong
@@ -86,7 +86,7 @@ class Again:
     scope: Callable[[], AbstractContextManager[Any]]
     outcomes: dict[tuple[Case, str], Outcome] = field(default_factory=dict)
 
-    def outcome(self, kept: CountedTimes, case: Case) -> Outcome:
+    def outcome(self, kept: RecordedCall, case: Case) -> Outcome:
         """Return what a case does, which is found once: with the numbers of its first call."""
         key = case, kept.call.direction
         if key not in self.outcomes:
@@ -97,7 +97,7 @@ class Again:
                 self.outcomes[key] = Outcome(wrong=failure(error).reason.message)
         return self.outcomes[key]
 
-    def _outcome(self, kept: CountedTimes, case: Case) -> Outcome:
+    def _outcome(self, kept: RecordedCall, case: Case) -> Outcome:
         drawn = self._results(case, kept.call.direction)
         looks = [look(self.backend, tensor) for tensor in drawn]
         numbered = kept.undecided != MEMORY and not any(map(has_nan, kept.returned))
@@ -133,7 +133,7 @@ def through_a_file(case: Case) -> Case:
 
 
 @contextmanager
-def in_place(backend: Backend, kept: CountedTimes) -> Iterator[list[Any]]:
+def in_place(backend: Backend, kept: RecordedCall) -> Iterator[list[Any]]:
     """Have a child make its tensors of kept numbers, in the order in which it asks for them, for a while.
 
     Yields the tensors that it is given in this way, cotangents left out.
@@ -172,7 +172,7 @@ def look(backend: Backend, tensor: Any) -> Look:
     return described.shape, described.dtype, tuple(tensor.stride()) if hasattr(tensor, "stride") else None
 
 
-def report(again: Again, program: Iterable[CountedTimes]) -> dict[str, Any]:
+def report(again: Again, program: Iterable[RecordedCall]) -> dict[str, Any]:
     """Return how many calls and cases a program has, how they do, and each call that does not run as it did."""
     names: Counter[str] = Counter()
     modules: set[str] = set()
@@ -205,7 +205,7 @@ def report(again: Again, program: Iterable[CountedTimes]) -> dict[str, Any]:
 
 def main(
     backend: Backend,
-    kept: Callable[[Callable[[], Any]], Iterable[CountedTimes]],
+    kept: Callable[[Callable[[], Any]], Iterable[RecordedCall]],
     scope: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> None:
     """Print what is found of functions; the command line has a folder, and FILE:FUNCTION of each.

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend.core import Jaxpr, Literal
-from rerun import CountedTimes, look, main
+from rerun import RecordedCall, look, main
 
 from opperf.child.backends.jax import capture, parameters
 from opperf.child.backends.jax.equations import Equation, bodies, equations
@@ -92,18 +92,18 @@ def others(case: Case, equation: Equation) -> str:
     return f"other parameters: {', '.join(unlike)}" if unlike else ""
 
 
-def kept(function: Callable[[], Any]) -> Iterator[CountedTimes]:
+def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
     """Trace a function, and yield every primitive of its program."""
     program = capture.traced(function)
     for equation, (operands, results) in zip(equations(program), computed(program.jaxpr, program.consts, ())):
         call = capture.captured(equation)
         if call.case is None:
-            yield CountedTimes(call)
+            yield RecordedCall(call)
             continue
         given = [backend.to_host(plain(*pair)) for pair in zip(operands, equation.own.invars)]
         returned = [plain(*pair) for pair in zip(results, equation.own.outvars)]
         looks, numbers = [look(backend, one) for one in returned], [backend.to_host(one) for one in returned]
-        yield CountedTimes(call, given, looks, numbers, unlike=others(call.case, equation))
+        yield RecordedCall(call, given, looks, numbers, unlike=others(call.case, equation))
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ import mxnet as mx
 import numpy
 from mxnet import autograd
 from mxnet.base import _LIB
-from rerun import CountedTimes, main
+from rerun import RecordedCall, main
 
-from opperf.child.backends.mxnet import capture, graphs, history
+from opperf.child.backends.mxnet import capture
 from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.runtime import MxnetBackend
 from opperf.child.backends.mxnet.specs import array_at
@@ -77,7 +77,7 @@ class Keeping:
             returned = [made._obj[i] for i in range(made_count._obj.value)]
             call = Call(taken, count.value, before, numbers(taken), numbers(returned))
             self.calls.append(call)
-            node = history.node_name(returned[0]) if returned and autograd.is_recording() else None
+            node = capture.node_name(returned[0]) if returned and autograd.is_recording() else None
             if node is not None:
                 self.recorded[node] = call
         return status
@@ -86,7 +86,7 @@ class Keeping:
         """Compute gradients, and keep the graph and the gradients that its heads were given; None stands for ones."""
         addresses = list(given) if isinstance(given, ctypes.Array) else [None] * len(heads)
         cotangents = [None if one is None else numbers([one])[0] for one in addresses]
-        self.walks.append((history.graph_behind(list(heads)), cotangents))
+        self.walks.append((capture.graph_behind(list(heads)), cotangents))
         return int(walk(count, heads, given, *rest))
 
     def walked(self) -> Iterator[Flow | None]:
@@ -130,7 +130,7 @@ def flowed(
             flow = [moves[place] and moves[entry[0]] for entry in entries]
             taken, into = added([values[entry] for entry in entries], flow)
             given = [backend.to_host(one) for one in taken]
-            made = graphs.called(node, taken)
+            made = capture.called(node, taken)
             made, out = added(made, [moves[place]] * len(made))
             seen[node["name"]] = given, out, into
             values.update({(place, i): one for i, one in enumerate(made)})
@@ -167,24 +167,24 @@ def gradients(arrays: Sequence[Any]) -> list[HostValue]:
     return [backend.to_host(one.grad) for one in arrays]
 
 
-def forward(call: CapturedCall, was: Call) -> CountedTimes:
+def forward(call: CapturedCall, was: Call) -> RecordedCall:
     """Return a call with its numbers."""
     if call.case is None:
-        return CountedTimes(call)
+        return RecordedCall(call)
     looks = [(shape, dtype, None) for _, shape, dtype in was.returned]
     given = taken_by(call.case, was.given)
-    return CountedTimes(call, given, looks, was.returned, left_by(call.case, was), undecided=drawn(call))
+    return RecordedCall(call, given, looks, was.returned, left_by(call.case, was), undecided=drawn(call))
 
 
-def backward(call: CapturedCall, flow: Flow | None) -> CountedTimes:
+def backward(call: CapturedCall, flow: Flow | None) -> RecordedCall:
     """Return the gradient of a call with its numbers."""
     if call.case is None:
-        return CountedTimes(call)
+        return RecordedCall(call)
     moving = [one for one in call.case.tensors() if one.is_float and one.requires_grad is not False]
     looks = [(one.shape, one.dtype, None) for one in moving]
     if flow is None:
-        return CountedTimes(call, looks=looks, undecided="not seen")
-    return CountedTimes(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
+        return RecordedCall(call, looks=looks, undecided="not seen")
+    return RecordedCall(call, flow.given, looks, flow.gradients, cotangents=flow.cotangents, undecided=drawn(call))
 
 
 def taken_by(case: Case, arrays: Sequence[HostValue]) -> Sequence[HostValue]:
@@ -206,7 +206,7 @@ def drawn(call: CapturedCall) -> str:
     return "drawn" if call.name.startswith(DRAWING) else ""
 
 
-def kept(function: Callable[[], Any]) -> Iterator[CountedTimes]:
+def kept(function: Callable[[], Any]) -> Iterator[RecordedCall]:
     """Call a function, and yield every operator that it runs, and every gradient."""
     function()  # shapes of parameters are known from the first call on
     keeping = Keeping()
@@ -220,7 +220,7 @@ def kept(function: Callable[[], Any]) -> Iterator[CountedTimes]:
         if call.direction == "backward":
             yield backward(call, next(backwards))
         elif call.backward:
-            yield CountedTimes(call, undecided="not seen")
+            yield RecordedCall(call, undecided="not seen")
         else:
             yield forward(call, next(forwards))
     assert not [*forwards, *backwards]

@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from rerun import MEMORY, CountedTimes, look, main
+from rerun import MEMORY, RecordedCall, look, main
 from torch.utils import _pytree as pytree
 
 from opperf.child.backends.torch import capture
@@ -26,7 +26,7 @@ backend = TorchBackend(Side("torch"))
 class Keeping(Watch):
     """Keeps what the captured calls took and returned."""
 
-    def __init__(self, taken: list[CountedTimes], seen: Any) -> None:
+    def __init__(self, taken: list[RecordedCall], seen: Any) -> None:
         super().__init__(seen)
         self._taken = taken
 
@@ -41,7 +41,7 @@ class Keeping(Watch):
             found = backend.leaves(result)
             looks, left = [look(backend, one) for one in found], numbers(leaves)
             call = self._seen.calls[captured]
-            self._taken.append(CountedTimes(call, given, looks, numbers(found), left, undecided=undecided(func)))
+            self._taken.append(RecordedCall(call, given, looks, numbers(found), left, undecided=undecided(func)))
         return result
 
 
@@ -57,9 +57,9 @@ def undecided(func: Any) -> str:
     return MEMORY if "empty" in str(func) else ""
 
 
-def kept(function: Callable[[], Any]) -> list[CountedTimes]:
+def kept(function: Callable[[], Any]) -> list[RecordedCall]:
     """Call a function, and return every operator that it runs."""
-    taken: list[CountedTimes] = []
+    taken: list[RecordedCall] = []
     with patch.object(capture, "Watch", partial(Keeping, taken)):
         calls = capture.of_call(function)
     assert [one.call for one in taken] == calls

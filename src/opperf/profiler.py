@@ -41,8 +41,8 @@ __all__ = [
 if TYPE_CHECKING:
     from opperf.child.profiling.autostart import autostart
     from opperf.child.profiling.block import Profiling as profile
+    from opperf.child.profiling.block import Schedule as schedule
     from opperf.child.profiling.functions import dump, dumps, get_summary, pause, reset, resume, set_config, set_state
-    from opperf.child.profiling.schedule import Schedule as schedule
     from opperf.domain.errors import ProfilerError
 
 #: The module that has a name, and how it is called there; the others are functions of `profiling.functions`.
@@ -50,7 +50,7 @@ _HOMES = {
     "ProfilerError": ("opperf.domain.errors", "ProfilerError"),
     "autostart": ("opperf.child.profiling.autostart", "autostart"),
     "profile": ("opperf.child.profiling.block", "Profiling"),
-    "schedule": ("opperf.child.profiling.schedule", "Schedule"),
+    "schedule": ("opperf.child.profiling.block", "Schedule"),
 }
 
 

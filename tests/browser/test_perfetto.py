@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import pytest
 from playwright.sync_api import Browser
 
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Event, Profile, Reading
-from opperf.domain.profile.file import save
 
 #: Runs a query on what Perfetto has read, and gives its rows.
 Query: TypeAlias = Callable[[str], list[Any]]

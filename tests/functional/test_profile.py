@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Event
 from opperf.domain.profile.event import Profile as ProfileOfCalls
-from opperf.domain.profile.file import save
 
 Opperf: TypeAlias = Callable[..., Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opperf.child.backends.torch import cuda_graph
+from opperf.child.backends.torch import compilation
 from opperf.child.backends.torch.runtime import TorchBackend
 from opperf.domain.backend import Bound, Unsupported
 from opperf.domain.plan import Side
@@ -77,5 +77,5 @@ try:
     backend.forward(Bound(lambda a: a * a.sum().item(), (x,)))
 except Unsupported as error:
     seen["reads a value"] = str(error)
-seen["calls"] = cuda_graph.CALLS
+seen["calls"] = compilation.CALLS
 print(json.dumps(seen))

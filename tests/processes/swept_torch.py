@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import torch
 
-from opperf.child.backends.torch.device import CacheSweep
-from opperf.child.backends.torch.runtime import TorchBackend
+from opperf.child.backends.torch.runtime import CacheSweep, TorchBackend
 from opperf.domain.plan import Side
 
 CACHE_BYTES = 3 << 20

@@ -25,7 +25,7 @@ EMITTING = """
 import json
 import torch
 from opperf.domain.backend import Unsupported
-from opperf.child.profiling.ranges import emitting
+from opperf.child.profiling.autostart import emitting
 
 def mode():
     return torch._C._autograd._profiler_type().name if torch.autograd._profiler_enabled() else "NONE"

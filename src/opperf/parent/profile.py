@@ -16,8 +16,8 @@ from opperf.domain.errors import InputError, unknown
 from opperf.domain.files.scratch import ScratchFolder
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import ALLOCATORS
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile, merge
-from opperf.domain.profile.file import save
 from opperf.domain.profile.rows import GROUPINGS, PEAK
 from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
@@ -25,8 +25,8 @@ from opperf.domain.trace import Trace
 from opperf.parent.calibration import stored_rates
 from opperf.parent.reports.profile import SORTS
 from opperf.parent.sources.execution_trace.reading import read_traces
-from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.script_text import check_function, frameworks_of
+from opperf.parent.store.documents import read_profile
 from opperf.parent.workers import script
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import autostart_folder

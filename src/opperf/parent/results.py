@@ -12,7 +12,7 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.profile import event
-from opperf.domain.profile.file import save
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.rows import Row, rows
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, SuiteCase

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass, field
 
 from opperf.catalog import catalog
-from opperf.catalog.param.commas import split_at_commas
 from opperf.domain.code import Code
 from opperf.domain.registry import split_implementation
 
@@ -122,3 +121,19 @@ def read_schema(text: str) -> Schema | None:
             return None
         names.append(name[1])
     return Schema(match["path"], tuple(names), len(names) if positional is None else positional)
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Return the parts between commas that stand in no bracket; empty ones are left out.
+
+    >>> split_at_commas("int[2] stride=[1, 1], *, Tensor(a!) out")
+    ['int[2] stride=[1, 1]', '*', 'Tensor(a!) out']
+    """
+    parts, depth, start = [], 0, 0
+    for place, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from opperf.child.backends.threads import set_variables
 from opperf.domain.backend import Unsupported
 
 if TYPE_CHECKING:
@@ -23,7 +25,10 @@ def start(side: Side) -> Backend:
 
     Variables of the side itself (`env.OMP_NUM_THREADS`) come last: whoever names one wants that one.
     """
-    import_module(f"opperf.child.backends.{side.framework}.threads").configure(side)
+    set_variables(side.threads)
+    own = f"opperf.child.backends.{side.framework}.threads"
+    if find_spec(own) is not None:
+        import_module(own).configure(side)
     runtime = "reference.runtime" if side.is_reference else "runtime"
     return start_from(f"opperf.child.backends.{side.framework}.{runtime}", side)
 

@@ -15,8 +15,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
 from inspect import signature
 from typing import Any, TypeAlias
+
+from opperf.catalog import FAMILIES
 
 #: Applied to an argument once, when the call is bound; never in the timed region.
 Adapt: TypeAlias = Callable[[Any], Any]
@@ -122,3 +126,12 @@ def composed(
     """
     given = ", ".join(signature(function).parameters) if positional is None else positional
     return Call(f"composition:{function.__name__}", parameters(given), parameters(keywords), function, note, **more)
+
+
+@cache
+def bindings(framework: str) -> Mapping[str, Binding]:
+    """Return the binding of each neutral operator in a framework; each file calls its table `BINDINGS`."""
+    result: dict[str, Binding] = {}
+    for family in FAMILIES:
+        result.update(import_module(f"opperf.child.backends.{framework}.operators.{family}").BINDINGS)
+    return result

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
@@ -32,3 +33,23 @@ def count(call: Callable[[], Any]) -> float:
             call()
         ratios.append((process_time_ns() - cpu) / (perf_counter_ns() - wall))
     return round(max(ratios), 2)
+
+
+class ThreadNames:
+    """Names that were given, each to one thread.
+
+    >>> names = ThreadNames()
+    >>> [names.of(1, "pool"), names.of(2, "pool"), names.of(1, "pool")]
+    ['pool', 'pool 2', 'pool']
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[Hashable, str] = {}
+
+    def of(self, key: Hashable, name: str) -> str:
+        """Return the name of the thread that the profiler knows by `key`: `name`, with a number where that is taken."""
+        if key not in self._names:
+            others = set(self._names.values())
+            numbered = (name if number == 1 else f"{name} {number}" for number in itertools.count(1))
+            self._names[key] = next(one for one in numbered if one not in others)
+        return self._names[key]

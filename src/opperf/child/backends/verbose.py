@@ -7,13 +7,25 @@
 
 Only lines of executions count. oneDNN's times are milliseconds. The lines are other people's: one that cannot be read
 is passed over.
+
+What C libraries print on the standard output of this process, caught while something runs.
+Python's own `redirect_stdout` does not see it: it is written to the file descriptor, through the buffer of the C
+library. A file takes it, since a pipe that nobody reads would be full after 64 KiB.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
 import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
+from opperf.domain.backend import Work
 from opperf.domain.explanation import Event
 
 MARKS = ("onednn_verbose", "dnnl_verbose", "mkldnn_verbose")
@@ -62,3 +74,48 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 else None
+
+
+def repeated(
+    work: Work, calls: int, wait: Callable[[Any], None], watched: Callable[[], AbstractContextManager[Any]]
+) -> None:
+    """Call `calls` times, each within `watched()`, at whose end nothing is outstanding."""
+    with work.scope():
+        for _ in range(calls):
+            arguments = work.arguments if work.before is None else work.before()
+            wait([])
+            with watched():
+                result = work.function(*arguments, **work.keywords)
+                wait([result])
+            del result
+
+
+STDOUT = 1
+
+
+class OutputCapture:
+    """Catches several stretches of output, one after the other, and keeps each as a text."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    @contextmanager
+    def catch(self) -> Iterator[None]:
+        """Take what is printed until the end of the block."""
+        with tempfile.TemporaryFile() as file:
+            _flush()
+            usual = os.dup(STDOUT)
+            os.dup2(file.fileno(), STDOUT)
+            try:
+                yield
+            finally:
+                _flush()
+                os.dup2(usual, STDOUT)
+                os.close(usual)
+                file.seek(0)
+                self.texts.append(file.read().decode(errors="replace"))
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)

@@ -11,6 +11,10 @@ the profile, never the script.
 A copy of the process that multiprocessing makes is profiled by itself from its beginning on, where the frameworks allow
 a copy to go on with them. The profiler is paused while the process is copied: the copy has none of the threads that
 could open a lock. Other copies are left alone; most become another program at once.
+
+Ranges that name operators to a tool that watches the process from outside: NVTX for NVIDIA's, ITT for Intel's.
+PyTorch emits them in a mode of its own profiler, which has one mode at a time: they are entered instead of its
+watcher. MXNet emits them while its profiler runs, so beside its watcher, and XLA by itself.
 """
 
 from __future__ import annotations
@@ -22,22 +26,21 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
+from opperf.child import backends
 from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.host import free_bytes
 from opperf.child.profiling.calls import Calls
 from opperf.child.profiling.hook import Imports, when_bound
-from opperf.child.profiling.processes import at_beginning, at_end
-from opperf.child.profiling.ranges import emitting
-from opperf.child.profiling.recording import Recording
+from opperf.child.profiling.recording import Recording, at_beginning, at_end
 from opperf.child.profiling.watchers import imported, watcher
 from opperf.domain.errors import InputError, OpperfError, unknown
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.file import save
 from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
 from opperf.domain.registry import FRAMEWORKS
 
@@ -306,3 +309,18 @@ def _guarded(action: Callable[[], object]) -> bool:
         print(f"opperf: not profiled: {text.splitlines()[0]}", file=sys.stderr)
         return False
     return True
+
+
+#: Who names its operators without being asked, in builds that can.
+BY_ITSELF = {"nvtx": ("jax", "mxnet"), "itt": ("mxnet",)}
+
+
+def emitting(kind: str, framework: str) -> AbstractContextManager[object]:
+    """Return what has operators named by ranges, `nvtx` or `itt`, while it is entered.
+
+    Raises `Unsupported` where the framework, or its build, has no such ranges.
+    """
+    if framework in BY_ITSELF[kind]:
+        return nullcontext()
+    context: AbstractContextManager[object] = backends.ranges(framework).emitting(kind)
+    return context

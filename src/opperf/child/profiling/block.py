@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from opperf.child.profiling.recording import Recording
-from opperf.child.profiling.schedule import Schedule
 from opperf.child.profiling.summary import document
 from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.file import save
 from opperf.domain.profile.text import table
 from opperf.domain.profile.watching import Watching
 
@@ -112,3 +112,37 @@ class Profiling:
     def save(self, path: str | Path) -> None:
         """Write Chrome trace events, which Perfetto shows and `opperf profile` reads."""
         save(self.profile, Path(path))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Passes over `skip` steps, then watches `warmup` steps for nothing and `active` ones that count, `repeat` times.
+
+    `repeat=None` goes on to the end. What a profiler sets up at first is seen in the steps that do not count.
+
+    >>> [Schedule(skip=1, warmup=1, active=2).phase(step) for step in range(5)]
+    ['off', 'warm', 'on', 'on', 'off']
+    """
+
+    skip: int = 0
+    warmup: int = 0
+    active: int = 1
+    repeat: int | None = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("skip", 0), ("warmup", 0), ("active", 1), ("repeat", 1)):
+            value = getattr(self, name)
+            if value is None and name == "repeat":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(
+                    f"`{name}` of a schedule is {value!r}, expected a whole number >= {least}", slug="bad_schedule"
+                )
+
+    def phase(self, step: int) -> str:
+        """Return whether a step is `off`, `warm` or `on`; steps count from zero."""
+        length = self.warmup + self.active
+        turn, place = divmod(step - self.skip, length)
+        if turn < 0 or (self.repeat is not None and turn >= self.repeat):
+            return "off"
+        return "warm" if place < self.warmup else "on"

@@ -9,7 +9,7 @@ from opperf.child.profiling.recording import Recording
 from opperf.child.profiling.summary import document
 from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError, unknown
-from opperf.domain.profile.file import save
+from opperf.domain.profile.chrome import save
 from opperf.domain.profile.text import table
 from opperf.domain.profile.watching import Watching
 

@@ -6,23 +6,34 @@
 
 A process has one profiler of each framework, so that one recording at a time is not stopped. Only one of a whole script
 gives way: it waits while a block of the script is profiled.
+
+What multiprocessing knows of the processes that it starts: their names, when they begin, and when they end.
+Those that are copies of others leave by `os._exit`, which nothing that Python calls at its end hears of. Finalizers of
+multiprocessing's own do. A copy forgets those of the process that it is of, before its work begins.
+
+What fresh pages of memory cost a process while it was profiled.
+glibc has the system map what is large, and gives it back when it is freed, until it has learnt better: then each call
+of an operator pays for the pages of its result. That depends on what the program freed before, and `opperf run` leaves
+it out, so that a profile and an operator by itself differ by it.
 """
 
 from __future__ import annotations
 
+import resource
 import shlex
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
 
-from opperf.child.profiling import processes
-from opperf.child.profiling.fresh_memory import FreshMemory
 from opperf.child.profiling.waiting import Waiting
 from opperf.child.profiling.watchers import watcher
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Profile, merge
-from opperf.domain.profile.watching import Watcher, Watching
+from opperf.domain.profile.watching import FRESH, Watcher, Watching
 
 #: Said of a recording that gave way.
 GAVE_WAY = "the script profiles parts of itself, which are not in this profile"
@@ -126,7 +137,7 @@ class Recording:
     def profile(self) -> Profile:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
         self.collect()
-        own_facts = {"name": processes.name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
+        own_facts = {"name": name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
         processes_facts = {number: {**own_facts, **facts} for number, facts in self._seen.processes.items()}
         notes = (*self._seen.notes, *self._fresh.notes(), *self._waiting.notes())
         return replace(self._seen, processes=processes_facts, notes=notes, slices=self._waiting.slices())
@@ -200,3 +211,79 @@ class Recording:
             except ProfilerError as problem:  # the other one ends well all the same
                 notes.append(problem.message)
         self._seen = replace(self._seen, notes=tuple(dict.fromkeys(notes)))
+
+
+Owner = TypeVar("Owner")
+
+
+def name() -> str:
+    """Return what this process is called: by multiprocessing, where that started it, else by its program."""
+    module = sys.modules.get("multiprocessing.process")
+    if module is not None and module.parent_process() is not None:
+        return str(module.current_process().name)
+    program = Path(sys.argv[0] if sys.argv else "")
+    return program.parent.name if program.name == "__main__.py" else program.name
+
+
+def at_beginning(owner: Owner, begin: Callable[[Owner], None]) -> None:
+    """Have `begin(owner)` called where a process of multiprocessing is about to begin, this one or a copy of it."""
+    module = sys.modules.get("multiprocessing.util")
+    if module is not None:
+        module.register_after_fork(owner, begin)
+
+
+def at_end(finish: Callable[[], None]) -> None:
+    """Have `finish` called where this process ends as one of multiprocessing's."""
+    module = sys.modules.get("multiprocessing.util")
+    if module is not None:
+        module.Finalize(None, finish, exitpriority=0)
+
+
+#: From this share of the time on, the system's own work is told of, where it gave so many pages.
+SHARE, PAGES = 0.1, 10_000
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Seconds that passed and that the system worked for this process, and pages that it gave it."""
+
+    passed: float = 0.0
+    system: float = 0.0
+    pages: int = 0
+
+    @classmethod
+    def now(cls) -> Usage:
+        """Read the counters of this process (getrusage(2))."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return cls(time.perf_counter(), usage.ru_stime, usage.ru_minflt)
+
+
+class FreshMemory:
+    """Adds up between `start` and `stop`, which come in turn."""
+
+    def __init__(self) -> None:
+        self._since = self._sum = Usage()
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._since = Usage.now()
+
+    def stop(self) -> None:
+        """Count no more."""
+        now, since, total = Usage.now(), self._since, self._sum
+        self._sum = Usage(
+            total.passed + now.passed - since.passed,
+            total.system + now.system - since.system,
+            total.pages + now.pages - since.pages,
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a line for people where the system took much of the time, with many pages."""
+        used = self._sum
+        if used.system < SHARE * used.passed or used.pages < PAGES:
+            return ()
+        text = (
+            f"the system worked {used.system:.3g} s of the {used.passed:.3g} s that were profiled, and gave "
+            f"{used.pages} {FRESH}: times hold what mapping results afresh costs"
+        )
+        return (text,)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from opperf.child.worker import values
-from opperf.child.worker.bits import BitCache, draw_bits
+from opperf.child.worker.values import BitCache, draw_bits
 from opperf.domain.backend import Unsupported
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
 

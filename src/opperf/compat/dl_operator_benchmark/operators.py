@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opperf.catalog import catalog
-from opperf.child.backends.bindings import bindings
-from opperf.child.backends.call import Call
+from opperf.child.backends.call import Call, bindings
 from opperf.compat.dl_operator_benchmark.benchmark import BenchmarkSpec
 from opperf.compat.dl_operator_benchmark.custom import CustomAddition
 from opperf.compat.dl_operator_benchmark.spelling import Spelling

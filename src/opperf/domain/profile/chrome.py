@@ -12,15 +12,18 @@ is its innermost one, for viewers that know no stacks. A file that has them in t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import islice
 from math import inf, nextafter
+from pathlib import Path
 from typing import Annotated, Optional, Union, get_type_hints
 
 from opperf.domain.codec import OneOf, Unread, kind_of, read_as, wrong
 from opperf.domain.errors import InputError
-from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice
-from opperf.domain.profile.flow import links
+from opperf.domain.files.destination import write_parts
+from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, links
 from opperf.domain.profile.nesting import in_time, lanes, track
 
 SCHEMA_VERSION = 1
@@ -270,3 +273,28 @@ def _nanoseconds(microseconds: object, name: str) -> int:
     if isinstance(microseconds, (int, float)) and 0 <= microseconds <= LONGEST:
         return round(microseconds * 1000)
     raise wrong(microseconds, name, "microseconds, at most those of 30 years")
+
+
+#: So many trace events become text at once.
+TOGETHER = 1000
+
+
+def save(profile: Profile, path: Path) -> None:
+    """Write a profile as Chrome trace events, whole or not at all; raises `InputError` when it cannot be written.
+
+    Perfetto shows the escapes of JSON as they are written, so names have none. Only half characters do, as a command
+    may have that is no UTF-8.
+    """
+    write_parts(path, (part.encode("utf-8", "backslashreplace") for part in _parts(profile)))
+
+
+def _parts(profile: Profile) -> Iterator[str]:
+    """Yield the text of the document bit by bit: as a whole it takes several times what the profile does."""
+    stacks = Frames()
+    items = entries(profile, stacks)
+    yield '{"displayTimeUnit": "ns", "traceEvents": ['
+    separator = ""
+    while some := list(islice(items, TOGETHER)):
+        yield separator + json.dumps(some, ensure_ascii=False)[1:-1]
+        separator = ", "
+    yield "], " + json.dumps(rest(profile, stacks), ensure_ascii=False)[1:] + "\n"

@@ -5,7 +5,7 @@ Times are whole nanoseconds of the machine's clock (since 1970), so that profile
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 #: What a span can be: an operator; a kernel on a device; a module or layer; a step of the program; a call of the
@@ -115,3 +115,25 @@ def _join(earlier: Mapping[str, object], facts: Mapping[str, object]) -> dict[st
         if value != facts[name] and isinstance(value, str):
             result[name] = ", ".join(dict.fromkeys([*value.split(", "), *str(facts[name]).split(", ")]))
     return result
+
+
+def links(events: Sequence[Event]) -> list[tuple[int, int]]:
+    """Return the places of both ends of each link, forward first; a graph that is kept has several backwards.
+
+    >>> spans = [Event("mul", "operator", 0, 1, 1, "main"),
+    ...          Event("MulBackward0", "operator", 5, 1, 1, "engine", backward=True, forward=0)]
+    >>> links(spans)
+    [(0, 1)]
+    """
+    targets = {(one.process, one.forward) for one in events if one.forward is not None}
+    # Of operators that begin together, the last is the innermost, which made the node.
+    sources = {
+        (one.process, one.begin): place
+        for place, one in enumerate(events)
+        if one.kind == "operator" and (one.process, one.begin) in targets
+    }
+    return [
+        (sources[one.process, one.forward], place)
+        for place, one in enumerate(events)
+        if one.forward is not None and (one.process, one.forward) in sources
+    ]

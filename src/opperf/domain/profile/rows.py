@@ -14,7 +14,6 @@ from statistics import median
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile.event import Event, Profile
-from opperf.domain.profile.long_calls import long_calls
 from opperf.domain.profile.nesting import own_times, parents
 from opperf.domain.profile.processor import Processor
 
@@ -191,3 +190,78 @@ def _known(join: Callable[[list[int]], int], values: Iterable[int | None]) -> in
 
 def _seconds(nanoseconds: int | None) -> float | None:
     return None if nanoseconds is None else nanoseconds / 1e9
+
+
+#: A call is long from so many times the median of those like it: caches and neighbours seldom make one thrice as slow,
+#: while a first call, a lost processor or a page from the disk make it a hundred times so.
+FAR = 10
+#: More than this share of the calls are not few. A tenth of the calls, ten times as long, just make up half of a row.
+FEW = 0.1
+#: The share of a row's time from which they make it up: without them it would be less than half as long.
+MOST = 0.5
+
+
+def long_calls(events: Sequence[Event], durations: Sequence[int]) -> tuple[int, float] | None:
+    """Return how many of a row's calls are long, and their share of its time, where these few make it up; else None.
+
+    A call is long where it takes more than `FAR` times the median of the calls of its name and shapes. They make up the
+    row where they are at most `FEW` of its calls and take more than `MOST` of its time.
+
+    >>> def calls(*durations):
+    ...     return [Event("sqrt", "operator", 0, one, 1, "main") for one in durations], durations
+    >>> long_calls(*calls(*[1] * 99, 901))
+    (1, 0.901)
+    >>> long_calls(*calls(*[1] * 8, 100, 100)), long_calls(*calls(*[1] * 99, 10))
+    (None, None)
+    """
+    alike: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for event, duration in zip(events, durations):
+        alike[event.name, event.shapes].append(duration)
+    # Where most of the calls took no time that the clock could see, nothing tells how long they should be.
+    middles = [(group, median(group)) for group in alike.values()]
+    calls_far = [one for group, middle in middles if middle for one in group if one > FAR * middle]
+    if not calls_far or len(calls_far) > FEW * len(durations) or sum(calls_far) <= MOST * sum(durations):
+        return None
+    return len(calls_far), sum(calls_far) / sum(durations)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row in both profiles; None where one of them has none such. Times are seconds."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    before: Row | None
+    after: Row | None
+
+    @property
+    def difference(self) -> float:
+        """How much more time its calls took by themselves."""
+        earlier, later = (0.0 if row is None else row.own for row in (self.before, self.after))
+        return later - earlier
+
+    @property
+    def ratio(self) -> float | None:
+        """The later time by itself over the earlier; None where there is none to compare."""
+        if self.before is None or self.after is None or not self.before.own:
+            return None
+        return self.after.own / self.before.own
+
+    @property
+    def ratio_of_call(self) -> float | None:
+        """The same of one call: half of the calls took no longer, which a few disturbed ones do not move."""
+        if self.before is None or self.after is None or not self.before.p50:
+            return None
+        return self.after.p50 / self.before.p50
+
+
+def changes(before: Profile, after: Profile, by: str = "name") -> tuple[Change, ...]:
+    """Return a change for each row of either, what differs most first; raises `InputError` for an unknown grouping."""
+    earlier, later = ({_change_key(row, by): row for row in rows(one, by)} for one in (before, after))
+    result = [Change(key[0], key[1], earlier.get(key), later.get(key)) for key in {**earlier, **later}]
+    return tuple(sorted(result, key=lambda change: (-abs(change.difference), change.name)))
+
+
+def _change_key(row: Row, by: str) -> tuple[str, tuple[tuple[int, ...], ...], bool]:
+    # Modules have a row for the forward and one for the backward.
+    return row.name, row.shapes, by == "module" and row.backward

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from time import time_ns
 from typing import Protocol
 
-from opperf.domain.profile.event import Profile
+from opperf.domain.profile.event import Event, Profile
 
 #: The frameworks whose operators can be watched, in the order in which they are looked for.
 WATCHED = ("torch", "mxnet", "jax")
@@ -59,3 +62,27 @@ class Watcher(Protocol):
 
     def step(self, name: str) -> None:
         """Mark where a step of the program ends; the span is called by its name."""
+
+
+class Steps:
+    """Marks the ends of steps; the clock is in nanoseconds, that of the watcher's other spans."""
+
+    def __init__(self, clock: Callable[[], int] = time_ns) -> None:
+        self._clock = clock
+        self._since = 0
+        self._seen: list[Event] = []
+
+    def begin(self) -> None:
+        """Take that what comes now belongs to the next step."""
+        self._since = self._clock()
+
+    def end(self, name: str, thread: str) -> None:
+        """Take that a step ends in a thread."""
+        now = self._clock()
+        self._seen.append(Event(name, "step", self._since, now - self._since, os.getpid(), thread))
+        self._since = now
+
+    def take(self) -> tuple[Event, ...]:
+        """Return the steps since the last time."""
+        steps, self._seen = tuple(self._seen), []
+        return steps

@@ -25,7 +25,7 @@ from opperf.parent.cli import (
     show,
 )
 from opperf.parent.cli.exit import Debug, debuggable, obeyed, show_tracebacks
-from opperf.parent.cli.script_command import ScriptCommand
+from opperf.parent.cli.profile import ScriptCommand
 
 app = typer.Typer(
     name="opperf",

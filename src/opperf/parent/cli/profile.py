@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.script_command import TAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from opperf.domain.profile.event import Profile
     from opperf.domain.trace import Trace
     from opperf.parent.profile import Options
+from typing import Any
+
+from typer.core import TyperCommand
 
 Option = typer.Option
 #: The page that `--html` writes.
@@ -200,7 +202,7 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     """Print profiles that were written."""
     from opperf.domain.profile.event import merge
     from opperf.parent.profile import with_peaks
-    from opperf.parent.sources.profile_file import read_profile
+    from opperf.parent.store.documents import read_profile
 
     report(with_peaks(merge(read_profile(file) for file in files)))
 
@@ -210,7 +212,7 @@ def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) ->
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
     from opperf.parent.reports.profile_change import document
-    from opperf.parent.sources.profile_file import read_profile
+    from opperf.parent.store.documents import read_profile
 
     if len(words) != 2:
         raise InputError(
@@ -232,3 +234,49 @@ def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: in
 
         write_text(page, whole_page(profile))
         typer.echo(f"wrote {page}", err=True)
+
+
+#: What a script's user asks the script for.
+NOT_TAKEN = "--help"
+#: Where the words that were taken from behind the script are found again.
+TAKEN = "opperf.taken"
+
+
+class ScriptCommand(TyperCommand):
+    """Takes the long options that it knows from behind the script, up to `--`; what follows is the script's own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command's options first, as one that stops at the script has them."""
+        flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
+        before, script, behind = _split(args, flags)
+        words: list[str] = []
+        own: list[str] = []
+        while behind:
+            word = behind.pop(0)
+            name, equals, _ = word.partition("=")
+            if word == "--":
+                own += behind
+                break
+            if not name.startswith("--") or name not in flags or name == NOT_TAKEN:
+                own.append(word)
+                continue
+            words.append(word)
+            if not flags[name] and not equals and behind:
+                words.append(behind.pop(0))
+        ctx.meta[TAKEN] = tuple(words)
+        return super().parse_args(ctx, [*before, *words, *script, *own])
+
+
+def _names(parameter: Any) -> list[str]:
+    return [*parameter.opts, *parameter.secondary_opts]
+
+
+def _split(args: list[str], flags: dict[str, bool]) -> tuple[list[str], list[str], list[str]]:
+    """Return what stands before the script, the script, and what stands behind it."""
+    place = 0
+    while place < len(args) and args[place].startswith("-"):
+        if args[place] == "--":
+            return args[:place], args[place + 1 : place + 2], ["--", *args[place + 2 :]]
+        name, equals, _ = args[place].partition("=")
+        place += 1 if equals or flags.get(name, True) else 2
+    return args[:place], args[place : place + 1], args[place + 1 :]

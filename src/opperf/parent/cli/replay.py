@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
+from opperf.parent.cli.options import grouped
 from opperf.parent.cli.run import measure
 
 if TYPE_CHECKING:

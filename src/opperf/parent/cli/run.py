@@ -8,7 +8,7 @@ import typer
 
 from opperf.domain.errors import way_out
 from opperf.parent.cli import options
-from opperf.parent.cli.option_groups import grouped
+from opperf.parent.cli.options import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from opperf.domain.profile.change import Change, changes
 from opperf.domain.profile.columns import columns, shapes_text
-from opperf.domain.profile.rows import Row
+from opperf.domain.profile.rows import Change, Row, changes
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 

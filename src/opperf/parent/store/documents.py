@@ -9,6 +9,8 @@ from pathlib import Path
 from opperf.domain.expectation import Expectation, document, from_document
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.text_file import read_json
+from opperf.domain.profile.chrome import from_trace
+from opperf.domain.profile.event import Profile
 from opperf.domain.record import Run
 
 
@@ -25,3 +27,8 @@ def read_expected(path: Path) -> tuple[Expectation, ...]:
 def write_expected(path: Path, expectations: Sequence[Expectation]) -> None:
     """Write a file of expectations, so that it has the old content or the new one."""
     write_text(path, json.dumps(document(expectations), indent=1, allow_nan=False) + "\n")
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a profile; raises `InputError` for what is none."""
+    return from_trace(read_json(path), str(path))

@@ -17,8 +17,7 @@ from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.parent.workers.environments import create, quiet
-from opperf.parent.workers.probe import PYTHON, dotted, probe
+from opperf.parent.workers.environments import PYTHON, create, dotted, probe, quiet
 
 if TYPE_CHECKING:
     from opperf.parent.workers.environments import Progress

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from opperf.child.backends.jax.planes import Instruction, Reader
-from opperf.child.backends.thread_names import ThreadNames
+from opperf.child.backends.threads import ThreadNames
 from opperf.domain.profile.event import Event
 
 BEGINNING = 1_795_269_806_013_318_123

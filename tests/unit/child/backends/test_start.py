@@ -13,11 +13,9 @@ from opperf.domain.plan import PROGRAM, Side
 
 def test_a_variable_of_the_side_wins_over_what_the_threads_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.setattr(
-        "opperf.child.backends.null.threads.configure", lambda side: os.environ.update(OMP_NUM_THREADS="1")
-    )
-    backends.start(Side("null", settings={"env.OMP_NUM_THREADS": "3"}))
-    assert os.environ["OMP_NUM_THREADS"] == "3"
+    monkeypatch.setenv("MKL_NUM_THREADS", "7")
+    backends.start(Side("null", threads=1, settings={"env.OMP_NUM_THREADS": "3"}))
+    assert (os.environ["OMP_NUM_THREADS"], os.environ["MKL_NUM_THREADS"]) == ("3", "1")
 
 
 def test_the_settings_that_are_no_variables_are_not_exported(monkeypatch: pytest.MonkeyPatch) -> None:

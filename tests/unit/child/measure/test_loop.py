@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opperf.child.backends.null.clock import VirtualClock
+from opperf.child.backends.null.scripts import VirtualClock
 from opperf.child.measure import loop as module
 from opperf.child.measure.loop import EMPTY_CALLS, empty_call_ns, loop
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from opperf.child.profiling.fresh_memory import FreshMemory, Usage
+from opperf.child.profiling.recording import FreshMemory, Usage
 from opperf.domain.profile.watching import FRESH
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opperf.child.profiling.ranges import emitting
+from opperf.child.profiling.autostart import emitting
 from opperf.domain.backend import Unsupported
 
 

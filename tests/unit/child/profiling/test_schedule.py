@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from opperf.child.profiling.schedule import Schedule
+from opperf.child.profiling.block import Schedule
 from opperf.domain.errors import InputError
 
 

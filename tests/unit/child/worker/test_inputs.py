@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.each import check_each
 
 from opperf.child.worker import inputs
-from opperf.child.worker.bits import BitCache
 from opperf.child.worker.inputs import raw_units, tensor
+from opperf.child.worker.values import BitCache
 from opperf.domain.backend import Unsupported
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
@@ -46,7 +46,7 @@ def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backe
     monkeypatch.setattr(inputs, "_kept", BitCache(0))
     whole = [tensor(backend, spec, "s").tobytes() for spec in specs]
     monkeypatch.setattr(
-        "opperf.child.worker.bits.PIECE", 104
+        "opperf.child.worker.values.PIECE", 104
     )  # no divisor of the whole, a multiple of both element sizes
     assert [tensor(backend, spec, "s").tobytes() for spec in specs] == whole
 

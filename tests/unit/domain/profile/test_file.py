@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from opperf.domain.errors import InputError
-from opperf.domain.profile.chrome import from_trace
+from opperf.domain.profile.chrome import from_trace, save
 from opperf.domain.profile.event import Event, Profile
-from opperf.domain.profile.file import save
 
 #: The command has a byte that is no UTF-8, as Python hands it over.
 SEEN = Profile(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opperf.domain.profile.event import Event, Profile
-from opperf.domain.profile.long_calls import long_calls
-from opperf.domain.profile.rows import rows
+from opperf.domain.profile.rows import long_calls, rows
 
 
 def found(*durations: int) -> tuple[int, float] | None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from opperf.domain.errors import InputError
-from opperf.domain.profile.change import changes
 from opperf.domain.profile.event import Event, Profile
+from opperf.domain.profile.rows import changes
 from opperf.parent import reports
 from opperf.parent.reports.profile_change import document
 

@@ -11,7 +11,7 @@ import pytest
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import to_trace
 from opperf.domain.profile.event import Event, Profile
-from opperf.parent.sources.profile_file import read_profile
+from opperf.parent.store.documents import read_profile
 
 
 def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:

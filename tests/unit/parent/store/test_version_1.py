@@ -6,9 +6,8 @@ from pathlib import Path
 
 from opperf.domain.measurement import Quantity
 from opperf.parent.analysis.summary import record
-from opperf.parent.sources.profile_file import read_profile
 from opperf.parent.sources.suite_file import read_suite
-from opperf.parent.store.documents import read_expected, read_run
+from opperf.parent.store.documents import read_expected, read_profile, read_run
 from opperf.parent.store.journal import read_journal
 from opperf.parent.store.machine_file import FLOORS, RATES
 

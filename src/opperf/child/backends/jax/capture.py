@@ -13,11 +13,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from opperf.child.backends.jax.equations import Equation, equations
-from opperf.child.backends.jax.inside import is_own
+from opperf.child.backends.jax.equations import Equation, equations, is_own
+from opperf.child.backends.jax.functions import KEYS, PREFIX
 from opperf.child.backends.jax.parameters import encoded
 from opperf.child.backends.jax.places import limits
-from opperf.child.backends.jax.primitives import KEYS, PREFIX
 from opperf.child.backends.value_bounds import bounds
 from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Argument, Case

@@ -7,11 +7,15 @@ nobody knows before it runs, counts once, and so does every branch of a `cond`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import enum
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+import jax.extend.core.primitives  # noqa: F401 - so that they are all there
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive
 
 #: Primitives that are given a program, as what to do with two numbers, and are one operator all the same.
 WHOLE = ("scatter", "reduce", "select_and_scatter", "pallas_call")
@@ -86,3 +90,32 @@ def _hand(equation: Any, count: int, values: Sequence[Any]) -> Sequence[Any]:
     if equation.primitive.name == "cond":  # the first value says which branch
         return values[1:]
     return values if len(values) == count and equation.primitive.name != "while" else ()
+
+
+@cache
+def primitives() -> Mapping[str, Any]:
+    """Return every primitive by its name."""
+    return {one.name: one for one in _define() if isinstance(one, Primitive)}
+
+
+def is_own(primitive: Any) -> bool:
+    """Whether a primitive is the one that JAX itself defines under its name."""
+    return bool(primitives().get(primitive.name) is primitive)
+
+
+@cache
+def words() -> Mapping[str, Any]:
+    """Return the enumerations and named tuples by their names."""
+    return {one.__name__: one for one in _define() if issubclass(type(one), type) and _is_word(one)}
+
+
+def _is_word(kind: type) -> bool:
+    """Whether values of a type are one of a few, or a tuple whose places have names."""
+    return issubclass(kind, enum.Enum) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+
+
+def _define() -> Iterator[Any]:
+    """Yield everything that a module of JAX holds under a name; of two of one name the last counts, the public one."""
+    names = [name for name in sys.modules if name.split(".")[0] == "jax"]
+    for name in sorted(names, key=lambda name: not name.startswith("jax._src.")):
+        yield from list(vars(sys.modules[name]).values())

@@ -22,7 +22,7 @@ import jax
 import numpy as np
 from jax.extend.core import Jaxpr, Primitive
 
-from opperf.child.backends.jax.inside import is_own, primitives, words
+from opperf.child.backends.jax.equations import is_own, primitives, words
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, DType, ListOf
 from opperf.domain.tensor import ITEM_SIZES

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opperf.child.backends.thread_names import ThreadNames
+from opperf.child.backends.threads import ThreadNames
 from opperf.domain.profile.event import Event
 
 

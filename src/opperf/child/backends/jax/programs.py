@@ -6,18 +6,32 @@
 * Everything that the function returns is returned by the program: XLA removes what nobody asks for.
 * The jitted function is what gets called: its dispatch took 5.9 us, that of the object that `compile()` returns 6.4.
   The two share what was compiled, so a program is compiled once.
+
+What one call computes and moves in JAX, by XLA's own analysis of the program before it is compiled.
+Afterwards products may be calls of a library that the analysis cannot look into.
+
+What runs in a call in JAX: the instructions of the program that XLA compiled for it, without times.
+An instruction is named by its operation; a fusion by the operations that were fused, and by how it is carried out
+(`kLoop`, or a library such as `__ynn_fusion`). An eager call has no program of its own: it is that of the same call
+under jit.
+
+What one call takes in JAX: the plan that XLA makes of a program before it runs.
+An eager call has no plan. It gets that of the same call under jit, whose intermediate values may be fewer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import jax
 
-from opperf.domain.measurement import Memory, Quantity, compile_time
+from opperf.child.backends.jax import hlo
+from opperf.domain.backend import Work
+from opperf.domain.explanation import Explanation
+from opperf.domain.measurement import Counts, Memory, Quantity, compile_time
 
 SOURCE = "XLA's plan of the program (outputs + temporaries - aliases)"
 
@@ -65,3 +79,39 @@ def _plan(compiled: Any) -> Memory | None:
         return None
     size = plan.output_size_in_bytes + plan.temp_size_in_bytes - plan.alias_size_in_bytes
     return Memory(size, None, SOURCE)
+
+
+def of_eager_call(work: Work) -> Memory | None:
+    """Return what the call would take under jit."""
+    planned = program(*over_tensors(work.function, work.arguments, dict(work.keywords))).memory
+    return None if planned is None else replace(planned, source=f"{planned.source}, of the eager call under jit")
+
+
+READ = "the compiled program was read, which has no times"
+EAGER = "the program is that of the eager call under jit"
+
+
+def explanation(work: Work) -> Explanation:
+    """Return what runs in a call."""
+    function: Any = work.function
+    arguments = work.arguments if work.before is None else work.before()
+    notes = [READ]
+    if not hasattr(function, "lower"):
+        function, arguments = over_tensors(function, arguments, dict(work.keywords))
+        function = program(function, arguments).function
+        notes.append(EAGER)
+    text = function.lower(*arguments).compile().as_text()
+    return Explanation(tuple(hlo.read(text)), tuple(notes))
+
+
+COUNTS_SOURCE = "XLA's cost analysis of the program as it is written"
+
+
+def counts(work: Work) -> Counts | None:
+    """Return what the call, which is traced and not made, computes and moves; None where XLA does not tell."""
+    call, tensors = over_tensors(work.function, work.arguments, dict(work.keywords))
+    analysis = jax.jit(call).lower(*tensors).cost_analysis()
+    if not analysis:
+        return None
+    flops, moved = (int(analysis.get(name, 0.0)) for name in ("flops", "bytes accessed"))
+    return Counts(flops or None, moved or None, COUNTS_SOURCE)

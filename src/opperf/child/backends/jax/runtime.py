@@ -26,9 +26,8 @@ import numpy as np
 
 from opperf.child.backends import threads
 from opperf.child.backends.agreement import ATOL, RTOL, agree
-from opperf.child.backends.bindings import bindings
-from opperf.child.backends.call import Binding
-from opperf.child.backends.jax import capture, counts, discovery, explain, functions, gradients, memory, outstanding
+from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends.jax import capture, functions, gradients, outstanding, programs
 from opperf.child.backends.jax.programs import Program, over_tensors, program
 from opperf.child.measure.clock import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
@@ -140,11 +139,11 @@ class JaxBackend(Backend):
 
     def registered(self) -> list[str]:
         """Return the functions of those places that compute."""
-        return discovery.functions().paths()
+        return functions.functions().paths()
 
     def examples(self, path: str, size: str) -> list[Case]:
         """Return the case of a function by the rules of its name or its arguments."""
-        return discovery.functions().examples(path, size)
+        return functions.functions().examples(path, size)
 
     def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
         """Compile a function of arrays and keep its plan of memory."""
@@ -188,15 +187,15 @@ class JaxBackend(Backend):
         """Return what XLA plans for one call."""
         if work.function in self.plans:
             return self.plans[work.function]
-        return memory.of_eager_call(work)
+        return programs.of_eager_call(work)
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return what XLA counts in the program of a call, before it merges anything."""
-        return counts.of_call(work)
+        return programs.counts(work)
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the instructions of the compiled program."""
-        return [explain.of_call(work)]
+        return [programs.explanation(work)]
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return the primitives of the program that JAX traces of a function."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import os
 
-from opperf.child.backends.threads import set_variables
 from opperf.domain.plan import Side
 
 
 def configure(side: Side) -> None:
     """Set the environment that JAX and XLA read when they are loaded."""
-    set_variables(side.threads)  # NumPy's BLAS, which JAX loads as well
     os.environ["NPROC"] = str(side.threads)
     if not side.is_program:
         os.environ["JAX_ENABLE_X64"] = "1"  # float64 and int64 become float32 and int32 without it

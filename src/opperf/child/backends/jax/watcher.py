@@ -24,11 +24,10 @@ from jax._src import xla_bridge
 from opperf.child.backends.jax import hlo, outstanding
 from opperf.child.backends.jax.nnx_scopes import NnxScopes
 from opperf.child.backends.jax.planes import Instruction, Reader
-from opperf.child.backends.thread_names import ThreadNames
+from opperf.child.backends.threads import ThreadNames
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Event, Profile, merge
-from opperf.domain.profile.steps import Steps
-from opperf.domain.profile.watching import Watching
+from opperf.domain.profile.watching import Steps, Watching
 
 Folder = TemporaryDirectory[str]
 

@@ -4,10 +4,15 @@ All imperative operators go through one function of the C API, which is replaced
 the one that walks back, which then knows of every recorded operator that its gradient is computed. A hybridized block
 is run operator by operator. What MXNet calls by other ways is not seen: executors of its older `Module`, and
 `np.zeros` and `np.tensordot`.
+
+A cached graph, which a hybridized block runs as a whole, run operator by operator.
+So each operator is seen with its arrays, and autograd records it by itself. The results are the graph's.
 """
 
 from __future__ import annotations
 
+import ctypes
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -15,9 +20,9 @@ from typing import Any
 
 import mxnet as mx
 from mxnet import autograd
-from mxnet.base import _LIB
+from mxnet.base import _LIB, NDArrayHandle, SymbolHandle
 
-from opperf.child.backends.mxnet import graphs, history, registry
+from opperf.child.backends.mxnet import registry
 from opperf.child.backends.mxnet.flow import flowing
 from opperf.child.backends.mxnet.specs import array_at, case_of, spec
 from opperf.domain.backend import CapturedCall, Unsupported
@@ -100,7 +105,7 @@ class Recorder:
             if not status:
                 self.calls.append(call)
                 returned = bool(made_count._obj.value) and autograd.is_recording()
-                node = history.node_name(made._obj[0]) if returned else None
+                node = node_name(made._obj[0]) if returned else None
                 if node is not None:
                     self._recorded[node] = call
             return status
@@ -111,7 +116,7 @@ class Recorder:
         """Return what computes gradients and takes them."""
 
         def watched(count: Any, heads: Any, *rest: Any) -> Any:
-            graph = history.graph_behind(list(heads))
+            graph = graph_behind(list(heads))
             status = walk(count, heads, *rest)
             if not status:
                 self.calls += self._gradients(graph)
@@ -166,7 +171,7 @@ class Recorder:
 
         before = len(self.calls)
         try:
-            results = graphs.run(block._cached_graph[1], arrays, entered)
+            results = run(block._cached_graph[1], arrays, entered)
         except mx.MXNetError:  # a shape that is known to the whole graph only
             del self.calls[before:]
             results = None
@@ -198,7 +203,7 @@ class Recorder:
             return
         if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array
             return
-        names = history.between(made, given)
+        names = between(made, given)
         read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
         self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
 
@@ -236,3 +241,76 @@ def _sums(tensors: Sequence[TensorSpec]) -> list[CapturedCall]:
         return [CapturedCall("add_n", case, backward=True)]
     case = Case("mxnet:nd._internal._grad_add", {"lhs": tensors[0], "rhs": tensors[0]})
     return [CapturedCall("_grad_add", case, backward=True, count=count - 1)]
+
+
+def node_name(address: int) -> str | None:
+    """Return the name, never given twice, of the operator that made the array at an address; None if none is known."""
+    symbol = _symbol(address)
+    return None if symbol is None else str(symbol.name)
+
+
+def between(made: int, given: int) -> list[str]:
+    """Return the names of the operators that made one array of another and of nothing else, the last first.
+
+    There are none where autograd does not know both.
+    """
+    symbol, end = _symbol(made), node_name(given)
+    names: list[str] = []
+    while end is not None and symbol is not None:
+        if symbol.name == end:
+            return names
+        names.append(str(symbol.name))
+        symbol = symbol.get_children()
+    return []
+
+
+def graph_behind(addresses: Sequence[int]) -> dict[str, Any]:
+    """Return the operators and variables that the arrays at some addresses come from, as MXNet writes a symbol.
+
+    There are none behind an array that autograd does not know; MXNet has its own word for that.
+    """
+    symbols = [_symbol(address) for address in addresses]
+    if any(symbol is None for symbol in symbols):
+        return {"nodes": [], "heads": []}
+    graph: dict[str, Any] = json.loads(mx.sym.Group(symbols).tojson(remove_amp_cast=False))
+    return graph
+
+
+def _symbol(address: int) -> Any:
+    symbol = SymbolHandle()
+    failed = _LIB.MXAutogradGetSymbol(NDArrayHandle(address), ctypes.byref(symbol))
+    return None if failed else mx.sym.Symbol(symbol)
+
+
+def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> list[Any] | None:
+    """Return the results of a graph, a symbol, from the arrays of its inputs; None where it has graphs within.
+
+    `entered` is told the name of each operator before that is called. Raises `MXNetError` where a shape is known only
+    to the graph as a whole.
+    """
+    document = json.loads(graph.tojson(remove_amp_cast=False))
+    nodes = document["nodes"]
+    if any("subgraphs" in node for node in nodes):
+        return None
+    inputs = dict(zip(graph.list_inputs(), arrays))
+    values: dict[tuple[int, int], Any] = {}
+    for place, node in enumerate(nodes):
+        if node["op"] == "null":
+            made = [inputs[node["name"]]]
+        else:
+            entered(node["name"])
+            made = called(node, [values[entry[0], entry[1]] for entry in node["inputs"]])
+        values.update({(place, i): array for i, array in enumerate(made)})
+    numpy = isinstance(graph, mx.sym.np._Symbol)
+    results = [values[head[0], head[1]] for head in document["heads"]]
+    return [array.as_np_ndarray() if numpy else array.as_nd_ndarray() for array in results]
+
+
+def called(node: Any, arrays: Sequence[Any]) -> list[Any]:
+    """Return what an operator of a graph makes of arrays; raises `MXNetError` for one that is not registered."""
+    operator = registry.find(node["op"])
+    if operator is None:
+        raise mx.MXNetError(f"no operator {node['op']}")
+    attributes = {name: text for name, text in node.get("attrs", {}).items() if not name.startswith("__")}
+    made = operator(*arrays, **attributes)
+    return made if isinstance(made, list) else [made]

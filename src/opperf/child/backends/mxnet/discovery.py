@@ -2,16 +2,21 @@
 
 Where no rule holds, every array is a square matrix. An attribute is left out where the registry has a default for it.
 MXNet itself says, when a case runs, where this is not enough.
+
+Which inputs MXNet's registered operators get: by operator, else by the names of their arguments.
+Names are the registered ones without the prefixes of `PREFIXES`; those of areas are in `*_rules.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from opperf.child.backends import notation
-from opperf.child.backends.mxnet import registry, rules
+from opperf.child.backends.mxnet import array_rules, layer_rules, registry, special_rules
 from opperf.child.backends.mxnet.gradient_rules import GRADIENTS
+from opperf.child.backends.notation import Rule
 from opperf.domain.case import Case, map_tensors
 from opperf.domain.tensor import TensorSpec
 
@@ -32,7 +37,7 @@ def examples(path: str, size: str) -> list[Case]:
     arrays, given = written if written is not None else ("", {})
     inputs = notation.inputs(arrays, side)
     if written is None:
-        inputs = {own: notation.tensor(rules.ARRAYS.get(own, rules.MATRIX), side) for own in signature.arrays}
+        inputs = {own: notation.tensor(ARRAYS.get(own, MATRIX), side) for own in signature.arrays}
     attributes = notation.attributes({**_needed(signature), **given}, side)
     # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
     if "backward" in name or name in registry.CHANGING:
@@ -44,21 +49,21 @@ def _rule(name: str) -> notation.Rule | None:
     """Return the rule of an operator: by its name without the leading underscore, else without its prefix."""
     if name in GRADIENTS:
         return GRADIENTS[name][0], GRADIENTS[name][2]
-    stems = [name.removeprefix("_"), *(name.removeprefix(prefix) for prefix in rules.PREFIXES)]
+    stems = [name.removeprefix("_"), *(name.removeprefix(prefix) for prefix in PREFIXES)]
     if name.startswith(("_image_", "_npx__image_")):
         stems.insert(0, f"image_{name.rpartition('image_')[2]}")
     stems += [NPX[stem] for stem in stems if stem in NPX and name.startswith("_npx_")]
-    return next((rules.RULES[stem] for stem in stems if stem in rules.RULES), None)
+    return next((RULES[stem] for stem in stems if stem in RULES), None)
 
 
 def _needed(signature: registry.Signature) -> dict[str, Any]:
     """Return the attributes that an operator cannot do without, or hardly."""
     arguments = {}
     for own, text in signature.attributes:
-        if own in rules.SPOKEN and not signature.arrays:
-            arguments[own] = rules.SPOKEN[own]
-        elif "optional" not in text and own in rules.ATTRIBUTES:
-            arguments[own] = rules.ATTRIBUTES[own]
+        if own in SPOKEN and not signature.arrays:
+            arguments[own] = SPOKEN[own]
+        elif "optional" not in text and own in ATTRIBUTES:
+            arguments[own] = ATTRIBUTES[own]
         elif own == "scalar":
             arguments[own] = 2.0
     return arguments
@@ -86,3 +91,64 @@ NPX = {
     "roi_pooling": "ROIPooling",
     "sequence_mask": "SequenceMask",
 }
+
+
+RULES: Mapping[str, Rule] = {**layer_rules.RULES, **array_rules.RULES, **special_rules.RULES}
+#: Left off a registered name to find its rule; longer ones first.
+PREFIXES = ("_npx__image_", "_npx_", "_npi_", "_np_", "_sparse_", "_contrib_", "_image_", "_linalg_", "_")
+
+#: Arrays by their own name, where an operator has no rule.
+ARRAYS: Mapping[str, str] = {
+    "grad": "n,n",
+    "condition": "n,n 0..2",
+    "mean": "n,n",
+    "var": "n,n 0..1",
+    "weight": "n,n",
+    "mask": "n bool",
+    "length": "n int32 1..8",
+    "rescale_grad": "1 ones",
+}
+#: Where nothing else is said.
+MATRIX = "n,n"
+
+#: Attributes by their own name, where the registry has no default for them and an operator has no rule.
+ATTRIBUTES: Mapping[str, Any] = {
+    "dtype": "float32",
+    "lr": 0.01,
+    "wd": 0.0,
+    "eta": 0.001,
+    "eps": 1e-8,
+    "axis": 0,
+    "t": 1,
+    "start": 0,
+    "stop": 100,
+    "N": lambda side: side,
+    "shape": lambda side: (side, side),
+    "size": lambda side: (side, side),
+    "ctx": "cpu",
+    "a_min": -0.5,
+    "a_max": 0.5,
+    "act_type": "relu",
+    "repeats": 2,
+    "reps": (2, 1),
+    "begin": (0, 0),
+    "end": lambda side: (side // 2, side // 2),
+    "newshape": (-1,),
+    "value": 1.0,
+    "fill_value": 1.0,
+    "low": 0,
+    "high": 10,
+    "scale": 1.0,
+    "loc": 0.0,
+    "scalar": 2.0,
+    "min_factor": 0.5,
+    "max_factor": 1.5,
+    "stype": "default",
+    "indices": (4,),
+    "num": 100,
+    "depth": 16,
+    "num_outputs": 2,
+    "block_size": 2,
+}
+#: Attributes that have a default with which an operator without arrays would do next to nothing.
+SPOKEN: Mapping[str, Any] = {"shape": lambda side: (side, side)}

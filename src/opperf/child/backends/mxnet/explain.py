@@ -13,8 +13,7 @@ from typing import Any
 
 from opperf.child.backends import verbose
 from opperf.child.backends.mxnet.profile import window
-from opperf.child.backends.output import OutputCapture
-from opperf.child.backends.repetition import repeated
+from opperf.child.backends.verbose import OutputCapture, repeated
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
 

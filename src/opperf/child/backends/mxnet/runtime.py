@@ -12,9 +12,17 @@ import numpy
 
 from opperf.child.backends import threads
 from opperf.child.backends.agreement import ATOL, RTOL, agree
-from opperf.child.backends.bindings import bindings
-from opperf.child.backends.call import Binding
-from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discovery, explain, gradients, memory, paths
+from opperf.child.backends.call import Binding, bindings
+from opperf.child.backends.mxnet import (
+    blocks,
+    capture,
+    custom_add_one,
+    discovery,
+    explain,
+    gradients,
+    memory,
+    paths,
+)
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.measure.clock import ProcessClock

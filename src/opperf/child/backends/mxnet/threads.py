@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 
-from opperf.child.backends.threads import set_variables
 from opperf.domain.plan import Side
 
 #: The naive engine runs each operator in the calling thread and returns when it is done. The threaded one hands it to
@@ -15,7 +14,6 @@ ENGINES = {"naive": "NaiveEngine", "threaded": "ThreadedEnginePerDevice"}
 
 def configure(side: Side) -> None:
     """Choose the engine and the threads of the numerical libraries, which MXNet reads when it is loaded."""
-    set_variables(side.threads)
     os.environ["MXNET_ENGINE_TYPE"] = ENGINES[side.engine]
     os.environ["MXNET_CPU_WORKER_NTHREADS"] = str(side.threads)
     # MXNet 1.x names NumPy types that NumPy has deprecated since, and escapes that Python has.

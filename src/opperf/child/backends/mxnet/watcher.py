@@ -27,10 +27,9 @@ from opperf.child.backends.mxnet.profile import WATCHED, configure, scratch_file
 from opperf.child.backends.mxnet.spans import MERGED, readings, spans, with_memory, with_modules, with_shapes
 from opperf.child.backends.mxnet.thread_hash import of_thread
 from opperf.child.backends.mxnet.threads import ENGINES
-from opperf.child.backends.thread_names import ThreadNames
+from opperf.child.backends.threads import ThreadNames
 from opperf.domain.profile.event import Event, Profile, Reading, merge
-from opperf.domain.profile.steps import Steps
-from opperf.domain.profile.watching import ONE_BY_ONE, Watching
+from opperf.domain.profile.watching import ONE_BY_ONE, Steps, Watching
 
 #: MXNet's switches of bulks, on unless they are 0.
 BULKS = tuple(ONE_BY_ONE)

@@ -10,12 +10,10 @@ from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends.call import Binding, Call, parameters
-from opperf.child.backends.null import explain
-from opperf.child.backends.null.clock import VirtualClock
-from opperf.child.backends.null.scripts import Scripts
+from opperf.child.backends.null.scripts import Scripts, VirtualClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
 from opperf.domain.case import Case
-from opperf.domain.explanation import Explanation
+from opperf.domain.explanation import Event, Explanation
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -164,7 +162,7 @@ class NullBackend(Backend):
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return the script and its kernel."""
-        return explain.of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
+        return of_calls(work, calls, self.clock.wall, self.side.settings.get("slowdown", "1"))
 
     def capture(self, function: Callable[[], Any]) -> list[CapturedCall] | None:
         """Return what a function says that it calls: it returns the names, as nothing can be called by the user."""
@@ -181,3 +179,16 @@ class NullBackend(Backend):
 @cache
 def _bindings() -> Mapping[str, Binding]:
     return {name: Call(name, parameters(", ".join(operator.inputs))) for name, operator in catalog().items()}
+
+
+def of_calls(work: Work, calls: int, clock: Callable[[], int], slowdown: str) -> list[Explanation]:
+    """Return what ran in each of `calls` calls; another slowdown is another kernel."""
+    name = getattr(work.function, "__name__", "script")
+    by = "scripted" if slowdown == "1" else f"scripted:{slowdown}"
+    calls_events = []
+    for _ in range(calls):
+        start = clock()
+        work.function(*work.arguments, **work.keywords)
+        seconds = (clock() - start) / 1e9
+        calls_events.append(Explanation((Event(name, "operator", 1, 0.0), Event("script", "kernel", 1, seconds, by))))
+    return calls_events

@@ -14,8 +14,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from opperf.child.backends.null.clock import VirtualClock
-
 STEADY_NS = 100_000
 #: Share of its time by which the noisy operator varies.
 NOISE = 0.2
@@ -111,3 +109,22 @@ class Scripts:
         """Write into the pipe that is the protocol's, as a library does that writes to a wrong descriptor."""
         os.write(int(sys.argv[2]), b"\x00\xff not a message\n")
         time.sleep(0.1)
+
+
+class VirtualClock:
+    """Wall and CPU time in nanoseconds, advanced by the scripted operators."""
+
+    def __init__(self) -> None:
+        self._now = 0
+
+    def wall(self) -> int:
+        """Return the virtual wall time."""
+        return self._now
+
+    def cpu(self) -> int:
+        """Return the virtual CPU time."""
+        return self._now
+
+    def advance(self, nanoseconds: int) -> None:
+        """Let time pass, which the CPU spends on the operator."""
+        self._now += nanoseconds

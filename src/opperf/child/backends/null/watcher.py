@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from opperf.child.backends.null.clock import VirtualClock
+from opperf.child.backends.null.scripts import VirtualClock
 from opperf.domain.profile.event import Event, Profile, Reading
-from opperf.domain.profile.steps import Steps
-from opperf.domain.profile.watching import Watching
+from opperf.domain.profile.watching import Steps, Watching
 
 #: The clock of all scripts of the process.
 clock = VirtualClock()

@@ -3,17 +3,24 @@
 A path is data, so it leads to computation only: modules that compute, and in them nothing that reads or writes files,
 unpickles or runs tests. A method of `numpy.random.Generator` comes bound to a generator of its own, seeded, and made
 when the path is looked up: once for each call that is bound.
+
+NumPy's functions as operators: every ufunc, the functions of its computing modules, and the samplers.
+NumPy keeps no registry, so what its modules offer is one. The samplers of `numpy.random` are those of `Generator`: the
+functions beside it draw from a hidden state that they share, and NumPy keeps them for old programs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.numpy.rules import AREAS, LEFT_OUT
 from opperf.child.backends.paths import Refused, canonical, function_at, listing
+from opperf.child.backends.signatures import Functions
 
 ROOTS = {"numpy": np, "np": np}
 GENERATOR = "numpy.random.Generator"
@@ -71,3 +78,14 @@ def _module(path: str) -> ModuleType | None:
     for word in rest:
         module = getattr(module, word, None)
     return module if isinstance(module, ModuleType) else None
+
+
+#: Where operators are.
+PLACES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks", GENERATOR)
+
+
+@cache
+def functions() -> Functions:
+    """Return the functions, and the rules of their cases."""
+    paths = [path for path in names() if path.rpartition(".")[0] in PLACES]
+    return Functions("numpy", paths, resolve, ROOTS, AREAS, LEFT_OUT)

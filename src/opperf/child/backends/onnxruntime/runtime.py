@@ -19,7 +19,7 @@ from opperf.catalog import catalog
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, Missing
 from opperf.child.backends.numpy.runtime import NumpyBackend
-from opperf.child.backends.onnxruntime import explain, node
+from opperf.child.backends.onnxruntime import node, program
 from opperf.child.backends.onnxruntime.node import Node
 from opperf.child.backends.onnxruntime.program import Program, has_device, newest, results
 from opperf.child.backends.onnxruntime.specs import DTYPES
@@ -159,7 +159,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return the nodes that ran, with their kernels' times."""
         if not isinstance(work.function, Program):
             return [Explanation((), (f"providers {', '.join(ort.get_available_providers())}",))]
-        return explain.of_calls(work.function.model, self.side, calls)
+        return program.of_calls(work.function.model, self.side, calls)
 
 
 @cache

@@ -16,9 +16,8 @@ from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from opperf.child.backends import verbose
-from opperf.child.backends.output import OutputCapture
-from opperf.child.backends.repetition import repeated
 from opperf.child.backends.torch.spans import NO_OPERATORS, plain
+from opperf.child.backends.verbose import OutputCapture, repeated
 from opperf.domain.backend import Work
 from opperf.domain.explanation import Event, Explanation
 

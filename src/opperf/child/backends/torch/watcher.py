@@ -20,14 +20,13 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ExecutionTraceObserver
 
 from opperf.child.backends.python_stacks import TAKEN, PythonCalls, Stacks
-from opperf.child.backends.thread_names import ThreadNames
+from opperf.child.backends.threads import ThreadNames
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
 from opperf.child.backends.torch.spans import profile_of
 from opperf.domain.errors import ProfilerError
 from opperf.domain.profile.event import Profile, merge
-from opperf.domain.profile.steps import Steps
-from opperf.domain.profile.watching import Watching
+from opperf.domain.profile.watching import Steps, Watching
 from opperf.domain.units import format_bytes
 
 MEMORY_NOTE = (

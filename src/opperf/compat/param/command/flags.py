@@ -97,7 +97,7 @@ def quiet(given: argparse.Namespace) -> bool:
 def _dash(word: str) -> str:
     """Return a flag with dashes, and any other word, or what is given to the flag, as it is.
 
-    >>> _dashed("--stop_id=a_b"), _dashed("a_b")
+    >>> _dash("--stop_id=a_b"), _dash("a_b")
     ('--stop-id=a_b', 'a_b')
     """
     name, equals, value = word.partition("=")

@@ -1,14 +1,20 @@
-"""A run of PARAM's command line: a config, the part of it that is asked for, and a line as soon as a case is done."""
+"""A run of PARAM's command line: a config, the part of it that is asked for, and a line as soon as a case is done.
+
+A trace that Chrome's viewer and Perfetto show: the samples of a run as they were taken, one row for each direction.
+Each sample is an event as long as its wall time. When it began was not recorded, so samples follow each other without
+the pauses between them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import socket
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,10 +25,9 @@ from opperf.catalog.param.cases import ConfigCase, cases
 from opperf.catalog.param.config import ParamConfig
 from opperf.compat.param.command.batches import Watch
 from opperf.compat.param.command.flags import quiet
-from opperf.compat.param.command.ids import between
-from opperf.compat.param.command.lines import Lines, Shown
+from opperf.compat.param.command.lines import Lines, Shown, between
 from opperf.compat.param.command.tools import Tool
-from opperf.compat.param.command.trace import write_trace
+from opperf.domain.files.destination import write_text
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Plan, Settings, Trial
 from opperf.domain.record import Run
@@ -228,3 +233,34 @@ def header(given: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
 
 def _now() -> str:
     return datetime.now().isoformat(timespec="seconds")
+
+
+#: The format counts microseconds.
+MICRO = 1e3
+
+
+def write_trace(path: Path, samples: Iterable[tuple[str, str, Samples]]) -> None:
+    """Write the trace of samples, each with its run id and direction."""
+    events: list[dict[str, Any]] = []
+    rows: dict[str, int] = {}
+    clock = 0.0
+    for run_id, direction, metric_samples in samples:
+        row = rows.setdefault(direction, len(rows) + 1)
+        for number, sample in enumerate(metric_samples.samples):
+            length = sample.wall_ns / MICRO
+            events.append(
+                {
+                    "name": run_id, "cat": direction, "ph": "X", "ts": clock, "dur": length, "pid": 1, "tid": row,
+                    "args": {
+                        "sample": number, "calls": sample.calls, "clean": sample.clean,
+                        "cpu_us": sample.cpu_ns / MICRO,
+                    },
+                }
+            )  # fmt: skip
+            clock += length
+    names = [_named("process_name", "opperf", 0), *(_named("thread_name", name, row) for name, row in rows.items())]
+    write_text(path, json.dumps({"traceEvents": [*names, *events], "displayTimeUnit": "ms"}))
+
+
+def _named(what: str, name: str, row: int) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": 1, "tid": row, "args": {"name": name}}

@@ -8,7 +8,7 @@ from collections import Counter
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.nesting import own_times
 from opperf.domain.units import format_percent, format_seconds
-from opperf.parent.reports.profile_page.markup import marked
+from opperf.parent.reports.profile_page.tables import marked
 
 #: Frames that are drawn, those that took most; what is left out is joined to one frame where it stood.
 MOST_FRAMES = 2_000

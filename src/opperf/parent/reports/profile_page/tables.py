@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from opperf.domain.profile.columns import Column, columns
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import GROUPINGS, Row, rows
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.escaping import one_line
-from opperf.parent.reports.profile_page.markup import marked
 
 #: Rows of one table, those that took most by themselves.
 MOST_ROWS = 500
@@ -61,3 +61,17 @@ def shares(several: Sequence[Row]) -> tuple[dict[str, list[object]], str]:
 
 def _share(share: float, own: float) -> str:
     return f"{format_percent(share)}, {format_seconds(own)}"
+
+
+#: Characters of a name in a chart. Names of kernels are longer than a screen is wide.
+LONGEST = 60
+
+
+def marked(text: str, longest: int = LONGEST) -> str:
+    """Return a text that plotly shows as it is; long ones are cut.
+
+    >>> marked("a<b>"), marked("abcdef", 4)
+    ('a&lt;b&gt;', 'abc…')
+    """
+    line = one_line(text)
+    return escape(line if len(line) <= longest else f"{line[: longest - 1]}…", quote=False)

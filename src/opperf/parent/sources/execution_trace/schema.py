@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from opperf.catalog.param.commas import split_at_commas
+from opperf.catalog.param.names import split_at_commas
 
 _SIGNATURE = re.compile(r"(?P<name>[\w:]+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\)\s*->")
 #: A type may have brackets and an alias mark in it: `Tensor(a!)`, `int[2]?`, `Tensor(a)[]`.

@@ -11,9 +11,8 @@ from jax import lax
 from jax.scipy.ndimage import map_coordinates
 
 from opperf.child.backends.call import Binding, Call, call, composed
-from opperf.child.backends.colors import CHANGES, change
+from opperf.child.backends.colors import CHANGES, change, depth_to_space, space_to_depth
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
-from opperf.child.backends.pixels import depth_to_space, space_to_depth
 
 # Images in JAX.
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax, nn
 
 from opperf.child.backends.call import Binding, Call, call, composed, parameters
-from opperf.child.backends.jax.random_key import KEY, NOTE
+from opperf.child.backends.jax.operators.creation import KEY, NOTE
 
 # Normalization in JAX: composed around `jax.nn.standardize`, as layers of JAX libraries are.
 

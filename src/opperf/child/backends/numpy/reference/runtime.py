@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from opperf.child.backends.bindings import bindings
-from opperf.child.backends.call import Binding
+from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.numpy.reference.functions import BINDINGS
 from opperf.child.backends.numpy.runtime import NumpyBackend
 from opperf.child.measure.clock import ProcessClock
