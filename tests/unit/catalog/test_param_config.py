@@ -10,8 +10,8 @@ import pytest
 
 from opperf.catalog.param.cases import MOST_CASES, ConfigCase, cases
 from opperf.catalog.param.document import read_config
-from opperf.catalog.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, RANGE_ITERATOR
-from opperf.catalog.param.names import meaning, read_schema
+from opperf.catalog.param.grammar import ARGUMENTS, DEFAULT_GENERATOR, EMBEDDING_ITERATOR, RANGE_ITERATOR
+from opperf.catalog.param.names import EMBEDDINGS, meaning, read_schema
 from opperf.catalog.param.problems import MOST
 from opperf.catalog.param.schema import schema
 from opperf.domain.case import DType, ListOf
@@ -354,6 +354,62 @@ def test_every_mistake_is_told_at_once_and_many_are_counted(refused: Any) -> Non
     assert told.startswith("3 mistakes")
     assert [place in told for place in ("$.ad: ", "$.ad.config[0]", '$["torch.add"]: no `input')] == [True] * 3
     assert "and 10 more" in refused({"torch.add": operator(*[3] * (MOST + 10))})
+
+
+INT = {"type": "int", "value": 2}
+ADD = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+
+
+def bags(build: list[Any], *args: Any) -> dict[str, Any]:
+    """Return a config of embedding bags."""
+    wrapped = [
+        {"type": "genericlist", "value": [{"type": "int", "value": n} for n in one]}
+        if isinstance(one, list)
+        else {"type": "bool", "value": one}
+        if isinstance(one, bool)
+        else {"type": "str", "value": one}
+        if isinstance(one, str)
+        else {"type": "int", "value": one}
+        for one in (*build, *args)
+    ]
+    entry = {"build": [{"args": wrapped[: len(build)]}], "input": [{"args": wrapped[len(build) :]}]}
+    info = {"input_data_generator": DEFAULT_GENERATOR, "build_data_generator": DEFAULT_GENERATOR, "config": [entry]}
+    return {EMBEDDINGS: info}
+
+
+TABLES = [2, 100, 8, 0, False, "fp32"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (bags(TABLES, 4), "found 6 and 1 arguments, expected `build` with num_tables"),
+        (bags([2, 0, *TABLES[2:]], 4, 3), "expected whole numbers >= 1, or lists of them"),
+        (bags([[2, 2], *TABLES[1:]], 4, 3), "expected one number of tables and one batch size"),
+        (bags([2, [100, 100, 100], *TABLES[2:]], 4, 3), "expected lists of 2 numbers, one for each table"),
+        (bags(TABLES, 4, [3, 5]), "found several pooling factors"),
+        ({"add": operator(TENSOR, TENSOR, INT)}, "found 3 arguments, expected 2 at most: lhs, rhs"),
+        (
+            {"aten::add": operator(TENSOR, TENSOR, INT, INT, build=[{"args": [{"type": "str", "value": ADD}]}])},
+            "found 4 arguments, expected 3 at most, as the schema says",
+        ),
+        (
+            {"aten::add": operator(TENSOR, TENSOR, INT, alpha=INT, build=[{"args": [{"type": "str", "value": ADD}]}])},
+            "`alpha` stands among `args` too",
+        ),
+        (
+            {"torch.add": operator({**TENSOR, "strides": [3, 1], "memory_format": "channels_last"})},
+            "found both of `strides` and `memory_format`",
+        ),
+        ({"torch.add": operator({"type": "genericlist", "value": 3})}, "found 3, expected a list"),
+        ({"torch.add": {**operator(TENSOR), "configs": []}}, "found both of"),
+        ({"op_name": 3, "build_id": 4, "op_info": operator(TENSOR)}, "$.build_id: found 4, expected a string"),
+        ({"op_name": "torch.add", "op_infos": {}, "op_info": operator(TENSOR)}, "no key `op_infos`"),
+        ({"torch.add": {**operator(TENSOR), "input_iterator": EMBEDDING_ITERATOR}}, "it is made for `Split"),
+    ],
+)
+def test_arguments_that_no_operator_takes_are_refused(refused: Any, data: Any, message: str) -> None:
+    assert message in refused(data)
 
 
 def test_two_entries_of_one_id_are_refused(refused: Any) -> None:

@@ -1,0 +1,78 @@
+"""Values that no document of opperf holds: each is refused, and the message says where and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from opperf.catalog.domain import At, Below, Elements, Extent, Lengths, Parts, Size
+from opperf.domain.case import Case
+from opperf.domain.errors import InputError
+from opperf.domain.files.text_file import read_text
+from opperf.domain.measurement import Outcome, Samples
+from opperf.domain.message.requests import told_trial
+from opperf.domain.plan import Side, Trial
+from opperf.domain.stats.significance import wilson
+from opperf.domain.tensor import TensorSpec
+from opperf.domain.units import parse_bytes
+from opperf.domain.workload import Registry
+
+TRIAL = Trial(Case("add"), Side("null"), "forward")
+COLUMNS = {"overhead_ns": 0.0, "calls": [1, 1], "wall_ns": [1], "cpu_ns": [1]}
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda: Samples.from_json([], "x"), "x: found [], expected an object"),
+        (lambda: Samples.from_json(COLUMNS, "x"), "x: columns of [1, 2] samples, expected the same number in each"),
+        (lambda: Outcome(TRIAL, 0, "ok"), "neither `measurement` nor `reason`, expected one"),
+        (lambda: TensorSpec.from_json(3, "x"), "x: found 3, expected an object"),
+        (lambda: told_trial(TRIAL.to_json(), "x"), "expected a trial with its `implementation`"),
+        (lambda: parse_bytes("3 apples"), "expected a number and a unit"),
+        (lambda: read_text(Path("/dev/null/no")), "cannot read"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_place(read: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read()
+    assert message in caught.value.message
+
+
+def test_a_name_is_registered_once() -> None:
+    registry = Registry[int]("generator")
+    registry.add("mine", 1)
+    assert "mine" in registry
+    assert list(registry) == ["mine"]
+    with pytest.raises(ValueError, match="generator `mine` is registered already"):
+        registry.add("mine", 2)
+
+
+def test_a_size_in_bytes_is_read_in_its_unit() -> None:
+    assert parse_bytes("1.5 KiB") == 1536
+
+
+def test_the_share_of_no_trials_may_be_anything() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+NOWHERE = Elements(At(None, ("missing",)))
+
+
+@pytest.mark.parametrize("rule", [Below(NOWHERE), Parts(NOWHERE), Lengths(NOWHERE)])
+def test_a_rule_that_the_case_tells_nothing_for_leaves_the_tensor_alone(rule: Below | Parts | Lengths) -> None:
+    tensor = TensorSpec((4,), "int64")
+    assert rule.draw(tensor, Case("add", {"lhs": tensor})) == tensor
+
+
+@pytest.mark.parametrize("extent", [NOWHERE, Size(At(None, ("missing",)))])
+def test_an_extent_of_an_argument_that_is_left_out_is_not_known(extent: Extent) -> None:
+    assert extent.of(Case("add", {"lhs": TensorSpec((4,))})) is None
+
+
+def test_a_tensor_without_dimensions_has_one_element_along_any() -> None:
+    lhs = At(None, ("lhs",))
+    assert Size(lhs).of(Case("add", {"lhs": TensorSpec(())})) == 1
+    assert At(None, ("word",)).number(Case("add", {}, {"word": "many"})) is None
