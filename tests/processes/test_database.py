@@ -10,14 +10,25 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Table, func, select
 
+from opperf.domain.case import Case
+from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
+from opperf.domain.measurement import Quantity
+from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.record import Record, Run, Statistics, Value
+from opperf.domain.tensor import TensorSpec
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.connection import Address
+from opperf.parent.store.database.connection import Address, connect
 from opperf.parent.store.database.history import entries
+from opperf.parent.store.database.listing import machines, operators, search
+from opperf.parent.store.database.operator_history import operator_ratios, operator_times
+from opperf.parent.store.database.overview import overview
+from opperf.parent.store.database.series import Filters
 
 WRITER = Path(__file__).with_name("database_writer.py")
 #: Names a server that tests may make a database on, as `.ci/run` starts one; left out, SQLite alone is tested.
@@ -40,6 +51,83 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     yield f"{SERVER.rpartition('/')[0]}/{name}"
     with psycopg.connect(SERVER, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+CASE = Case("sum", {"data": TensorSpec((4, 4))})
+
+
+def night(number: int, version: str, ratio: float) -> ComparisonRun:
+    """Return the comparison of a night."""
+    verdict = Verdict("slower", ratio, (ratio * 0.99, ratio * 1.01), "", 5)
+    base, new = (Side("numpy", f"numpy=={one}") for one in ("1.0", version))
+    one = Comparison(CASE, "forward", base, new, verdict, 1e-4, 2e-4, base_version="1.0", new_version=version)
+    environment = {"machine": {"cpu": "EPYC", "memory_total": 15.49 * 2**30}}
+    started = f"2026-11-{number:02}T03:00:00+00:00"
+    return ComparisonRun(Run(f"night{number}", started, ("opperf",), Settings(), environment=environment), (one,))
+
+
+def measure(version: str) -> Run:
+    """Return a run with one record."""
+    values: dict[str, Any] = dict.fromkeys(("mean", "median", "p90", "p99", "min", "max"), 1e-4)
+    counts: dict[str, Any] = {"samples": 1, "calls_per_sample": 1, "discarded": 0, "processes": 1}
+    time = Statistics(**values, **counts, stdev=0.0, interval=None, interval_reason=None, precision=None)
+    metrics: dict[str, Value] = {"time": time, "memory_peak": Quantity(4096), "compile_time": Quantity(0.5)}
+    record = Record(Trial(CASE, Side("numpy"), "forward"), "ok", metrics=metrics, facts={"version": version})
+    environment = {"machine": {"cpu": "EPYC", "memory_total": 15.62 * 2**30}}
+    started = "2026-11-20T03:00:00+00:00"
+    return Run(f"run-{version}", started, ("opperf",), Settings(), environment=environment, records=(record,))
+
+
+def test_pages_ask_either_system_alike(address: str) -> None:
+    with Archive(Address.of(address)) as archive:
+        for i, version in enumerate(("1.1", "1.2"), 1):
+            archive.add(night(i, version, 1 + i / 10))
+        archive.add(measure("1.2"))
+        view = overview(archive, filters=Filters(category="reduction", operator="sum"))
+        assert view is not None
+        assert (view.build, view.anchor, [one.ratio for one in view.movers]) == ("1.2", "1.0", [1.2])
+        assert overview(archive, evidence="times") is None
+        assert [one.operator for one in operators(archive)] == ["sum"]
+        assert [one.name for one in machines(archive)] == ["EPYC, None cores"]
+        assert operator_ratios(archive, "sum")[0].builds == ("1.1", "1.2")
+        assert operator_times(archive, "sum")[0].memory == (4096,)
+        assert [hit.key for hit in search(archive, "NIGHT")] == ["night2", "night1"]
+        assert archive.document("night2") == night(2, "1.2", 1.2)
+
+
+def test_a_database_of_the_first_schema_goes_on_as_it_was(address: str) -> None:
+    """The tables of each earlier schema are made by its migrations, and filled by its statements."""
+    old = Address.of(address)
+    with Archive(old) as archive:
+        archive.add(night(1, "1.1", 1.1))
+        archive.add(measure("1.1"))
+    engine = connect(old).execution_options(writes=True)
+    with engine.begin() as connection:
+        # Back to what the first opperf with a database wrote: these columns and tables were not there.
+        for line in (
+            *("DROP TABLE tallies", "DROP TABLE floors"),
+            *(f"DROP INDEX {name}" for name in ("records_by_series", "comparisons_by_series", "comparisons_by_builds")),
+            *(f"ALTER TABLE records DROP COLUMN {name}" for name in ("memory", "compile_time")),
+            *(f"ALTER TABLE comparisons DROP COLUMN {name}" for name in ("base_time", "new_time")),
+            "CREATE INDEX records_of_series ON records (series_id, started)",
+            "CREATE INDEX comparisons_of_series ON comparisons (new_series_id, started)",
+            "UPDATE alembic_version SET version_num = '1'",
+            "UPDATE machines SET fingerprint = 'by whole gigabytes'",
+        ):
+            connection.exec_driver_sql(line)
+    engine.dispose()
+    with Archive(old) as archive:
+        assert archive.document("night1") == night(1, "1.1", 1.1)
+        assert archive.run("run-1.1") == measure("1.1")
+        (times,) = operator_times(archive, "sum")
+        assert (times.memory, times.compile_times) == ((4096,), (0.5,))
+        (ratios,) = operator_ratios(archive, "sum")
+        assert (ratios.base_times, ratios.new_times) == ((1e-4,), (2e-4,))
+        assert {entry.key: entry.rows for entry in entries(archive)} == {"night1": 1, "run-1.1": 1}
+        archive.add(night(2, "1.2", 1.2))
+        view = overview(archive)
+        assert view is not None
+        assert (view.build, len(machines(archive))) == ("1.2", 1)
 
 
 def start(address: str, name: str, count: int, wide: int) -> subprocess.Popen[str]:

@@ -7,16 +7,20 @@ the place of what was there.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Record, Run, Statistics
 from opperf.domain.stats.estimate import Estimate
@@ -24,8 +28,12 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, hide_passwords, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 
-#: What tells one machine from another: its hardware, never what a clock or a load said.
+#: What tells one machine from another, beside its memory and GPUs: its hardware, never what a clock or a load said.
 HARDWARE = ("architecture", "cpu", "cores_physical", "cores_logical", "caches")
+#: What a database keeps.
+Stored: TypeAlias = Union[Run, ComparisonRun, NoiseRun]
+Kind: TypeAlias = Literal["run", "comparison", "noise", "nightly", "imported"]
+KINDS: Mapping[type[Stored], Kind] = {Run: "run", ComparisonRun: "comparison", NoiseRun: "noise"}
 #: What tells one build of a framework from another.
 BUILD = ("framework", "version", "build", "commit", "blas_configuration")
 
@@ -50,17 +58,22 @@ class Archive(AbstractContextManager["Archive"]):
     def __exit__(self, *_: object) -> None:
         self.engine.dispose()
 
-    def add(self, document: Run | ComparisonRun, *, samples: bool = False) -> Addition:
-        """Add a run, or comparisons with theirs; samples, which take the most room, when they are asked for.
+    def add(self, document: Stored, *, samples: bool = False, kind: Kind | None = None) -> Addition:
+        """Add a run, or comparisons or floors with theirs; samples, which take the most room, when they are asked for.
 
-        None that are there are lost.
+        None that are there are lost. The kind is that of the document, or `nightly` or `imported` as the caller says.
         """
-        run, compared = (document.run, document.comparisons) if isinstance(document, ComparisonRun) else (document, ())
-        head = {"schema_version": SCHEMA_VERSION, "run": header(run)}
+        run = document if isinstance(document, Run) else document.run
+        compared = document.comparisons if isinstance(document, ComparisonRun) else ()
+        floors = document.floors if isinstance(document, NoiseRun) else ()
+        head: dict[str, object] = {"schema_version": SCHEMA_VERSION, "run": header(run)}
+        if isinstance(document, NoiseRun):
+            head |= {key: value for key, value in document.to_json().items() if key in ("unknown", "false_alarms")}
         records = [record.to_json() for record in run.records]
-        comparisons = [one.to_json() for one in compared]
-        count = len(records) + len(comparisons)
-        content = fingerprint(head, [{**one, "samples": None} for one in records], comparisons)
+        comparisons, levels = ([one.to_json() for one in several] for several in (compared, floors))
+        count = len(records) + len(comparisons) + len(levels)
+        bare = [{**one, "samples": None} for one in records]
+        content = fingerprint(head, bare, comparisons, *([levels] if levels else []))
         with writing(self._writer, self.address) as connection:
             old = connection.execute(
                 select(schema.runs.c.id, schema.runs.c.content).where(schema.runs.c.key == run.id)
@@ -70,24 +83,18 @@ class Archive(AbstractContextManager["Archive"]):
                 if whole and old.content == content:
                     return Addition(run.id, "there", count)
                 connection.execute(delete(schema.runs).where(schema.runs.c.id == old.id))
-            rows = _Rows(connection)
-            machine = rows.machine(run.environment.get("machine") or {})
-            at = seconds(run.started)
-            run_id = rows.insert(
-                schema.runs,
+            rows = _Rows(connection, run)
+            rows.head(
                 {
-                    "key": run.id,
-                    "kind": "comparison" if compared else "run",
-                    "started": at,
-                    "machine_id": machine,
+                    "kind": kind or KINDS[type(document)],
                     "content": content,
                     "document": pack(head),
-                },
+                }
             )
-            rows.labels(run_id, run.labels)
-            frameworks = run.environment.get("frameworks") or ()
-            rows.records(run_id, machine, at, zip(run.records, records, strict=True), frameworks, samples=samples)
-            rows.comparisons(run_id, machine, at, zip(compared, comparisons, strict=True))
+            rows.records(zip(run.records, records, strict=True), samples=samples)
+            rows.comparisons(zip(compared, comparisons, strict=True))
+            rows.floors(zip(floors, levels, strict=True))
+            rows.tallies()
         return Addition(run.id, "added" if old is None else "replaced", count)
 
     def remove(self, keys: Sequence[str]) -> list[str]:
@@ -99,6 +106,18 @@ class Archive(AbstractContextManager["Archive"]):
 
     def run(self, key: str) -> Run | None:
         """Return a run as it was added, None where there is none; samples are empty where they were left out."""
+        document = self._document(key)
+        return None if document is None else Run.from_json(document, f"run {key}")
+
+    def document(self, key: str) -> Run | ComparisonRun | None:
+        """Return what was added under this id: a run, or comparisons with theirs; None where there is none."""
+        run = self.run(key)
+        if run is None:
+            return None
+        comparisons = read_as(tuple[Comparison, ...], self._comparisons(key), f"run {key}: comparisons")
+        return ComparisonRun(run, comparisons) if comparisons else run
+
+    def _document(self, key: str) -> dict[str, Any] | None:
         tables = schema.records.join(schema.series).join(schema.cases)
         with reading(self.engine, self.address) as connection:
             packed = connection.execute(
@@ -122,14 +141,49 @@ class Archive(AbstractContextManager["Archive"]):
         for row in rows:
             document = unpack(row.document)
             side = {**row.side, "environment": document.pop("environment")}
-            samples = {} if row.samples is None else unpack(row.samples)
-            records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": samples})
-        return Run.from_json({**unpack(packed.document), "records": records}, f"run {key}")
+            columns = {} if row.samples is None else unpack(row.samples)
+            records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": columns})
+        return {**unpack(packed.document), "records": records}
+
+    def _comparisons(self, key: str) -> list[dict[str, Any]]:
+        table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
+        query = (
+            select(
+                table.c.document, base.c.side.label("base"), new.c.side.label("new"), new.c.direction,
+                schema.cases.c.document.label("case"),
+            )
+            .join(schema.runs, schema.runs.c.id == table.c.run_id)
+            .join(base, base.c.id == table.c.base_series_id)
+            .join(new, new.c.id == table.c.new_series_id)
+            .join(schema.cases, schema.cases.c.id == new.c.case_id)
+            .where(schema.runs.c.key == key)
+            .order_by(table.c.id)
+        )  # fmt: skip
+        with reading(self.engine, self.address) as connection:
+            rows = connection.execute(query).all()
+        comparisons = []
+        for row in rows:
+            own = unpack(row.document)
+            sides = {place: {**getattr(row, place), **own[place]} for place in ("base", "new")}
+            comparisons.append({**own, **sides, "case": row.case, "direction": row.direction})
+        return comparisons
 
 
 def header(run: Run) -> dict[str, Any]:
     """Return everything of a run but its records, without a password that its command may have."""
     return {**run.header(), "command": [hide_passwords(word) for word in run.command]}
+
+
+def memory_step(size: float) -> int:
+    """Return which step of a fifth the memory of a machine belongs to.
+
+    A kernel keeps a few percent of what is built in for itself, another kernel a little more. What is left of the usual
+    sizes lies well within a step, where whole gigabytes would part one kind of machine in two.
+
+    >>> memory_step(15.49 * 2**30) == memory_step(15.62 * 2**30) == memory_step(16 * 2**30) < memory_step(24 * 2**30)
+    True
+    """
+    return math.ceil(4 * math.log2(size / 2**30)) if size > 0 else 0
 
 
 def seconds(started: str) -> int:
@@ -143,15 +197,28 @@ def seconds(started: str) -> int:
 
 
 class _Rows:
-    """Rows of one transaction; what is there already is looked up once."""
+    """The rows of one run, in one transaction; what is there already is looked up once."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, run: Run) -> None:
         self._connection = connection
         self._ids: dict[tuple[str, str], int] = {}
+        self._tallies: Counter[tuple[int | None, int | None, str]] = Counter()
+        self._frameworks: Sequence[Mapping[str, Any]] = run.environment.get("frameworks") or ()
+        self._run = run
+        self._started = seconds(run.started)
+        self._machine = self.machine(run.environment.get("machine") or {})
+        self._id = 0
 
-    def insert(self, table: Table, values: Mapping[str, Any]) -> int:
-        """Insert a row; return its id."""
-        return int(self._connection.execute(insert(table).returning(table.c.id), values).scalar_one())
+    def head(self, values: Mapping[str, Any]) -> None:
+        """Insert the row of the run itself, which all others point to, and its labels."""
+        run, own = self._run, {"key": self._run.id, "started": self._started, "machine_id": self._machine}
+        query = insert(schema.runs).returning(schema.runs.c.id)
+        self._id = int(self._connection.execute(query, {**own, **values}).scalar_one())
+        self._insert(schema.labels, [{"name": name, "value": value} for name, value in run.labels.items()])
+
+    def _insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            self._connection.execute(insert(table), [{"run_id": self._id, **row} for row in rows])
 
     def share(self, table: Table, distinction: Sequence[object], values: Mapping[str, Any]) -> int:
         """Return the id of the row with this distinction, which is made where it is missing."""
@@ -171,8 +238,7 @@ class _Rows:
         memory = facts.get("memory_total")
         gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
         hardware = [facts.get(name) for name in HARDWARE]
-        # What the system keeps for itself differs from kernel to kernel.
-        distinction = [*hardware, None if memory is None else round(memory / 2**30), gpus]
+        distinction = [*hardware, None if memory is None else memory_step(memory), gpus]
         name = f"{facts.get('cpu') or facts.get('architecture') or 'unknown'}, {facts.get('cores_logical')} cores"
         return self.share(schema.machines, distinction, {"name": ", ".join([name, *map(str, gpus)]), "facts": facts})
 
@@ -182,41 +248,26 @@ class _Rows:
         values = {"framework": facts["framework"], "version": facts.get("version") or "", "build": facts.get("build")}
         return self.share(schema.environments, distinction, {**values, "facts": facts})
 
-    def series(self, case: Mapping[str, Any], side: Side, direction: str, machine: int) -> int:
-        """Return the series of a case on a side in a direction on a machine."""
+    def series(self, case: Mapping[str, Any], side: Side, direction: str) -> int:
+        """Return the series of a case on a side in a direction, on the machine of the run."""
         values = {"operator": case["operator"], "document": case}
         case_id = self.share(schema.cases, [case["id"]], values)
         own = {name: value for name, value in side.to_json().items() if name != "environment"}
         return self.share(
             schema.series,
-            [case_id, own, direction, machine],
+            [case_id, own, direction, self._machine],
             {
                 "case_id": case_id,
-                "machine_id": machine,
+                "machine_id": self._machine,
                 "framework": side.framework,
                 "direction": direction,
                 "side": own,
             },
         )
 
-    def labels(self, run: int, labels: Mapping[str, str]) -> None:
-        """Insert the labels of a run."""
-        if labels:
-            rows = [{"run_id": run, "name": name, "value": value} for name, value in labels.items()]
-            self._connection.execute(insert(schema.labels), rows)
-
-    def records(
-        self,
-        run: int,
-        machine: int,
-        at: int,
-        records: Iterable[tuple[Record, dict[str, Any]]],
-        frameworks: Sequence[Mapping[str, Any]],
-        *,
-        samples: bool,
-    ) -> None:
-        """Insert the records of a run, each with its document."""
-        builds = {(facts.get("framework"), facts.get("environment")): facts for facts in frameworks}
+    def records(self, records: Iterable[tuple[Record, dict[str, Any]]], *, samples: bool) -> None:
+        """Insert the records of the run, each with its document."""
+        builds = {(facts.get("framework"), facts.get("environment")): facts for facts in self._frameworks}
         rows, columns = [], []
         for record, document in records:
             trial, time = record.trial, record.time
@@ -226,15 +277,19 @@ class _Rows:
             facts = builds.get((side["framework"], side["environment"]))
             if facts is None and record.facts.get("version"):
                 facts = {"framework": side["framework"], "version": record.facts["version"]}
+            environment = None if facts is None else self.environment(facts)
+            self._tallies[environment, None, record.status] += 1
             rows.append(
                 {
-                    "run_id": run,
-                    "series_id": self.series(case, trial.side, direction, machine),
-                    "environment_id": None if facts is None else self.environment(facts),
-                    "started": at,
+                    "run_id": self._id,
+                    "series_id": self.series(case, trial.side, direction),
+                    "environment_id": environment,
+                    "started": self._started,
                     "status": record.status,
                     "time": None if time is None else time.median,
                     **_bounds(time),
+                    "memory": _value(record, "memory_peak"),
+                    "compile_time": _value(record, "compile_time"),
                     "document": pack({**document, "environment": side["environment"]}),
                 }
             )
@@ -243,37 +298,56 @@ class _Rows:
         ids = self._connection.scalars(
             insert(schema.records).returning(schema.records.c.id, sort_by_parameter_order=True), rows
         ).all()
-        if samples:
-            packed = [{"record_id": i, "document": pack(own)} for i, own in zip(ids, columns, strict=True) if own]
-            if packed:
-                self._connection.execute(insert(schema.samples), packed)
+        packed = [{"record_id": i, "document": pack(own)} for i, own in zip(ids, columns, strict=True) if own]
+        if samples and packed:
+            self._connection.execute(insert(schema.samples), packed)
 
-    def comparisons(
-        self, run: int, machine: int, at: int, comparisons: Iterable[tuple[Comparison, dict[str, Any]]]
-    ) -> None:
-        """Insert the comparisons of a run, each with its document."""
+    def comparisons(self, comparisons: Iterable[tuple[Comparison, dict[str, Any]]]) -> None:
+        """Insert the comparisons of the run, each with its document."""
         rows = []
         for one, document in comparisons:
             case, direction = document.pop("case"), document.pop("direction")
             places: dict[str, int | None] = {}
             for place, side, version in (("base", one.base, one.base_version), ("new", one.new, one.new_version)):
-                places[f"{place}_series_id"] = self.series(case, side, direction, machine)
+                places[f"{place}_series_id"] = self.series(case, side, direction)
                 facts = {"framework": side.framework, "version": version}
                 places[f"{place}_environment_id"] = None if version is None else self.environment(facts)
                 document[place] = {"environment": side.environment}
+            verdict = one.verdict.verdict
+            self._tallies[places["new_environment_id"], places["base_environment_id"], verdict] += 1
             rows.append(
                 {
-                    "run_id": run,
-                    "started": at,
-                    "verdict": one.verdict.verdict,
+                    "started": self._started,
+                    "verdict": verdict,
                     "pairs": one.verdict.pairs,
+                    "base_time": one.base_time,
+                    "new_time": one.new_time,
                     **places,
                     **_estimate(one),
                     "document": pack(document),
                 }
             )
-        if rows:
-            self._connection.execute(insert(schema.comparisons), rows)
+        self._insert(schema.comparisons, rows)
+
+    def floors(self, floors: Iterable[tuple[Floor, dict[str, Any]]]) -> None:
+        """Insert the noise floors of the run, each with its document."""
+        rows = []
+        for floor, document in floors:
+            series = self.series(document["trial"]["case"], floor.trial.side, floor.trial.direction)
+            self._tallies[None, None, "floor"] += 1
+            own = {"spread": floor.spread, "moved": floor.moved, "between": floor.between}
+            rows.append({"series_id": series, **own, "document": pack(document)})
+        self._insert(schema.floors, rows)
+
+    def tallies(self) -> None:
+        """Insert how many rows came out how."""
+        self._insert(
+            schema.tallies,
+            [
+                {"environment_id": environment, "base_environment_id": base, "outcome": outcome, "count": count}
+                for (environment, base, outcome), count in self._tallies.items()
+            ],
+        )
 
 
 def _estimate(comparison: Comparison) -> dict[str, float | None]:
@@ -288,6 +362,11 @@ def _estimate(comparison: Comparison) -> dict[str, float | None]:
 def _has_samples(connection: Connection, run: int) -> bool:
     inside = select(schema.samples.c.id).join(schema.records).where(schema.records.c.run_id == run).limit(1)
     return connection.execute(inside).first() is not None
+
+
+def _value(record: Record, metric: str) -> float | None:
+    value = record.metrics.get(metric)
+    return None if value is None else value.value
 
 
 def _bounds(time: Statistics | None) -> dict[str, float | None]:

@@ -58,14 +58,10 @@ class History:
 
 def entries(archive: Archive, *, since: datetime | None = None, most: int | None = None) -> list[Entry]:
     """Return the runs, latest first."""
-    runs, records, machines = schema.runs, schema.records, schema.machines
-    comparisons = schema.comparisons
-    counted = (
-        select(func.count()).where(records.c.run_id == runs.c.id).scalar_subquery()
-        + select(func.count()).where(comparisons.c.run_id == runs.c.id).scalar_subquery()
-    )
+    runs, machines, tallies = schema.runs, schema.machines, schema.tallies
+    count = select(func.coalesce(func.sum(tallies.c.count), 0)).where(tallies.c.run_id == runs.c.id).scalar_subquery()
     query = (
-        select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, machines.c.name, counted.label("rows"))
+        select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, machines.c.name, count.label("rows"))
         .join(machines)
         .order_by(runs.c.started.desc(), runs.c.id.desc())
         .limit(most)

@@ -76,7 +76,8 @@ series = Table(
     Index("series_of_case", "case_id", "framework"),
 )
 
-#: `kind` is `run`, `comparison` or `nightly`; `key` is the run's own id. Seconds count from 1970, in UTC.
+#: `kind` is `run`, `comparison`, `noise`, `nightly` or `imported`; `key` is the run's own id. Seconds count from
+#: 1970, in UTC.
 runs = Table(
     "runs",
     metadata,
@@ -113,8 +114,15 @@ records = Table(
     Column("low", Float),
     Column("high", Float),
     Column("document", LargeBinary, nullable=False),
+    Column("memory", Float),
+    Column("compile_time", Float),
     Index("records_of_run", "run_id"),
-    Index("records_of_series", "series_id", "started"),
+    # It holds all that a history shows, so that one is read without the rows themselves, which lie a night apart.
+    Index(
+        "records_by_series",
+        *("series_id", "started", "environment_id", "run_id", "status"),
+        *("time", "low", "high", "memory", "compile_time"),
+    ),
 )
 
 #: `error` is the standard error of the ratio's logarithm.
@@ -135,8 +143,45 @@ comparisons = Table(
     Column("error", Float),
     Column("pairs", Integer, nullable=False),
     Column("document", LargeBinary, nullable=False),
+    Column("base_time", Float),
+    Column("new_time", Float),
     Index("comparisons_of_run", "run_id"),
-    Index("comparisons_of_series", "new_series_id", "started"),
+    Index(
+        "comparisons_by_series",
+        *("new_series_id", "started", "base_series_id", "base_environment_id", "new_environment_id", "run_id"),
+        *("verdict", "ratio", "low", "high", "error", "base_time", "new_time"),
+    ),
+    Index("comparisons_by_builds", "new_environment_id", "base_environment_id", "started"),
+)
+
+#: How many records or comparisons of a run came out how, so that lists of runs and builds count no rows.
+#: `outcome` is the status of records, the verdict of comparisons, which alone have a base, or `floor`.
+tallies = Table(
+    "tallies",
+    metadata,
+    _key(),
+    _to("run_id", runs, part=True),
+    _to("environment_id", environments, empty=True),
+    _to("base_environment_id", environments, empty=True),
+    Column("outcome", String(16), nullable=False),
+    Column("count", Integer, nullable=False),
+    Index("tallies_of_run", "run_id"),
+    Index("tallies_by_build", "environment_id", "base_environment_id"),
+)
+
+#: Noise floors as `opperf noise` measured them; the numbers that a machine is known by, the rest in the document.
+floors = Table(
+    "floors",
+    metadata,
+    _key(),
+    _to("run_id", runs, part=True),
+    _to("series_id", series),
+    Column("spread", Float, nullable=False),
+    Column("moved", Float, nullable=False),
+    Column("between", Float, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Index("floors_of_run", "run_id"),
+    Index("floors_by_series", "series_id"),
 )
 
 samples = Table(

@@ -1,0 +1,120 @@
+"""The builds in a database: which versions of a framework were measured, and which were compared with which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from opperf.domain.errors import InputError
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import reading
+from opperf.parent.store.database.history import moment
+
+#: Where a build stands in what the database has: in records, or on a side of comparisons.
+Part = Literal["records", "new", "base"]
+
+
+@dataclass(frozen=True)
+class Build:
+    """A version of a framework, with when it was first and last measured, and in how many rows."""
+
+    framework: str
+    version: str
+    first: datetime
+    last: datetime
+    rows: int
+
+
+def builds(archive: Archive, *, framework: str | None = None) -> list[Build]:
+    """Return the builds that were measured or compared, latest first seen first."""
+    with reading(archive.engine, archive.address) as connection:
+        return [row.build for row in read_builds(connection, framework)]
+
+
+@dataclass(frozen=True)
+class BuildRows:
+    """A build with the rows that it has in the database: as one measured, as one compared, as what others were."""
+
+    build: Build
+    environments: frozenset[int]
+    parts: frozenset[Part]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two environments that runs compared, and in how many rows."""
+
+    framework: str
+    base: int
+    new: int
+    rows: int
+
+
+def read_builds(connection: Connection, framework: str | None) -> list[BuildRows]:
+    """Return the builds, latest first seen first: a base counts as seen, too."""
+    table, tallies, own = schema.environments, schema.tallies, schema.runs
+    merged: dict[tuple[str, str], BuildRows] = {}
+    alone = tallies.c.base_environment_id.is_(None)
+    parts: tuple[tuple[Part, ColumnElement[int], ColumnElement[bool]], ...] = (
+        ("records", tallies.c.environment_id, alone),
+        ("new", tallies.c.environment_id, ~alone),
+        ("base", tallies.c.base_environment_id, ~alone),
+    )
+    for part, column, condition in parts:
+        query = (
+            select(
+                table.c.id, table.c.framework, table.c.version, func.sum(tallies.c.count).label("rows"),
+                func.min(own.c.started).label("first"), func.max(own.c.started).label("last"),
+            )
+            .join(tallies, column == table.c.id)
+            .join(own, own.c.id == tallies.c.run_id)
+            .where(condition)
+            .group_by(table.c.id)
+        )  # fmt: skip
+        if framework is not None:
+            query = query.where(table.c.framework == framework)
+        for row in connection.execute(query):
+            key = row.framework, row.version
+            first, last, rows = moment(row.first), moment(row.last), int(row.rows)
+            ids, places = frozenset([row.id]), frozenset([part])
+            if key in merged:
+                other = merged[key].build
+                first, last, rows = min(first, other.first), max(last, other.last), rows + other.rows
+                ids, places = ids | merged[key].environments, places | merged[key].parts
+            merged[key] = BuildRows(Build(*key, first, last, rows), ids, places)
+
+    def age(one: BuildRows) -> tuple[datetime, bool, datetime]:
+        # A build that others were compared with was there before them.
+        return one.build.first, one.parts != {"base"}, one.build.last
+
+    return sorted(merged.values(), key=age, reverse=True)
+
+
+def read_pairs(connection: Connection) -> list[Pair]:
+    """Return which two builds of one framework were compared."""
+    tallies, base, new = schema.tallies.c, schema.environments.alias("base"), schema.environments.alias("new")
+    query = (
+        select(new.c.framework, base.c.id.label("base"), new.c.id.label("new"), func.sum(tallies.count).label("rows"))
+        .select_from(schema.tallies)
+        .join(base, base.c.id == tallies.base_environment_id)
+        .join(new, new.c.id == tallies.environment_id)
+        .where(base.c.framework == new.c.framework, base.c.version != new.c.version)
+        .group_by(new.c.framework, base.c.id, new.c.id)
+    )
+    return [Pair(row.framework, row.base, row.new, int(row.rows)) for row in connection.execute(query)]
+
+
+def select_build(builds: Sequence[BuildRows], version: str | None) -> BuildRows | None:
+    """Return the build of a version, None where none is asked for; raises `InputError` for one that is not there."""
+    if version is None:
+        return None
+    for one in builds:
+        if one.build.version == version:
+            return one
+    hint = f"there are: {', '.join(one.build.version for one in builds[:5])}" if builds else None
+    raise InputError(f"the database has no build `{version}`", hint=hint, slug="database")

@@ -1,0 +1,180 @@
+"""What there is in a database: runs, machines with their noise floors, operators, and what has a word in its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import reading
+from opperf.parent.store.database.history import Entry, entries, moment
+from opperf.parent.store.database.series import EVERYTHING, Filters, category, find_series
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, told by its hardware; the facts are those of the first run on it."""
+
+    id: int
+    name: str
+    facts: Mapping[str, Any]
+    runs: int
+    first: datetime | None
+    last: datetime | None
+
+
+@dataclass(frozen=True)
+class Floor:
+    """How far identical code moves on a machine, as logarithms of ratios (`opperf noise`)."""
+
+    series: int
+    operator: str
+    case: Mapping[str, Any]
+    direction: str
+    framework: str
+    measured: datetime
+    spread: float
+    moved: float
+    between: float
+
+
+@dataclass(frozen=True)
+class OperatorEntry:
+    """An operator that was measured in a framework: in how many series, of how many cases, in which directions."""
+
+    operator: str
+    category: str | None
+    framework: str
+    series: int
+    cases: int
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Something that a search came upon: a `run` by its id, a `machine` by its number, an `operator`, a `build`."""
+
+    kind: Literal["operator", "build", "machine", "run"]
+    key: str
+    text: str
+
+
+def runs(archive: Archive, *, since: datetime | None = None, most: int | None = None) -> list[Entry]:
+    """Return the runs, latest first."""
+    return entries(archive, since=since, most=most)
+
+
+def machines(archive: Archive) -> list[Machine]:
+    """Return the machines, the one used last first."""
+    table, own = schema.machines, schema.runs
+    query = (
+        select(
+            table.c.id, table.c.name, table.c.facts, func.count(own.c.id).label("runs"),
+            func.min(own.c.started).label("first"), func.max(own.c.started).label("last"),
+        )
+        .outerjoin(own, own.c.machine_id == table.c.id)
+        .group_by(table.c.id)
+        .order_by(func.max(own.c.started).desc())
+    )  # fmt: skip
+    with reading(archive.engine, archive.address) as connection:
+        rows = connection.execute(query).all()
+    return [
+        Machine(row.id, row.name or "", row.facts or {}, row.runs, _moment(row.first), _moment(row.last))
+        for row in rows
+    ]
+
+
+def floors(archive: Archive, machine: int) -> list[Floor]:
+    """Return the noise floors of a machine; where one was measured several times, the latest."""
+    table = schema.floors
+    query = (
+        select(table.c.series_id, table.c.spread, table.c.moved, table.c.between, schema.runs.c.started)
+        .join(schema.runs, schema.runs.c.id == table.c.run_id)
+        .join(schema.series, schema.series.c.id == table.c.series_id)
+        .where(schema.series.c.machine_id == machine)
+        .order_by(schema.runs.c.started)
+    )
+    with reading(archive.engine, archive.address) as connection:
+        latest = {row.series_id: row for row in connection.execute(query)}
+        series = find_series(connection, latest)
+    return [
+        Floor(
+            series=key,
+            operator=series[key].operator,
+            case=series[key].case,
+            direction=series[key].direction,
+            framework=series[key].framework,
+            measured=moment(row.started),
+            spread=row.spread,
+            moved=row.moved,
+            between=row.between,
+        )
+        for key, row in latest.items()
+    ]
+
+
+def operators(archive: Archive, filters: Filters = EVERYTHING) -> list[OperatorEntry]:
+    """Return the operators that were measured, by name, once for each framework."""
+    series, cases = schema.series.c, schema.cases.c
+    query = (
+        select(
+            cases.operator, series.framework, func.count().label("series"),
+            func.count(series.case_id.distinct()).label("cases"),
+        )
+        .select_from(schema.series.join(schema.cases))
+        .where(*filters.of_series())
+        .group_by(cases.operator, series.framework)
+        .order_by(cases.operator, series.framework)
+    )  # fmt: skip
+    with reading(archive.engine, archive.address) as connection:
+        rows = connection.execute(query).all()
+    return [OperatorEntry(row.operator, category(row.operator), row.framework, row.series, row.cases) for row in rows]
+
+
+def search(archive: Archive, text: str, *, most: int = 50) -> list[Hit]:
+    """Return what has a text in its name: operators first, then builds, machines, and runs, by their labels too."""
+    word = text.strip().lower()
+    if not word:
+        return []
+
+    def has(column: ColumnElement[Any]) -> ColumnElement[bool]:
+        return func.lower(column).contains(word, autoescape=True)
+
+    cases, environments, own, labels = schema.cases.c, schema.environments.c, schema.runs.c, schema.labels
+    names = select(cases.operator).where(has(cases.operator)).distinct().order_by(cases.operator)
+    versions = (
+        select(environments.framework, environments.version)
+        .where(or_(has(environments.framework + " " + environments.version), has(environments.build)))
+        .distinct()
+    )
+    labelled = select(labels.c.run_id).where(or_(has(labels.c.value), has(labels.c.name)))
+    matching = (
+        select(own.key, own.kind, own.started)
+        .where(or_(has(own.key), own.id.in_(labelled)))
+        .order_by(own.started.desc())
+    )
+    with reading(archive.engine, archive.address) as connection:
+        hits = [Hit("operator", name, name) for name in connection.scalars(names.limit(most))]
+        hits += [
+            Hit("build", row.version, f"{row.framework} {row.version}")
+            for row in connection.execute(versions.limit(most))
+        ]
+        hits += [
+            Hit("machine", str(row.id), row.name)
+            for row in connection.execute(
+                select(schema.machines.c.id, schema.machines.c.name).where(has(schema.machines.c.name)).limit(most)
+            )
+        ]
+        hits += [
+            Hit("run", row.key, f"{row.kind} of {moment(row.started):%Y-%m-%d %H:%M}")
+            for row in connection.execute(matching.limit(most))
+        ]
+    return hits[:most]
+
+
+def _moment(seconds: int | None) -> datetime | None:
+    return None if seconds is None else moment(seconds)

@@ -1,0 +1,121 @@
+"""How one operator went over time, column by column, as charts take it.
+
+Indexes hold every column, so that the rows themselves, which lie a night apart, need not be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, select
+
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import reading
+from opperf.parent.store.database.series import EVERYTHING, Filters, Series, begin, find_series, run_keys, series_of
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of a series in the order of time, column by column; `builds` are versions, seconds and bytes."""
+
+    series: Series
+    started: tuple[int, ...]
+    builds: tuple[str | None, ...]
+    runs: tuple[str, ...]
+    statuses: tuple[str, ...]
+    times: tuple[float | None, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+    memory: tuple[float | None, ...]
+    compile_times: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """The comparisons of a series in the order of time, column by column; `errors` are of the ratios' logarithms."""
+
+    series: Series
+    base: Series
+    started: tuple[int, ...]
+    bases: tuple[str | None, ...]
+    builds: tuple[str | None, ...]
+    runs: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    ratios: tuple[float | None, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+    errors: tuple[float | None, ...]
+    base_times: tuple[float | None, ...]
+    new_times: tuple[float | None, ...]
+
+
+def operator_times(archive: Archive, operator: str, filters: Filters = EVERYTHING) -> list[Times]:
+    """Return the times of an operator, series by series."""
+    table = schema.records.c
+    columns = (
+        *(table.series_id, table.started, table.environment_id, table.run_id, table.status),
+        *(table.time, table.low, table.high, table.memory, table.compile_time),
+    )
+    with reading(archive.engine, archive.address) as connection:
+        series = series_of(connection, replace(filters, operator=operator))
+        query = select(*columns).where(table.series_id.in_(series)).order_by(table.series_id, table.started)
+        grouped = _grouped(connection, query, table.started, filters.since)
+        versions = _versions(connection)
+        keys = run_keys(connection, {run for rows in grouped.values() for run in rows[3]})
+    return [
+        Times(
+            series[rows[0][0]],
+            rows[1],
+            tuple(map(versions.get, rows[2])),
+            tuple(map(keys.__getitem__, rows[3])),
+            *rows[4:],
+        )
+        for rows in grouped.values()
+    ]
+
+
+def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHING) -> list[Ratios]:
+    """Return the comparisons of an operator, by the series of both sides."""
+    table = schema.comparisons.c
+    columns = (
+        *(table.new_series_id, table.base_series_id, table.started, table.base_environment_id),
+        *(table.new_environment_id, table.run_id, table.verdict, table.ratio, table.low, table.high, table.error),
+        *(table.base_time, table.new_time),
+    )
+    with reading(archive.engine, archive.address) as connection:
+        series = series_of(connection, replace(filters, operator=operator))
+        query = select(*columns).where(table.new_series_id.in_(series)).order_by(table.new_series_id, table.started)
+        grouped = _grouped(connection, query, table.started, filters.since, keys=2)
+        versions = _versions(connection)
+        keys = run_keys(connection, {run for rows in grouped.values() for run in rows[5]})
+        bases = find_series(connection, {base for _, base in grouped})
+    return [
+        Ratios(
+            series[new],
+            bases[base],
+            rows[2],
+            tuple(map(versions.get, rows[3])),
+            tuple(map(versions.get, rows[4])),
+            tuple(map(keys.__getitem__, rows[5])),
+            *rows[6:],
+        )
+        for (new, base), rows in grouped.items()
+    ]
+
+
+def _grouped(
+    connection: Connection, query: Select[Any], started: ColumnElement[int], since: datetime | None, *, keys: int = 1
+) -> dict[Any, list[tuple[Any, ...]]]:
+    """Return the columns of rows, by what stands in the first of them."""
+    groups: dict[Any, list[Row[Any]]] = {}
+    for row in connection.execute(begin(query, started, since)):
+        groups.setdefault(row[:keys], []).append(row)
+    return {key: list(zip(*rows)) for key, rows in groups.items()}
+
+
+def _versions(connection: Connection) -> dict[int | None, str]:
+    table = schema.environments.c
+    return {row[0]: row[1] for row in connection.execute(select(table.id, table.version))}

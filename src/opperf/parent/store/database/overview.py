@@ -1,0 +1,185 @@
+"""How a build stands to another, all series at once: what the comparisons of the two say, or else their times."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, select
+
+from opperf.parent.store.database import schema
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.builds import BuildRows, Pair, read_builds, read_pairs, select_build
+from opperf.parent.store.database.connection import reading
+from opperf.parent.store.database.series import EVERYTHING, Filters, Series, begin, find_series, run_keys, within
+
+#: What an overview stands on: ratios of pairs of processes, or times of different runs, which is much weaker.
+Evidence = Literal["ratios", "times"]
+#: So many runs are looked through, latest first, for the times of a build.
+MOST_RUNS = 20
+
+
+@dataclass(frozen=True)
+class Mover:
+    """A series of an overview: the ratio of the build to the anchor, above 1 being slower.
+
+    `verdict` is None where two times are all there is; the times are in seconds.
+    """
+
+    series: Series
+    verdict: str | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    base_time: float | None
+    new_time: float | None
+    run: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How a build stands to its anchor: the movers, the largest changes first, and how many came out how."""
+
+    framework: str
+    build: str
+    anchor: str
+    evidence: Evidence
+    verdicts: Mapping[str, int]
+    movers: tuple[Mover, ...]
+
+
+def overview(
+    archive: Archive,
+    *,
+    framework: str | None = None,
+    build: str | None = None,
+    anchor: str | None = None,
+    filters: Filters = EVERYTHING,
+    evidence: Evidence | None = None,
+    most: int | None = 100,
+) -> Overview | None:
+    """Return how a build stands to its anchor, None for a database without two builds of a framework.
+
+    Left out, the build is the latest of the framework that was measured last, the anchor the build that most others
+    were compared with, and the evidence ratios, where there are any. Raises `InputError` for a build that is not there.
+    """
+    with reading(archive.engine, archive.address) as connection:
+        evidence, latest, base = _choose(connection, framework or filters.framework, build, anchor, evidence)
+        if latest is None or base is None:
+            return None
+        query = _ratio_rows if evidence == "ratios" else _time_rows
+        rows = query(connection, latest, base, filters)
+        verdicts = Counter(row.verdict or "unjudged" for row in rows)
+        rows = sorted(rows, key=_weight)[:most]
+        series = find_series(connection, {row.series for row in rows})
+        keys = run_keys(connection, {row.run for row in rows})
+    movers = tuple(
+        Mover(series[row.series], row.verdict, row.ratio, row.low, row.high, row.base_time, row.new_time, keys[row.run])
+        for row in rows
+    )
+    return Overview(latest.build.framework, latest.build.version, base.build.version, evidence, verdicts, movers)
+
+
+@dataclass(frozen=True)
+class _Mover:
+    """A row of an overview before its series is looked up."""
+
+    series: int
+    run: int
+    verdict: str | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    base_time: float | None
+    new_time: float | None
+
+
+def _choose(
+    connection: Connection, framework: str | None, build: str | None, anchor: str | None, evidence: Evidence | None
+) -> tuple[Evidence, BuildRows | None, BuildRows | None]:
+    """Return what an overview stands on, its build and its anchor, None where there is none."""
+    pairs = [pair for pair in read_pairs(connection) if framework in (None, pair.framework)]
+    evidence = evidence or ("ratios" if pairs else "times")
+    every = read_builds(connection, framework)
+    news = {pair.new for pair in pairs}
+    there = [one for one in every if (one.environments & news if evidence == "ratios" else "records" in one.parts)]
+    latest = select_build(there, build) or next(iter(there), None)
+    if latest is None:
+        return evidence, None, None
+    others = [one for one in every if one != latest and one.build.framework == latest.build.framework]
+    base = select_build(others, anchor)
+    if base is None and evidence == "ratios":
+        base = _anchor(others, [pair for pair in pairs if pair.new in latest.environments], pairs)
+    elif base is None:
+        base = next((one for one in reversed(others) if "records" in one.parts), None)
+    return evidence, latest, base
+
+
+def _anchor(builds: Sequence[BuildRows], own: Sequence[Pair], every: Sequence[Pair]) -> BuildRows | None:
+    """Return the build that this one was compared with; of several the one that most others were compared with."""
+    bases = {pair.base for pair in own}
+    news = {one.build.version: {pair.new for pair in every if pair.base in one.environments} for one in builds}
+    return max(
+        (one for one in builds if bases & one.environments),
+        key=lambda one: len(news[one.build.version]),
+        default=None,
+    )
+
+
+def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[_Mover]:
+    """Return the latest comparison of each series."""
+    table = schema.comparisons.c
+    query = (
+        select(
+            table.new_series_id, table.run_id, table.verdict, table.ratio, table.low, table.high,
+            table.base_time, table.new_time,
+        )
+        .where(table.new_environment_id.in_(build.environments), table.base_environment_id.in_(anchor.environments))
+        .order_by(table.started)
+    )  # fmt: skip
+    rows = connection.execute(begin(within(query, table.new_series_id, filters), table.started, filters.since))
+    return list({row[0]: _Mover(*row) for row in rows}.values())
+
+
+def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[_Mover]:
+    """Return the latest time of each series in both builds; no interval: how runs differ is not known."""
+    new = _latest_times(connection, build, filters)
+    base = _latest_times(connection, anchor, filters, set(new))
+    return [
+        _Mover(series, run, None, time / base[series][1], None, None, base[series][1], time)
+        for series, (run, time) in new.items()
+        if series in base
+    ]
+
+
+def _latest_times(
+    connection: Connection, build: BuildRows, filters: Filters, needed: set[int] | None = None
+) -> dict[int, tuple[int, float]]:
+    """Return the run and the time of each series in its latest run with this build, one run after the other."""
+    tallies, own, table = schema.tallies.c, schema.runs.c, schema.records.c
+    latest = (
+        select(own.id)
+        .join(schema.tallies, tallies.run_id == own.id)
+        .where(tallies.environment_id.in_(build.environments), tallies.base_environment_id.is_(None))
+        .group_by(own.id)
+        .order_by(own.started.desc())
+        .limit(MOST_RUNS)
+    )
+    times: dict[int, tuple[int, float]] = {}
+    for run in connection.scalars(begin(latest, own.started, filters.since)).all():
+        query = select(table.series_id, table.run_id, table.time).where(
+            table.run_id == run, table.environment_id.in_(build.environments), table.time > 0
+        )
+        for series, key, time in connection.execute(within(query, table.series_id, filters)):
+            times.setdefault(series, (key, time))
+        if needed is not None and needed <= set(times):
+            break
+    return times
+
+
+def _weight(row: _Mover) -> tuple[bool, float]:
+    """Return where a row stands among others: what is called slower or faster first, then by the size of its ratio."""
+    return row.verdict not in (None, "slower", "faster"), -abs(math.log(row.ratio)) if row.ratio else 0.0
