@@ -22,6 +22,7 @@ from opperf.parent.cli import (
     profile,
     replay,
     run,
+    serve,
     show,
 )
 from opperf.parent.cli.exit import Debug, debuggable, obeyed, show_tracebacks
@@ -46,6 +47,7 @@ app.command("show")(show.show)
 app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)
 app.add_typer(history.app, name="history")
+app.command("serve")(serve.serve)
 app.add_typer(config.app, name="config")
 app.add_typer(env.app, name="env")
 debuggable(app, but=("profile",))

@@ -66,10 +66,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A cell for each column of a table."""
+    """A cell for each column of a table; `link` is where its first leads on a page that has others beside it."""
 
     cells: Sequence[Cell]
     level: Level = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ def table(
     columns: Iterable[Column[Item]],
     items: Iterable[Item],
     level: Callable[[Item], Level] = lambda _: "",
+    link: Callable[[Item], str] = lambda _: "",
     **more: Any,
 ) -> Table:
     """Return the table of some items: a column that is not shown loses its title, and is said of all where it may be.
@@ -132,7 +134,7 @@ def table(
                 facts.append(f"{column.title} {cells[0][i].text}")
         else:
             titles.append(column)
-    rows = [Row(row, level(item)) for row, item in zip(cells, items, strict=True)]
+    rows = [Row(row, level(item), link(item)) for row, item in zip(cells, items, strict=True)]
     return Table(titles, rows, ", ".join(facts), **more)
 
 

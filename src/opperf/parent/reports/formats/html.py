@@ -12,9 +12,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
 from opperf.parent.reports.escaping import one_line
 
+#: Characters of a cell that stay on one line.
+LONG = 36
 STYLE = """
 .opperf table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .opperf th, .opperf td { padding: 0.2em 0.8em; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
+.opperf td { white-space: nowrap; }
+.opperf td.long { white-space: normal; min-width: 22em; }
 .opperf .right { text-align: right; white-space: nowrap; }
 .opperf tr.failed td { color: #c0392b; }
 .opperf tr.skipped td { opacity: 0.7; }
@@ -29,6 +33,17 @@ def render(document: Document, _: Screen) -> str:
     if page.heading:
         _add(whole, "h3", page.heading)
     _blocks(whole, page.blocks)
+    return _text(whole)
+
+
+def piece(document: Document) -> str:
+    """Return the blocks of a document alone, for a page that has the style."""
+    whole = Element("div", {"class": "opperf"})
+    _blocks(whole, document.blocks)
+    return _text(whole)
+
+
+def _text(whole: Element) -> str:
     indent(whole, "")
     text: bytes = tostring(whole, encoding="us-ascii", method="html")
     return text.decode("ascii") + "\n"
@@ -90,6 +105,10 @@ def _table(parent: Element, table: Table) -> None:
         for i in places:
             cell, column = row.cells[i], table.columns[i]
             exact = {"title": str(cell.raw)} if isinstance(cell.raw, (int, float)) else {}
-            _add(line, "td", cell.text, **{"class": column.align}, **exact)
+            width = f"{column.align} long" if len(cell.text) > LONG else column.align
+            if row.link and i == places[0]:
+                _add(_add(line, "td", **{"class": width}), "a", cell.text, href=row.link)
+            else:
+                _add(line, "td", cell.text, **{"class": width}, **exact)
     if more := table.more():
         _add(parent, "p", more)

@@ -1,0 +1,116 @@
+"""Series over builds or runs: lines with the bands of their intervals, and where they change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from opperf.parent.pages.charts.drawing import AXIS, CHARACTER, LINE, Axis, Drawing, color
+
+#: The height of the plot, and the width of the labels of the upright axis. Pixels.
+HEIGHT, LABELS = 220, 72
+#: Dots are small where there are many.
+MANY = 60
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A value at a place; `place` counts builds or runs from 0, and `tip` says which one it is."""
+
+    place: int
+    value: float
+    interval: tuple[float, float] | None
+    tip: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A series of one colour, in the order of places."""
+
+    name: str
+    moments: Sequence[Moment]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change between two places, and what it amounts to; `level` is `slower` or `faster`."""
+
+    after: int
+    text: str
+    level: str
+    tip: str
+
+
+@dataclass(frozen=True)
+class History:
+    """Lines over the same builds, whose names stand below; `mark` is a value that all are held against."""
+
+    title: str
+    caption: str
+    builds: Sequence[str]
+    lines: Sequence[Line]
+    show: Callable[[float], str]
+    steps: Sequence[Step] = ()
+    mark: float | None = None
+
+    def draw(self, width: int) -> Drawing:
+        """Draw the legend, the axes, bands, lines, changes and dots."""
+        drawing = Drawing(width, 0, self.title)
+        names = [line.name for line in self.lines]
+        top = (drawing.legend(names, width, 12) if len(names) > 1 else 0.0) + LINE
+        bottom = top + HEIGHT
+        moments = [moment for line in self.lines for moment in line.moments]
+        ends = [end for moment in moments for end in (moment.value, *(moment.interval or ()))]
+        upright = Axis.of([*ends, *(() if self.mark is None else (self.mark,))], bottom, top, self.show)
+        upright.draw_upright(drawing, LABELS, width - 8)
+        if self.mark is not None:
+            drawing.line(LABELS, upright.at(self.mark), width - 8, upright.at(self.mark), "zero")
+        stretch = (width - 24 - LABELS) / max(len(self.builds) - 1, 1)
+
+        def across(place: float) -> float:
+            return LABELS + 8 + stretch * place
+
+        self._name_builds(drawing, across, bottom)
+        for place, line in enumerate(self.lines):
+            _band(drawing, line, color(place), across, upright)
+            spots = [(across(moment.place), upright.at(moment.value)) for moment in line.moments]
+            drawing.lines(spots, f"curve {color(place)}")
+        for step in self.steps:
+            x = across(step.after - 0.5)
+            drawing.line(x, top, x, bottom, f"step {step.level}")
+            late = x > width - 80
+            drawing.text(x + (-4 if late else 4), top + 11, step.text, f"{step.level} {'right' if late else ''}")
+        radius = 3.5 if len(self.builds) <= MANY else 2
+        for place, line in enumerate(self.lines):
+            for moment in line.moments:
+                x, y = across(moment.place), upright.at(moment.value)
+                drawing.circle(x, y, radius, color(place))
+                drawing.rect(x - max(stretch / 2, 2), y - 12, max(stretch, 4), 24, "hit", moment.tip)
+        return drawing.close(bottom + AXIS)
+
+    def _name_builds(self, drawing: Drawing, across: Callable[[float], float], bottom: float) -> None:
+        """Write the names of as many builds as there is room for, the last among them."""
+        width = CHARACTER * max((len(build) for build in self.builds), default=1) + 12
+        free = math.inf
+        for place in range(len(self.builds) - 1, -1, -1):
+            x, last = across(place), free == math.inf
+            end = x + 8 if last else x + width / 2
+            if end <= free and end - width >= 0:
+                drawing.text(
+                    end if last else x, bottom + 15, self.builds[place], f"faint {'right' if last else 'middle'}"
+                )
+                free = end - width
+
+
+def _band(drawing: Drawing, line: Line, name: str, across: Callable[[float], float], upright: Axis) -> None:
+    for has, some in groupby(line.moments, key=lambda moment: moment.interval is not None):
+        several = [(across(one.place), one.interval) for one in some if one.interval is not None]
+        if has and len(several) > 1:
+            upper = [(x, upright.at(interval[1])) for x, interval in several]
+            lower = [(x, upright.at(interval[0])) for x, interval in reversed(several)]
+            drawing.lines([*upper, *lower], f"band {name}", area=True)
+        elif has:
+            ((x, interval),) = several
+            drawing.line(x, upright.at(interval[0]), x, upright.at(interval[1]), f"width {name}")

@@ -1,0 +1,181 @@
+"""The application: every page a view, in HTML, JSON or CSV, behind the rules that keep strangers out.
+
+It only reads. No host but those named answers, so that no site in the user's browser can speak to it under a name of
+its own; with a token, nobody without. Pages load nothing from anywhere else, and no script or style that stands in
+them runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from opperf import __version__
+from opperf.domain.errors import InputError, OpperfError
+from opperf.parent.pages.charts import STYLE, figure
+from opperf.parent.pages.server import details, overview
+from opperf.parent.pages.server.view import Query, View
+from opperf.parent.reports import render
+from opperf.parent.reports.document import Document, Note
+from opperf.parent.reports.escaping import one_line
+from opperf.parent.reports.formats.html import piece
+from opperf.parent.store.database.archive import Archive
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+FOLDER = Path(__file__).parent
+COOKIE = "opperf_token"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+#: The media types of the forms of a view other than HTML.
+TYPES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
+
+#: Makes a view of the database, the parts of the path, and what stands behind its question mark.
+Page: TypeAlias = Callable[..., View]
+
+PAGES: dict[str, Page] = {
+    "/": overview.overview,
+    "/operators": overview.operators,
+    "/operators/{name:path}": details.operator,
+    "/runs": overview.runs,
+    "/runs/{key}": details.run,
+    "/beside": details.beside,
+    "/suites": details.suites,
+    "/suites/{name:path}": details.suite,
+    "/machines": overview.machine_list,
+    "/machines/{key}": details.machine,
+    "/search": overview.search,
+}
+#: The pages that every page leads to.
+MENU = {
+    "What changed": "/",
+    "Operators": "/operators",
+    "Runs": "/runs",
+    "Two runs": "/beside",
+    "Suites": "/suites",
+    "Machines": "/machines",
+}
+
+
+def application(archive: Archive, *, hosts: Sequence[str], token: str | None = None) -> Starlette:
+    """Return the application that answers for a database under the names of `hosts`."""
+    filler = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filler.filters |= {"line": one_line, "figure": figure}
+    style = (STYLE, *((FOLDER / name).read_text(encoding="utf-8") for name in ("../page.css", "server.css")))
+    files = {
+        "/style.css": ("text/css", "".join(style)),
+        "/script.js": ("text/javascript", (FOLDER / "script.js").read_text(encoding="utf-8")),
+    }
+    routes = [Route(path, partial(_answer, archive, filler, page)) for path, page in PAGES.items()]
+    routes += [Route(path, partial(_file, *file)) for path, file in files.items()]
+    guards = [
+        Middleware(Headers),
+        Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
+        *([Middleware(Token, token=token)] if token else []),
+        Middleware(GZipMiddleware),
+    ]
+    return Starlette(routes=routes, middleware=guards)
+
+
+def _file(kind: str, text: str, _: Request) -> Response:
+    return Response(text, media_type=kind)
+
+
+def _answer(archive: Archive, filler: Environment, page: Page, request: Request) -> Response:
+    """Answer a request in the form that it asks for; what cannot be answered says why in that form, too."""
+    query = dict(request.query_params)
+    form, status = query.pop("format", "html"), 200
+    try:
+        if form not in ("html", *TYPES):
+            raise InputError(f"no format `{form}`", hint=f"known: html, {', '.join(TYPES)}", slug="format")
+        view = page(archive, **request.path_params, query=query)
+    except OpperfError as error:
+        status = (404 if error.slug == "missing" else 400) if isinstance(error, InputError) else 503
+        view = View(Document("This cannot be shown", [Note(str(error))]))
+    if form in TYPES:
+        text = render(view.document, form)
+        return Response(text, status, media_type=TYPES[form])
+    return HTMLResponse(_page(filler, view, request.url.path, query), status)
+
+
+def _page(filler: Environment, view: View, path: str, query: Query) -> str:
+    forms = {form: f"?{urlencode({**query, 'format': form})}" for form in TYPES}
+    report = piece(view.document)
+    return filler.get_template("view.html").render(
+        view=view, path=path, query=query, menu=MENU, forms=forms, report=report, version=__version__
+    )
+
+
+class Headers:
+    """Puts the headers of safety on every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does."""
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.lower().encode(), text.encode()) for name, text in HEADERS.items()]
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+class Token:
+    """Lets in who brings the token: once in the URL, which a cookie remembers, or in a header each time."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._token = app, token
+        #: What the cookie holds: who reads it cannot tell the token.
+        self._mark = hashlib.sha256(token.encode()).hexdigest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does, or that the token is missing."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        response: ASGIApp = PlainTextResponse("the token is missing: open /?token=TOKEN\n", 401)
+        if _same(request.query_params.get("token"), self._token):
+            rest = [(name, text) for name, text in request.query_params.multi_items() if name != "token"]
+            there = RedirectResponse(f"{request.url.path}{'?' if rest else ''}{urlencode(rest)}", 303)
+            there.set_cookie(COOKIE, self._mark, httponly=True, samesite="strict")
+            response = there
+        elif _same(request.cookies.get(COOKIE), self._mark) or _same(
+            request.headers.get("authorization"), f"Bearer {self._token}"
+        ):
+            response = self._app
+        await response(scope, receive, send)
+
+
+def _same(text: str | None, secret: str) -> bool:
+    """Whether a text is the secret, in a time that tells nothing of it."""
+    return text is not None and hmac.compare_digest(text.encode(), secret.encode())

@@ -1,0 +1,53 @@
+"""What a page shows, before it is HTML, JSON or CSV: a report, its charts, and what can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import quote, urlencode
+
+from opperf.parent.pages.charts import Chart
+from opperf.parent.reports.document import Document
+
+#: What stands behind the question mark of a URL.
+Query: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A filter of a page: its name in the URL, what can be chosen, and what is."""
+
+    name: str
+    options: Sequence[str]
+    value: str
+
+    @classmethod
+    def of(cls, name: str, options: Iterable[str], query: Query) -> Choice:
+        """Return the filter as a URL has it; a value that nobody offers stays one of the options."""
+        value = query.get(name, "")
+        return cls(name, sorted({*filter(None, options), *filter(None, [value])}), value)
+
+
+@dataclass(frozen=True)
+class View:
+    """A page: its report with its charts, the facts above them, and its filters."""
+
+    document: Document
+    charts: Sequence[Chart] = ()
+    choices: Sequence[Choice] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def open_choices(self) -> list[Choice]:
+        """The filters that leave something to choose."""
+        return [choice for choice in self.choices if choice.value or len(choice.options) > 1]
+
+
+def path(*parts: str, **query: str) -> str:
+    """Return the address of a page.
+
+    >>> path("operators", "aten::add/x", framework="torch")
+    '/operators/aten%3A%3Aadd/x?framework=torch'
+    """
+    return f"/{'/'.join(quote(part) for part in parts)}{'?' if query else ''}{urlencode(query)}"

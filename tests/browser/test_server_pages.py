@@ -1,0 +1,142 @@
+"""The pages of `opperf serve` in a real browser: quiet, narrow enough for a phone, quick, and used by keys alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.nights import archive, serving
+
+PATHS = {
+    "overview": "/",
+    "operators": "/operators",
+    "operator": "/operators/matmul",
+    "runs": "/runs",
+    "run": "/runs/run-25",
+    "comparison": "/runs/night-29",
+    "beside": "/beside?base=run-00&new=run-25",
+    "suite": "/suites/small%20net",
+    "machine": "/machines/1",
+    "search": "/search?q=mat",
+}
+
+
+@dataclass
+class Visit:
+    """A window, where the pages are, and what the browser complained of or asked for."""
+
+    page: Page
+    address: str
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> None:
+        """Open a page."""
+        self.page.goto(f"{self.address}{path}")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the pages of thirty nights are."""
+    with serving(archive(tmp_path_factory.mktemp("nights") / "nights.db")) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    """A window of its own for each test."""
+    page = browser.new_page(viewport={"width": 1500, "height": 1000})
+    visit = Visit(page, address)
+    page.on("console", lambda message: visit.complaints.append(message.text))
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: visit.complaints.append(dialog.message))
+    page.on("request", lambda request: visit.requests.append(request.url))
+    yield visit
+    page.close()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_is_quiet_and_asks_nobody_else(name: str, visit: Visit) -> None:
+    visit.go(PATHS[name])
+    assert visit.complaints == []
+    assert {url.split("?")[0] for url in visit.requests if not url.startswith("data:")} == {
+        f"{visit.address}{path}" for path in (PATHS[name].split("?")[0], "/style.css", "/script.js")
+    }
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("width", [400, 1500])
+def test_a_page_is_no_wider_than_its_window(name: str, width: int, visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.go(PATHS[name])
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_each_chart_is_seen_once_in_the_drawing_that_fits(visit: Visit) -> None:
+    visit.go("/operators/matmul")
+    for width, seen in ((1500, ".wide"), (400, ".narrow")):
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        assert visit.page.locator("figure svg:visible").count() == visit.page.locator("figure").count()
+        assert visit.page.locator(f"figure svg{seen}:visible").count() == visit.page.locator("figure").count()
+
+
+def test_a_build_tells_its_ratio_where_one_points_at_it(visit: Visit) -> None:
+    visit.go("/operators/matmul?framework=torch")
+    tip = visit.page.locator("#tip")
+    expect(tip).to_be_hidden()
+    visit.page.locator("figure svg:visible").first.locator("[data-tip]").last.hover()
+    expect(tip).to_contain_text("2.12.dev29")
+    expect(tip).to_contain_text("of 2.12.0")
+
+
+def test_the_builds_of_a_chart_are_gone_through_by_arrow_keys(visit: Visit) -> None:
+    visit.go("/operators/matmul?framework=torch")
+    visit.page.locator("figure svg:visible").first.focus()
+    visit.page.keyboard.press("ArrowRight")
+    expect(visit.page.locator("#tip")).to_contain_text("1.000 [1.000, 1.000] of 2.12.0")
+    visit.page.keyboard.press("ArrowRight")
+    expect(visit.page.locator("#tip")).to_contain_text("2.12.dev00")
+
+
+def test_a_choice_is_in_the_url_and_back_undoes_it(visit: Visit) -> None:
+    visit.go("/")
+    with visit.page.expect_navigation():
+        visit.page.get_by_label("verdict").select_option("slower")
+    assert visit.page.url == f"{visit.address}/?verdict=slower"
+    assert visit.page.locator(".summary").inner_text() == "2 cases: 2 slower"
+    visit.page.go_back()
+    assert visit.page.locator(".summary").inner_text() == "20 cases: 2 slower, 18 same"
+
+
+def test_the_search_is_one_key_away(visit: Visit) -> None:
+    visit.go("/runs")
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("soft")
+    with visit.page.expect_navigation():
+        visit.page.keyboard.press("Enter")
+    assert visit.page.get_by_role("link", name="softmax").count() == 1
+
+
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")])
+def test_pages_follow_the_colours_of_the_system(scheme: Literal["light", "dark"], paper: str, visit: Visit) -> None:
+    visit.page.emulate_media(color_scheme=scheme)
+    visit.go("/")
+    assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
+
+
+def test_a_page_of_1400_operators_is_there_within_a_second(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    many = tuple(f"operator_{i}" for i in range(700))  # of two frameworks each
+    store = archive(tmp_path_factory.mktemp("many") / "many.db", nights=2, operators=many, samples=False)
+    with serving(store) as address:
+        page = browser.new_page()
+        page.goto(f"{address}/search")
+        page.goto(address)
+        assert page.locator("table").first.locator("tbody tr").count() == 1400
+        took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        assert took < 1000, took
+        page.close()

@@ -1,0 +1,231 @@
+"""The pages of `opperf serve`, asked for as a browser does, and who is kept out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, archive
+
+from opperf.parent.pages.server.app import PAGES, application
+from opperf.parent.store.database.archive import Archive
+
+TOKEN = "a-token-of-32-characters-or-so"
+EVERY = (
+    *("/", "/operators", "/operators/matmul", "/runs", "/runs/run-25", "/runs/night-29", "/beside", "/suites"),
+    *("/beside?base=run-00&new=run-25", "/suites/small%20net", "/machines", "/machines/1", "/search?q=mat"),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    """A database of thirty nights."""
+    with archive(tmp_path_factory.mktemp("nights") / "nights.db") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def client(store: Archive) -> TestClient:
+    """A visitor."""
+    return TestClient(application(store, hosts=["testserver"]))
+
+
+def visitor(store: Archive, **more: Any) -> TestClient:
+    """Return a visitor who follows no redirection."""
+    return TestClient(application(store, hosts=["testserver"], **more), follow_redirects=False)
+
+
+def rows(client: TestClient, path: str) -> list[dict[str, Any]]:
+    """Return the rows of a page in JSON."""
+    answer = client.get(f"{path}{'&' if '?' in path else '?'}format=json")
+    assert answer.status_code == 200
+    found: list[dict[str, Any]] = answer.json()["rows"]
+    return found
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and where its links lead."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        self.tags.add(tag)
+        assert not {name for name, _ in attributes if name == "style" or name.startswith("on")}
+        self.links += [text for name, text in attributes if name in ("href", "src") and text]
+
+
+def test_the_paths_above_lead_to_every_page() -> None:
+    places = {path.partition("?")[0].rsplit("/", 1 if path.count("/") > 1 else 0)[0] for path in EVERY}
+    assert {page.partition("/{")[0] for page in PAGES} <= {*places, *EVERY, "/search"}
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_a_page_answers_and_nothing_in_it_acts_or_leads_elsewhere(path: str, client: TestClient) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    page = Tags(answer.text)
+    assert "img" not in page.tags
+    assert all(link.startswith(("/", "?", "#", "data:,")) and not link.startswith("//") for link in page.links)
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_page_also_answers_in_json_and_csv(path: str, client: TestClient) -> None:
+    for form, kind in (("json", "application/json"), ("csv", "text/csv; charset=utf-8")):
+        answer = client.get(path + ("&" if "?" in path else "?") + f"format={form}")
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+
+
+def test_every_link_of_a_page_leads_to_a_page(client: TestClient) -> None:
+    links = {link for path in EVERY for link in Tags(client.get(path).text).links if link.startswith("/")}
+    assert {link for link in links if client.get(link).status_code != 200} == set()
+    assert any(link.startswith("/operators/%3Cimg") for link in links)
+
+
+def test_the_overview_begins_with_the_largest_change_of_the_latest_build(client: TestClient) -> None:
+    first, second, third, *_ = rows(client, "/")
+    assert [(one["operator"], one["verdict"]) for one in (first, second)] == [("matmul", "slower")] * 2
+    assert {first["build"], second["build"]} == {"torch 2.12.dev29", "numpy 2.3.dev29"}
+    assert third["verdict"] == "same"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "count"),
+    [
+        ("framework", "numpy", 10),
+        ("build", "torch 2.12.dev20", 10),
+        ("verdict", "slower", 2),
+        ("category", "matmul", 2),
+    ],
+)
+def test_the_overview_is_narrowed_by_its_url(name: str, value: str, count: int, client: TestClient) -> None:
+    answer = client.get("/", params={name: value, "format": "csv"})
+    table, *_ = answer.text.split("\n\n")
+    assert len([*csv.DictReader(io.StringIO(table))]) == count
+    assert f'<option selected value="{value}">' in client.get("/", params={name: value}).text
+
+
+def test_an_operator_shows_the_change_between_two_builds(client: TestClient) -> None:
+    page = client.get("/operators/matmul", params={"framework": "torch"}).text
+    assert "torch against 2.12.0" in page
+    assert "numpy against" not in page
+    assert "+9" in page
+    tip = f"2.12.dev{CHANGE - 1:02}"
+    assert tip in page
+
+
+def test_names_from_files_are_shown_and_never_markup(client: TestClient) -> None:
+    page = client.get("/operators/" + ODD).text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert "<img" not in page
+
+
+def test_two_builds_stand_beside_each_other_by_their_latest_runs(client: TestClient) -> None:
+    answer = client.get("/beside", params={"base": "torch 2.12.dev00", "new": "torch 2.12.dev25", "format": "json"})
+    assert len(answer.json()["comparisons"]) == 2 * len(OPERATORS)
+
+
+def test_a_run_answers_as_its_file_does(client: TestClient, store: Archive) -> None:
+    run = store.run("run-25")
+    assert run is not None
+    assert client.get("/runs/run-25?format=json").json() == run.to_json()
+
+
+def test_a_machine_says_what_makes_it_noisy_and_how_far_it_moves(client: TestClient) -> None:
+    page = client.get("/machines/1").text
+    assert "the frequency governor is `powersave`" in page
+    assert "3.05 %" in page
+
+
+def test_runs_are_searched_by_label_and_operators_by_name(client: TestClient) -> None:
+    assert {one.get("run") for one in rows(client, "/search?q=branch%3Dmain")} == {
+        f"run-{i:02}" for i in range(0, 30, 5)
+    }
+    assert [one["operator"] for one in rows(client, "/search?q=soft")] == ["softmax"]
+
+
+@pytest.mark.parametrize("path", ["/operators/nothing", "/runs/nothing", "/machines/9", "/suites/nothing"])
+def test_what_is_not_there_is_said(path: str, client: TestClient) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "the database has no" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/?format=xml", "/beside?base=night-29&new=run-00"])
+def test_what_cannot_be_meant_is_said(path: str, client: TestClient) -> None:
+    assert client.get(path).status_code == 400
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_nothing_can_be_written(method: str, client: TestClient) -> None:
+    assert client.request(method, "/").status_code == 405
+
+
+def test_no_site_reaches_the_pages_under_a_name_of_its_own(client: TestClient) -> None:
+    assert client.get("/", headers={"host": "evil.test"}).status_code == 400
+
+
+def test_a_token_is_needed_once_and_leaves_the_url(store: Archive) -> None:
+    guest = visitor(store, token=TOKEN)
+    assert guest.get("/runs").status_code == 401
+    assert guest.get("/runs?token=wrong").status_code == 401
+    first = guest.get(f"/runs?token={TOKEN}&kind=run")
+    assert (first.status_code, first.headers["location"]) == (303, "/runs?kind=run")
+    cookie = first.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert TOKEN not in cookie
+    assert guest.get("/runs").status_code == 200
+
+
+@pytest.mark.parametrize("headers", [{"authorization": f"Bearer {TOKEN}x"}, {"cookie": f"opperf_token={TOKEN}"}])
+def test_what_is_like_a_token_is_none(headers: dict[str, str], store: Archive) -> None:
+    assert visitor(store, token=TOKEN).get("/", headers=headers).status_code == 401
+
+
+def test_a_program_brings_the_token_in_a_header(store: Archive) -> None:
+    answer = visitor(store, token=TOKEN).get("/?format=json", headers={"authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "perf.example.org"])
+def test_an_address_that_others_reach_is_refused_without_a_token(host: str, opperf: Any, here: Path) -> None:
+    refused = opperf("serve", "--host", host, "--database", "team.db")
+    assert refused.code == 2
+    assert f"others can reach `{host}`" in refused.err
+    assert "`--token`" in refused.err
+
+
+def test_a_token_that_can_be_guessed_is_refused(opperf: Any) -> None:
+    refused = opperf("serve", "--token", "secret")
+    assert (refused.code, "expected 16 or more" in refused.err) == (2, True)
+
+
+def test_a_database_that_is_not_there_is_said(opperf: Any, here: Path) -> None:
+    refused = opperf("serve", "--database", "none.db")
+    assert (refused.code, "there is no database" in refused.err) == (2, True)
+
+
+def test_an_empty_database_has_pages_too(here: Path) -> None:
+    with archive(here / "empty.db", nights=0) as store:
+        guest = TestClient(application(store, hosts=["testserver"]))
+        for path in ("/", "/operators", "/runs", "/beside", "/suites", "/machines", "/search"):
+            assert guest.get(path).status_code == 200
+        assert "no comparison of builds" in guest.get("/").text
+
+
+def test_a_night_is_dated_as_it_was_measured(client: TestClient) -> None:
+    assert f"{BEGIN:%Y-%m-%d}" in client.get("/operators/matmul").text
