@@ -21,6 +21,7 @@ from tests.unit.parent.reports.conftest import statistics
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
+from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
@@ -51,16 +52,28 @@ def case(operator: str) -> Case:
     return Case(operator, {"data": TensorSpec((1024, 256))})
 
 
-def archive(path: Path, *, nights: int = 30, operators: tuple[str, ...] = OPERATORS, samples: bool = True) -> Archive:
+def archive(path: Path, *, nights: int = 30, operators: tuple[str, ...] = OPERATORS, runs: bool = True) -> Archive:
     """Return a database of so many nights, made at this place."""
     store = Archive(Address.of(str(path)))
     rand = random.Random(7)
     for number in range(nights):
         started = (BEGIN + timedelta(days=number)).isoformat()
         store.add(_comparisons(number, started, rand, operators))
-        if number % 5 == 0:
-            store.add(_run(number, started, rand, operators), samples=samples)
+        if runs and number % 5 == 0:
+            store.add(_run(number, started, rand, operators), samples=True)
+    if nights:
+        store.add(_noise(operators))
     return store
+
+
+def _noise(operators: tuple[str, ...]) -> NoiseRun:
+    started = BEGIN.isoformat()
+    run = Run("floors", started, ("opperf", "noise"), Settings(), environment={"machine": MACHINE})
+    floors = []
+    for place, operator in enumerate(operators):
+        trial, moved = Trial(case(operator), Side("numpy", "numpy"), "forward"), 0.004 + 0.001 * place
+        floors.append(Floor(trial, 1e-5, 7, 0.006, moved, 0.03 + 0.002 * place, 0, 3, started))
+    return NoiseRun(run, tuple(floors), (), 0.02)
 
 
 def _level(operator: str, number: int) -> float:
@@ -94,7 +107,7 @@ def _run(number: int, started: str, rand: random.Random, operators: tuple[str, .
     records = []
     for place, operator in enumerate(operators):
         for framework in ("torch", "numpy"):
-            base = 1e-5 * 2.2**place * (1 if framework == "torch" else 1.6) * _level(operator, number)
+            base = 1e-5 * 2.2 ** (place % 10) * (1 if framework == "torch" else 1.6) * _level(operator, number)
             records.append(_record(operator, framework, base, place, rand))
     labels = {"branch": "main"}
     return Run(f"run-{number:02}", started, ("opperf", "run"), Settings(), labels, environment, tuple(records))
@@ -107,7 +120,7 @@ def _record(operator: str, framework: str, base: float, place: int, rand: random
     columns = [{"overhead_ns": 0.0, "calls": [1] * 60, "wall_ns": wall, "cpu_ns": wall} for wall in walls]
     times = statistics(base * 1.02, interval=(base * 0.99, base * 1.05), interval_reason=None, processes=3, samples=180)
     metrics: dict[str, Any] = {"time": times, "memory_peak": Quantity(4e6 + place, "profiler")}
-    facts: dict[str, Any] = {"noise_floor": 0.03 + 0.002 * place}
+    facts: dict[str, Any] = {}
     if operator in INTENSITY:
         moved = 1e10 * base / (4 if framework == "numpy" else 2) / (INTENSITY[operator] ** 0.5)
         flops = moved * INTENSITY[operator]

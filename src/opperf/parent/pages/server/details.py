@@ -3,136 +3,71 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
+from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import InputError
-from opperf.domain.record import Record, Run
-from opperf.domain.units import format_percent, format_ratios, format_seconds
-from opperf.parent.analysis.change_points import changes, points
-from opperf.parent.analysis.ratio_graph import Edge
+from opperf.domain.record import Run
+from opperf.domain.units import format_bytes, format_percent, format_seconds
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.compare import recorded
 from opperf.parent.pages.charts import Chart
-from opperf.parent.pages.charts.history import History, Line, Moment, Step
+from opperf.parent.pages.charts.history import History, Line, Moment
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.frozen import facts
+from opperf.parent.pages.server.operator_charts import (
+    METRICS,
+    inputs,
+    latest_charts,
+    ratio_charts,
+    side_words,
+    time_charts,
+)
+from opperf.parent.pages.server.overview import filters_of
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports import report_of
-from opperf.parent.reports.columns import floor
-from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
-from opperf.parent.reports.history import OBSERVATIONS, RUNS
-from opperf.parent.reports.run import table_of
-from opperf.parent.reports.text import case_text, place
+from opperf.parent.reports.document import Block, Column, Document, Note, Section, plain, table
+from opperf.parent.reports.history import RUNS
+from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.history import History as Measured
-from opperf.parent.store.database.history import Ratios, entries, histories, ratios
-from opperf.parent.store.database.latest import document as stored
-from opperf.parent.store.database.latest import headings, machines
+from opperf.parent.store.database.headings import headings
+from opperf.parent.store.database.history import entries, moment
+from opperf.parent.store.database.listing import Floor, floors, machines
+from opperf.parent.store.database.operator_history import Times, operator_ratios, operator_times
 from opperf.parent.workers.machine_noise import Signs, judge
 
-#: So many charts a page has at most, and so many runs of a suite.
-MOST, MOST_RUNS = 12, 30
+#: So many rows a table has at most, and so many runs of a suite are drawn.
+MOST_ROWS, MOST_RUNS = 500, 30
 
 
 def operator(archive: Archive, name: str, query: Query) -> View:
     """Return how an operator went over builds and runs, and how frameworks do it now."""
-    measured, compared = histories(archive, name), ratios(archive, operator=name)
-    everything: list[Measured | Ratios] = [*measured, *compared]
-    if not everything:
-        raise InputError(f"the database has no measurement of `{name}`", slug="missing")
+    filters, by_machine = filters_of(archive, query)
+    times, compared = operator_times(archive, name, filters), operator_ratios(archive, name, filters)
+    if not times and not compared:
+        raise InputError(f"the database has no measurement of `{name}` by these choices", slug="missing")
+    every = [*(one.series for one in times), *(one.series for one in compared)]
     choices = (
-        Choice.of("framework", (one.framework for one in everything), query),
-        Choice.of("direction", (one.direction for one in everything), query),
-        Choice.of("machine", (one.machine for one in everything), query),
-        Choice.of("inputs", (case_text(one.case) for one in everything), query),
+        Choice.of("framework", (one.framework for one in every), query),
+        Choice.of("direction", (one.direction for one in every), query),
+        by_machine,
+        Choice.of("inputs", map(inputs, every), query),
+        Choice("metric", [*METRICS], query.get("metric", "")),
     )
-
-    def matches(one: Measured | Ratios) -> bool:
-        own = (one.framework, one.direction, one.machine, case_text(one.case))
-        return all(choice.value in ("", value) for choice, value in zip(choices, own, strict=True))
-
-    measured, compared = [*filter(matches, measured)], [*filter(matches, compared)]
-    rows = [(history, one) for history in measured for one in reversed(history.observations)]
-    latest = max((one for _, one in rows), key=lambda one: one.started, default=None)
-    run = None if latest is None else archive.run(latest.run)
-    records = [record for record in run or () if record.trial.case.operator == name and record.time is not None]
-    own = (
-        []
-        if run is None or not records
-        else charts(Run(run.id, run.started, run.command, run.settings, records=tuple(records)))
-    )
-    blocks: list[Block] = [
-        *([Section(f"Latest run: {run.started[:10]}", [table_of(records)])] if run is not None and records else []),
-        Section(
-            "Every measurement",
-            [table((OBSERVATIONS[-1], *OBSERVATIONS[:-1]), rows, link=lambda row: path("runs", row[1].run))],
-        ),
-    ]
-    several: list[Chart] = [*map(_ratios, compared[:MOST]), *_times(measured)]
-    return View(Document(name, blocks), [*several[:MOST], *own], choices)
-
-
-def _ratios(series: Ratios) -> History:
-    """Return the chart of a series of ratios to its anchor, with the changes in it."""
-    anchor, builds = points([Edge(one.base, one.new, one.estimate) for one in series.ratios])
-    places = {point.build: place for place, point in enumerate(builds)}
-    moments = []
-    for point in builds:
-        level, interval = math.exp(point.level.log_ratio), point.level.interval()
-        text = f"{point.build}\n{level:.3f} {format_ratios(interval)} of {anchor}"
-        moments.append(Moment(places[point.build], level, interval, text))
-    steps = []
-    for change in changes(builds):
-        ratio, interval = math.exp(change.size.log_ratio), change.size.interval()
-        words = f"{change.before} to {change.after}: {ratio:.3f} {format_ratios(interval)}"
-        text = f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if change.confirmed else ' ?'}"
-        steps.append(Step(places[change.after], text, "slower" if ratio > 1 else "faster", words))
-    direction = "" if series.direction == "forward" else f" {series.direction}"
-    return History(
-        f"{series.framework}{direction} against {anchor}: {case_text(series.case)}",
-        "Ratio of each build to the anchor, with its interval; a machine that changes does not move it."
-        + (" A dashed line is a change, ? one that the next build has to confirm." if steps else ""),
-        [point.build for point in builds],
-        [Line(series.framework, moments)],
-        lambda ratio: f"{ratio:.3g}",
-        steps,
-        mark=1.0,
-    )
-
-
-def _times(measured: Sequence[Measured]) -> Iterator[History]:
-    """Yield a chart of times for each case, direction and machine, with a line for each side."""
-    groups: dict[tuple[str, str, str], list[Measured]] = {}
-    for one in measured:
-        groups.setdefault((case_text(one.case), one.direction, one.machine), []).append(one)
-    for (text, direction, machine), several in groups.items():
-        runs = sorted({(one.started, one.run) for history in several for one in history.observations})
-        places = {run: place for place, (_, run) in enumerate(runs)}
-        lines = []
-        for history in several:
-            side = history.side
-            extra = (side.get("mode"), side.get("device"), f"{side.get('threads')} threads")
-            words = [
-                history.framework,
-                *(word for word in map(str, extra) if word not in ("eager", "cpu", "1 threads")),
-            ]
-            moments = [
-                Moment(
-                    places[one.run],
-                    one.time,
-                    one.interval,
-                    f"{one.started:%Y-%m-%d %H:%M}\n{words[0]} {one.version or ''}\n{format_seconds(one.time)}",
-                )
-                for one in history.observations
-                if one.time
-            ]
-            lines += [Line(" ".join(words), moments)] if moments else []
-        if lines:
-            caption = f"Times as they were measured on {machine}: they also move with what else it did."
-            title = f"Time of one call{'' if direction == 'forward' else f', {direction}'}: {text}"
-            yield History(title, caption, [f"{started:%Y-%m-%d}" for started, _ in runs], lines, format_seconds)
+    text, metric = query.get("inputs", ""), query.get("metric") or "time"
+    if metric not in METRICS:
+        raise InputError(f"no metric `{metric}`", hint=f"known: {', '.join(METRICS)}", slug="input")
+    times = [one for one in times if text in ("", inputs(one.series))]
+    ratios = [one for one in compared if text in ("", inputs(one.series)) and metric == "time"]
+    rows = [Measured(one, place) for one in times for place in range(len(one.started))]
+    rows.sort(key=lambda row: -row.of("started"))
+    listing = table(MEASURED, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
+    more = [Note(f"{len(rows) - MOST_ROWS} earlier ones are in JSON of their runs.")] if len(rows) > MOST_ROWS else []
+    figures: list[Chart] = [*ratio_charts(ratios), *latest_charts(times, metric), *time_charts(times, metric)]
+    return View(Document(name, [listing, *more]), figures, choices)
 
 
 def run(archive: Archive, key: str, query: Query) -> View:
@@ -143,7 +78,7 @@ def run(archive: Archive, key: str, query: Query) -> View:
 
 
 def _stored(archive: Archive, key: str) -> Run | ComparisonRun:
-    result = stored(archive, key)
+    result = archive.document(key)
     if result is None:
         raise InputError(f"the database has no run `{key}`", slug="missing")
     return result
@@ -188,7 +123,7 @@ def suites(archive: Archive, query: Query) -> View:
 def suite(archive: Archive, name: str, query: Query) -> View:
     """Return what all calls of a suite took, run by run, and the shares of its operators in the latest."""
     keys = [one.run.id for one in headings(archive) if one.run.suite is not None and one.run.suite.name == name]
-    several = [one for key in reversed(keys[:MOST_RUNS]) if isinstance(one := stored(archive, key), Run)]
+    several = [one for key in reversed(keys[:MOST_RUNS]) if (one := archive.run(key)) is not None]
     if not several:
         raise InputError(f"the database has no run of the suite `{name}`", slug="missing")
     lines: dict[str, list[Moment]] = {}
@@ -225,35 +160,66 @@ def machine(archive: Archive, key: str, query: Query) -> View:
         raise InputError(f"the database has no machine `{key}`", slug="missing")
     signs = {name: own.facts[name] for name in Signs.__dataclass_fields__ if name in own.facts}
     doubts = judge(Signs(**{"cores": own.facts.get("cores_logical") or 1, **signs}))
-    several = [one for one in entries(archive, most=1000) if one.machine == own.name]
-    floors = _floors(archive, [one.run.id for one in headings(archive) if str(one.machine) == key])
+    several = [one for one in entries(archive, most=MOST_ROWS) if one.machine == own.name]
+    measured = floors(archive, own.id)
+    none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
     blocks: list[Block] = [
-        Section(
-            "What makes it noisy", [Note(f"{doubt.slug}: {doubt.message}") for doubt in doubts] or [Note("nothing")]
-        ),
-        Section(
-            "Noise floors",
-            [table(FLOORS, floors)] if floors else [Note("no run had one: `opperf noise` measures them")],
-        ),
-        Section("Runs", [table(RUNS, several[:100], link=lambda one: path("runs", one.key))]),
+        Section("What makes it noisy", [Note(f"{one.slug}: {one.message}") for one in doubts] or [Note("nothing")]),
+        Section("Noise floors", [table(FLOORS, measured) if measured else none]),
+        Section("Runs", [table(RUNS, several, link=lambda one: path("runs", one.key))]),
     ]
     plain = {name: str(value) for name, value in own.facts.items() if isinstance(value, (str, int, float))}
     return View(Document(own.name, blocks), facts=plain)
 
 
-def _floors(archive: Archive, keys: Sequence[str]) -> list[Record]:
-    """Return the records of the latest run that knew noise floors."""
-    for key in keys[:MOST]:
-        floors = [record for record in archive.run(key) or () if record.details.noise_floor is not None]
-        if floors:
-            return floors
-    return []
+def _moved(log_ratio: float) -> str:
+    return format_percent(math.expm1(log_ratio))
 
 
-FLOORS: tuple[Column[Record], ...] = (
-    Column("operator", "operator", lambda record: record.trial.case.operator),
-    Column("inputs", "inputs", lambda record: case_text(record.trial.case)),
-    Column("direction", "direction", lambda record: record.trial.direction),
-    Column("side", "side", lambda record: place(record.trial.side)),
-    Column("noise_floor", "floor", floor, format_percent, "right"),
+FLOORS: tuple[Column[Floor], ...] = (
+    Column("operator", "operator", lambda one: one.operator),
+    Column("inputs", "inputs", lambda one: case_text(Case.from_json(one.case, "case"))),
+    Column("direction", "direction", lambda one: one.direction),
+    Column("framework", "framework", lambda one: one.framework),
+    Column("moved", "live floor", lambda one: one.moved, _moved, "right"),
+    Column("between", "between processes", lambda one: one.between, _moved, "right"),
+    Column("measured", "measured", lambda one: one.measured.isoformat(), lambda text: text[:10]),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row of the columns of a series."""
+
+    times: Times
+    place: int
+
+    def of(self, column: str) -> Any:
+        """Return what a column has in this row."""
+        return getattr(self.times, column)[self.place]
+
+
+def _column(name: str, title: str, column: str, show: Callable[[Any], str] = plain) -> Column[Measured]:
+    return Column(name, title, lambda row: row.of(column), show, "left" if show is plain else "right")
+
+
+MEASURED: tuple[Column[Measured], ...] = (
+    _column("run", "run", "runs"),
+    Column(
+        "started",
+        "measured",
+        lambda row: moment(row.of("started")).isoformat(),
+        lambda text: text[:16].replace("T", " "),
+    ),
+    Column("side", "side", lambda row: side_words(row.times.series)),
+    _column("version", "version", "builds"),
+    Column("inputs", "inputs", lambda row: inputs(row.times.series), presence="varied"),
+    Column("direction", "direction", lambda row: row.times.series.direction, presence="varied"),
+    Column("machine", "machine", lambda row: row.times.series.machine_name, presence="varied"),
+    _column("time_s", "time", "times", format_seconds),
+    _column("low_s", "low", "lows", format_seconds),
+    _column("high_s", "high", "highs", format_seconds),
+    _column("memory_B", "memory", "memory", format_bytes),
+    _column("compile_time_s", "compile", "compile_times", format_seconds),
+    Column("status", "status", lambda row: row.of("statuses"), presence="varied", usual="ok"),
 )

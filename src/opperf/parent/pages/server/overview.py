@@ -2,120 +2,151 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 from opperf.catalog import catalog, categories
-from opperf.domain.units import format_ratios
+from opperf.domain.case import Case
+from opperf.domain.units import format_ratios, format_seconds
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.server.view import Choice, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
 from opperf.parent.reports.history import RUNS
 from opperf.parent.reports.text import case_text
+from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.history import Entry, entries
-from opperf.parent.store.database.latest import Holding, Machine, Standing, holdings, machines, standings
+from opperf.parent.store.database.builds import builds
+from opperf.parent.store.database.history import Entry
+from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
+from opperf.parent.store.database.overview import Mover, Overview
+from opperf.parent.store.database.overview import overview as stand
+from opperf.parent.store.database.series import Filters
 
-#: So many movers are drawn; the table below has all.
-MOST = 20
+#: So many changes are drawn, and so many rows stand in a table; what moved most comes first.
+MOST, MOST_ROWS = 20, 1500
 MOVED = ("slower", "faster")
+WEAK = "of times of different runs, which also differ by what else the machine did; nothing is judged by them"
+
+
+def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice]:
+    """Return what a URL leaves of a database, and the filter of machines; these go by their names."""
+    names = {one.name: one.id for one in listing.machines(archive)}
+    choice = Choice.of("machine", names, query)
+    filters = Filters(
+        category=query.get("category") or None,
+        framework=query.get("framework") or None,
+        direction=query.get("direction") or None,
+        machine=names.get(choice.value, 0) if choice.value else None,
+    )
+    return filters, choice
 
 
 def overview(archive: Archive, query: Query) -> View:
-    """Return what the latest comparisons say, the largest change first, and how much of the catalog was measured."""
-    every, there = standings(archive), holdings(archive)
+    """Return how a build stands to its anchor, the largest change first, and how much of the catalog was measured."""
+    filters, machines = filters_of(archive, query)
+    every = builds(archive)
+    stood = stand(
+        archive, build=query.get("build") or None, anchor=query.get("anchor") or None, filters=filters, most=MOST_ROWS
+    )
+    framework = stood.framework if stood else ""
+    versions = [one.version for one in every if one.framework == framework]
     choices = (
         Choice.of("framework", (one.framework for one in every), query),
+        Choice.of("build", versions, query),
+        Choice.of("anchor", versions, query),
         Choice.of("category", categories(), query),
-        Choice.of("build", (one.new for one in every), query),
-        Choice.of("anchor", (one.base for one in every), query),
-        Choice.of("machine", (one.machine for one in every), query),
-        Choice.of("verdict", (one.verdict for one in every), query),
+        machines,
+        Choice.of("verdict", stood.verdicts if stood else (), query),
     )
-    values = {choice.name: choice.value for choice in choices if choice.value}
-    # The last of each case: without a choice, of the latest build.
-    last = {
-        (one.case.id, one.direction, one.framework, one.machine): one
-        for one in every
-        if all(_facts(one)[name] == value for name, value in values.items())
-    }
-    rows = sorted(last.values(), key=_importance)
-    counts = {word: sum(one.verdict == word for one in rows) for word in dict.fromkeys(one.verdict for one in rows)}
-    summary = f"{len(rows)} cases: {', '.join(f'{count} {word}' for word, count in counts.items())}" if rows else ""
-    none = "no comparison of builds; `opperf compare ... --output FILE` and `opperf history add FILE` bring some"
-    blocks: list[Block] = [
-        table(STANDINGS, rows, link=lambda one: path("operators", one.case.operator)),
-        *([] if rows else [Note(none)]),
-        Section("Coverage", [table(COVERAGE, there, link=lambda one: path("operators", framework=one.framework))]),
-        Section("Latest runs", [_runs(entries(archive, most=10))]),
-    ]
-    return View(Document("What changed", blocks, summary=summary), _movers(rows), choices)
+    coverage = Section("Coverage", [table(COVERAGE, _coverage(archive), link=attrgetter("link"))])
+    recent = Section("Latest runs", [_runs(listing.runs(archive, most=10))])
+    if stood is None:
+        none = "two builds of a framework make an overview; `opperf history add FILE` adds what was measured"
+        return View(Document("What changed", [Note(none), coverage, recent]), choices=choices)
+    rows = [one for one in stood.movers if query.get("verdict") in (None, "", one.verdict)]
+    counts = ", ".join(f"{count} {word}" for word, count in stood.verdicts.items())
+    total = sum(stood.verdicts.values())
+    more = [Note(f"{total - MOST_ROWS} that moved less are left out.")] if total > MOST_ROWS else []
+    movers = table(MOVERS, rows, link=lambda one: path("operators", one.series.operator, framework=framework))
+    title = f"{framework} {stood.build} against {stood.anchor}"
+    weak = f" {WEAK}" if stood.evidence == "times" else ""
+    summary = f"{total} ratios{weak}: {counts}"
+    return View(Document(title, [movers, *more, coverage, recent], summary=summary), _largest(stood, rows), choices)
 
 
-def _importance(one: Standing) -> tuple[bool, float]:
-    """Return what rows are ordered by: changes first, the largest before others."""
-    return one.verdict not in MOVED, -abs(math.log(one.ratio)) if one.ratio else 0.0
-
-
-def _facts(one: Standing) -> dict[str, str]:
-    """Return what a row can be values by."""
-    declared = catalog().get(one.case.operator)
-    category = "" if declared is None else declared.category
-    facts = {"framework": one.framework, "category": category, "build": one.new, "anchor": one.base}
-    return {**facts, "machine": one.machine, "verdict": one.verdict}
-
-
-def _movers(rows: Sequence[Standing]) -> list[Intervals]:
-    movers = [one for one in rows if one.ratio is not None and one.verdict in MOVED][:MOST]
+def _largest(stood: Overview, rows: Sequence[Mover]) -> list[Intervals]:
+    movers = [one for one in rows if one.ratio is not None and one.verdict in (*MOVED, None)][:MOST]
     if not movers:
         return []
     lines = [
         Row(
-            one.case.operator,
-            f"{one.base} to {one.new.removeprefix(f'{one.framework} ')} {case_text(one.case)}",
+            one.series.operator,
+            " ".join((*([one.series.direction] if one.series.direction != "forward" else []), _inputs(one))),
             one.ratio,
-            one.interval,
-            f"{one.ratio:.3f} {one.verdict}",
-            one.verdict,
-            tip=f"{one.ratio:.3f} {format_ratios(one.interval)}, {one.started:%Y-%m-%d}",
+            _interval(one),
+            f"{one.ratio:.3f} {one.verdict or ''}".rstrip(),
+            one.verdict or "inconclusive",
+            tip=f"{one.ratio:.3f} {format_ratios(_interval(one))}\n{format_seconds(one.base_time)} in {stood.anchor}, "
+            f"{format_seconds(one.new_time)} in {stood.build}",
         )
         for one in movers
     ]
-    caption = "New over base; right of 1 is slower."
+    caption = f"Time in {stood.build} over time in {stood.anchor}; right of 1 is slower."
     return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0)]
 
 
+def _inputs(one: Mover) -> str:
+    return case_text(Case.from_json(one.series.case, "case"))
+
+
+def _interval(one: Mover) -> tuple[float, float] | None:
+    return None if one.low is None or one.high is None else (one.low, one.high)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many operators of a framework were measured, how many of the catalog's, and in which versions."""
+
+    framework: str
+    operators: int
+    of_catalog: int
+    versions: str
+
+    @property
+    def link(self) -> str:
+        """Where they are listed."""
+        return path("operators", framework=self.framework)
+
+
+def _coverage(archive: Archive) -> list[Coverage]:
+    versions: dict[str, list[str]] = {}
+    for build in builds(archive):
+        versions.setdefault(build.framework, []).append(build.version)
+    every = sorted(listing.operators(archive), key=attrgetter("framework"))
+    rows = []
+    for framework, entries in groupby(every, key=attrgetter("framework")):
+        names = {entry.operator for entry in entries}
+        latest = ", ".join(versions.get(framework, ())[:6])
+        rows.append(Coverage(framework, len(names), len(names & catalog().keys()), latest))
+    return rows
+
+
 def operators(archive: Archive, query: Query) -> View:
-    """Return every operator that was measured, and by which frameworks."""
-    there = holdings(archive)
-    choices = (
-        Choice.of("framework", (one.framework for one in there), query),
-        Choice.of("category", categories(), query),
-    )
-    names: dict[str, list[str]] = {}
-    for one in there:
-        if query.get("framework") in (None, "", one.framework):
-            for name in one.operators:
-                names.setdefault(name, []).append(one.framework)
-    of_category = {name: declared.category for name, declared in catalog().items()}
-    category = query.get("category")
-    rows = [
-        (name, of_category.get(name, ""), ", ".join(names[name]))
-        for name in sorted(names)
-        if not category or of_category.get(name) == category
-    ]
-    columns: tuple[Column[tuple[str, str, str]], ...] = (
-        Column("operator", "operator", lambda row: row[0]),
-        Column("category", "category", lambda row: row[1]),
-        Column("frameworks", "frameworks", lambda row: row[2]),
-    )
-    listing = table(columns, rows, link=lambda row: path("operators", row[0]))
-    return View(Document("Operators", [listing], summary=f"{len(rows)} operators"), choices=choices)
+    """Return every operator that was measured, in each framework."""
+    filters, machines = filters_of(archive, query)
+    frameworks = {one.framework for one in builds(archive)}
+    choices = (Choice.of("framework", frameworks, query), Choice.of("category", categories(), query), machines)
+    rows = listing.operators(archive, filters)
+    several = table(OPERATORS, rows, link=lambda row: path("operators", row.operator, framework=row.framework))
+    count = len({row.operator for row in rows})
+    return View(Document("Operators", [several], summary=f"{count} operators"), choices=choices)
 
 
 def runs(archive: Archive, query: Query) -> View:
     """Return the runs, latest first."""
-    several = entries(archive, most=1000)
+    several = listing.runs(archive, most=MOST_ROWS)
     choices = (
         Choice.of("machine", (one.machine for one in several), query),
         Choice.of("kind", (one.kind for one in several), query),
@@ -125,78 +156,76 @@ def runs(archive: Archive, query: Query) -> View:
 
 
 def search(archive: Archive, query: Query) -> View:
-    """Return operators, runs and machines that have the words in their names or labels."""
-    words = query.get("q", "").lower().split()
+    """Return operators, builds, machines and runs that have a text in their names or labels."""
+    text = query.get("q", "")
+    hits = listing.search(archive, text)
+    title = f"Search: {text}" if text else "Search"
+    blocks = [table(HITS, hits, link=_place)] if hits else [Note("nothing" if text else "Nothing to search for.")]
+    return View(Document(title, blocks, summary=f"{len(hits)} hits" if text else ""))
 
-    def meant(*texts: str) -> bool:
-        text = " ".join(texts).lower()
-        return bool(words) and all(word in text for word in words)
 
-    names = sorted({name for one in holdings(archive) for name in one.operators if meant(name)})
-    several = [
-        one
-        for one in entries(archive, most=1000)
-        if meant(one.key, one.machine, *(f"{k}={v}" for k, v in one.labels.items()))
-    ]
-    places = [one for one in machines(archive) if meant(one.name)]
-    column: Column[str] = Column("operator", "operator", str)
-    blocks = [
-        Section("Operators", [table([column], names, link=lambda name: path("operators", name))]),
-        Section("Runs", [_runs(several)]),
-        Section("Machines", [_machines(places)]),
-    ]
-    summary = (
-        f"{len(names)} operators, {len(several)} runs, {len(places)} machines" if words else "Nothing to search for"
-    )
-    return View(Document(f"Search: {query.get('q', '')}" if words else "Search", blocks, summary=summary))
+def _place(hit: Hit) -> str:
+    if hit.kind == "build":
+        return path(framework=hit.text.removesuffix(f" {hit.key}"), build=hit.key)
+    return path(f"{hit.kind}s", hit.key)
 
 
 def machine_list(archive: Archive, query: Query) -> View:
     """Return the machines."""
-    return View(Document("Machines", [_machines(machines(archive))]))
+    several = table(MACHINES, listing.machines(archive), link=lambda one: path("machines", str(one.id)))
+    return View(Document("Machines", [several]))
 
 
 def _runs(several: Sequence[Entry]) -> Block:
     return table(RUNS, several, link=lambda one: path("runs", one.key))
 
 
-def _machines(several: Sequence[Machine]) -> Block:
-    return table(MACHINES, several, link=lambda one: path("machines", str(one.id)))
+def _minute(text: str) -> str:
+    return text[:16].replace("T", " ")
 
 
-STANDINGS: tuple[Column[Standing], ...] = (
-    Column("operator", "operator", lambda one: one.case.operator),
-    Column("inputs", "inputs", lambda one: case_text(one.case)),
-    Column("direction", "direction", lambda one: one.direction, presence="varied"),
-    Column("framework", None, lambda one: one.framework),
-    Column("anchor", "anchor", lambda one: one.base),
-    Column("build", "build", lambda one: one.new),
+MOVERS: tuple[Column[Mover], ...] = (
+    Column("operator", "operator", lambda one: one.series.operator),
+    Column("inputs", "inputs", _inputs),
+    Column("direction", "direction", lambda one: one.series.direction, presence="varied"),
+    Column("mode", "mode", lambda one: one.series.side.get("mode"), presence="varied", usual="eager"),
+    Column("threads", "threads", lambda one: one.series.side.get("threads"), presence="varied", usual=1),
+    Column("base_time_s", "anchor", lambda one: one.base_time, format_seconds, "right"),
+    Column("new_time_s", "build", lambda one: one.new_time, format_seconds, "right"),
     Column("ratio", "ratio", lambda one: one.ratio, lambda ratio: "" if ratio is None else f"{ratio:.3f}", "right"),
-    Column("low", None, lambda one: None if one.interval is None else one.interval[0]),
-    Column("high", None, lambda one: None if one.interval is None else one.interval[1]),
-    Column(None, "interval", lambda one: one.interval, format_ratios, "right"),
+    Column("low", None, lambda one: one.low),
+    Column("high", None, lambda one: one.high),
+    Column(None, "interval", _interval, format_ratios, "right"),
     Column("verdict", "verdict", lambda one: one.verdict),
-    Column("machine", "machine", lambda one: one.machine, presence="varied"),
-    Column("started", "measured", lambda one: one.started.isoformat(), lambda text: text[:10]),
+    Column("machine", "machine", lambda one: one.series.machine_name, presence="varied"),
     Column("run", None, lambda one: one.run),
+)
+
+OPERATORS: tuple[Column[OperatorEntry], ...] = (
+    Column("operator", "operator", lambda one: one.operator),
+    Column("category", "category", lambda one: one.category),
+    Column("framework", "framework", lambda one: one.framework),
+    Column("cases", "cases", lambda one: one.cases, align="right"),
+    Column("series", "series", lambda one: one.series, align="right"),
 )
 
 MACHINES: tuple[Column[Machine], ...] = (
     Column("machine", "machine", lambda one: one.name),
     Column("id", None, lambda one: one.id),
     Column("runs", "runs", lambda one: one.runs, align="right"),
-    Column("latest", "latest", lambda one: one.latest.isoformat(), lambda text: text[:16].replace("T", " ")),
+    Column("last", "last", lambda one: one.last.isoformat() if one.last else "", _minute),
 )
 
-COVERAGE: tuple[Column[Holding], ...] = (
+HITS: tuple[Column[Hit], ...] = (
+    Column("text", "name", lambda hit: hit.text if hit.kind != "run" else hit.key),
+    Column("kind", "kind", lambda hit: hit.kind),
+    Column("about", "about", lambda hit: hit.text if hit.kind == "run" else ""),
+    Column("key", None, lambda hit: hit.key),
+)
+
+COVERAGE: tuple[Column[Coverage], ...] = (
     Column("framework", "framework", lambda one: one.framework),
-    Column("operators", "operators", lambda one: len(one.operators), align="right"),
-    Column(
-        "of_catalog",
-        "of the catalog",
-        lambda one: len(one.operators & catalog().keys()),
-        lambda n: f"{n} of {len(catalog())}",
-        "right",
-    ),
-    Column("versions", "versions", lambda one: ", ".join(one.versions[:8])),
+    Column("operators", "operators", lambda one: one.operators, align="right"),
+    Column("of_catalog", "of the catalog", lambda one: one.of_catalog, lambda n: f"{n} of {len(catalog())}", "right"),
+    Column("versions", "versions", lambda one: one.versions),
 )

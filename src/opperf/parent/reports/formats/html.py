@@ -12,13 +12,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from opperf.parent.reports.document import Block, Code, Document, Legend, Note, Screen, Section, Table
 from opperf.parent.reports.escaping import one_line
 
-#: Characters of a cell that stay on one line.
-LONG = 36
+#: Characters of a cell from which on it has several lines, and from which on it is as wide as a paragraph.
+LONG, TEXT = 36, 150
 STYLE = """
 .opperf table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .opperf th, .opperf td { padding: 0.2em 0.8em; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
 .opperf td { white-space: nowrap; }
 .opperf td.long { white-space: normal; min-width: 22em; }
+.opperf td.text { white-space: normal; min-width: 50em; }
 .opperf .right { text-align: right; white-space: nowrap; }
 .opperf tr.failed td { color: #c0392b; }
 .opperf tr.skipped td { opacity: 0.7; }
@@ -105,7 +106,8 @@ def _table(parent: Element, table: Table) -> None:
         for i in places:
             cell, column = row.cells[i], table.columns[i]
             exact = {"title": str(cell.raw)} if isinstance(cell.raw, (int, float)) else {}
-            width = f"{column.align} long" if len(cell.text) > LONG else column.align
+            length = len(cell.text)
+            width = f"{column.align}{' text' if length > TEXT else ' long' if length > LONG else ''}"
             if row.link and i == places[0]:
                 _add(_add(line, "td", **{"class": width}), "a", cell.text, href=row.link)
             else:

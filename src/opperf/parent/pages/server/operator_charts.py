@@ -1,0 +1,162 @@
+"""What is drawn of an operator: ratios of builds with their changes, frameworks against each other, times of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from opperf.domain.case import Case
+from opperf.domain.stats.estimate import Estimate
+from opperf.domain.units import format_bytes, format_interval, format_percent, format_ratios, format_seconds
+from opperf.parent.analysis.change_points import changes, points
+from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.pages.charts.drawing import color
+from opperf.parent.pages.charts.history import History, Line, Moment, Step
+from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.reports.text import case_text
+from opperf.parent.store.database.history import moment
+from opperf.parent.store.database.operator_history import Ratios, Times
+from opperf.parent.store.database.series import Series
+
+#: So many charts of a kind a page has at most.
+MOST = 8
+#: The metrics that are drawn: the column of each, and how it is written.
+METRICS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
+    "time": ("times", format_seconds),
+    "memory": ("memory", format_bytes),
+    "compile time": ("compile_times", format_seconds),
+}
+
+
+def inputs(series: Series) -> str:
+    """Write the inputs of a series."""
+    return case_text(Case.from_json(series.case, "case"))
+
+
+def side_words(series: Series) -> str:
+    """Write the side of a series: what is usual is left out."""
+    side = series.side
+    words = (side.get("mode"), side.get("device"), f"{side.get('threads')} threads")
+    return " ".join(
+        [series.framework, *(word for word in map(str, words) if word not in ("eager", "cpu", "1 threads"))]
+    )
+
+
+def what(series: Series) -> str:
+    """Write what a series is of, besides its operator."""
+    return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
+
+
+def ratio_charts(compared: Sequence[Ratios]) -> Iterator[History]:
+    """Yield the ratios of builds to their anchor for each series, with the changes in them."""
+    yielded = 0
+    for one in compared:
+        edges = [
+            Edge(base, new, Estimate(math.log(ratio), error))
+            for base, new, ratio, error in zip(one.bases, one.builds, one.ratios, one.errors, strict=True)
+            if base and new and base != new and ratio and error is not None
+        ]
+        if edges and one.base.framework == one.series.framework and yielded < MOST:
+            yielded += 1
+            yield _ratios(one.series, edges)
+
+
+def _ratios(series: Series, edges: Sequence[Edge]) -> History:
+    anchor, builds = points(edges)
+    places = {point.build: place for place, point in enumerate(builds)}
+    moments = []
+    for point in builds:
+        level, interval = math.exp(point.level.log_ratio), point.level.interval()
+        text = f"{point.build}\n{level:.3f} {format_ratios(interval)} of {anchor}"
+        moments.append(Moment(places[point.build], level, interval, text))
+    steps = []
+    for change in changes(builds):
+        ratio, interval = math.exp(change.size.log_ratio), change.size.interval()
+        words = f"{change.before} to {change.after}: {ratio:.3f} {format_ratios(interval)}"
+        text = f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if change.confirmed else ' ?'}"
+        steps.append(Step(places[change.after], text, "slower" if ratio > 1 else "faster", words))
+    return History(
+        f"{side_words(series)} against {anchor}: {what(series)}",
+        f"Ratio of each build to the anchor, with its interval, on {series.machine_name}."
+        + (" A dashed line is a change; the next build has to confirm one with ?." if steps else ""),
+        [point.build for point in builds],
+        [Line(series.framework, moments)],
+        lambda ratio: f"{ratio:.3g}",
+        steps,
+        mark=1.0,
+    )
+
+
+def _groups(times: Sequence[Times]) -> list[list[Times]]:
+    """Return the series that may stand in one chart: of the same inputs and direction, on one machine."""
+    groups: dict[tuple[str, int], list[Times]] = {}
+    for one in times:
+        groups.setdefault((what(one.series), one.series.machine), []).append(one)
+    return [*groups.values()][:MOST]
+
+
+def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
+    """Yield the latest value of every side beside each other, where there are several."""
+    column, show = METRICS[metric]
+    names = [*dict.fromkeys(one.series.framework for one in times)]
+    rows = []
+    for group in _groups(times):
+        for one in group:
+            place = next((i for i in reversed(range(len(one.started))) if getattr(one, column)[i]), None)
+            if place is None or len(group) < 2:
+                continue
+            value, interval = getattr(one, column)[place], _interval(one, place) if metric == "time" else None
+            version, day = one.builds[place] or "", moment(one.started[place])
+            rows.append(
+                Row(
+                    f"{side_words(one.series)} {version}",
+                    what(one.series),
+                    value,
+                    interval,
+                    f"{show(value)} {format_interval(interval)}".rstrip(),
+                    color(names.index(one.series.framework)),
+                    tip=f"measured {day:%Y-%m-%d %H:%M} on {one.series.machine_name}",
+                )
+            )
+    if rows:
+        yield Intervals(f"Latest {metric}, side by side", "The last that was measured of each.", rows, show)
+
+
+def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
+    """Yield a metric of each run, a line for each side."""
+    column, show = METRICS[metric]
+    for group in _groups(times):
+        runs = sorted({pair for one in group for pair in zip(one.started, one.runs, strict=True)})
+        places = {run: place for place, (_, run) in enumerate(runs)}
+        lines = []
+        for one in group:
+            moments = [
+                Moment(
+                    places[one.runs[i]],
+                    value,
+                    _interval(one, i) if metric == "time" else None,
+                    f"{moment(one.started[i]):%Y-%m-%d %H:%M}\n{one.series.framework} {one.builds[i]}\n{show(value)}",
+                )
+                for i, value in enumerate(getattr(one, column))
+                if value
+            ]
+            lines += [Line(side_words(one.series), moments)] if moments else []
+        if lines:
+            series = group[0].series
+            yield History(
+                f"{metric.capitalize()} of one call: {what(series)}",
+                f"As it was measured on {series.machine_name}; it also moves with what else the machine does.",
+                [_day(moment(started)) for started, _ in runs],
+                lines,
+                show,
+            )
+
+
+def _day(day: datetime) -> str:
+    return f"{day:%Y-%m-%d}"
+
+
+def _interval(one: Times, place: int) -> tuple[float, float] | None:
+    low, high = one.lows[place], one.highs[place]
+    return None if low is None or high is None else (low, high)
