@@ -47,7 +47,7 @@ from opperf.domain.stats.significance import PairedTest, wilson
 from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
 from opperf.parent.contest import Comparing, Contest, outcome
 from opperf.parent.workers.duel import Duel, Patience
-from opperf.parent.workers.starting import start
+from opperf.parent.workers.process import start
 
 EFFECTS = {"A/A": 1.0, "+2 %": 1.02, "+5 %": 1.05, "+10 %": 1.10}
 BURNING = "A/A beside burners"

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
 
-from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.block import ProcessClock
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
 from opperf.domain.backend import Backend, Work

@@ -32,7 +32,7 @@ from scipy import stats
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 from opperf.parent.analysis.change_points import Point, changes
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Comparing, Contest, outcome

@@ -12,7 +12,7 @@ from typing import Any
 
 from opperf.child.backends.call import Binding, call, composed
 from opperf.child.backends.threads import set_variables
-from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.plan import Side
 from opperf.domain.registry import Framework

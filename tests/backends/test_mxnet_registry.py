@@ -13,7 +13,7 @@ import pytest
 from opperf.domain.case import Case
 from opperf.domain.message.requests import Describe, Discover
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.sources.mxnet_inputs import mxnet_suite
+from opperf.parent.sources.suite_file import mxnet_suite
 
 #: What became of each path and direction: `ok`, `skipped: ...` or `failed: ...`.
 Outcomes: TypeAlias = Mapping[tuple[str, str], str]

@@ -28,7 +28,7 @@ from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.cli.main import main
-from opperf.parent.cli.screen import screen
+from opperf.parent.cli.output import screen
 from opperf.parent.reports import render
 
 WIDTHS = (80, 100, 120)

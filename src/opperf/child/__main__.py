@@ -63,7 +63,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits) ->
 
 def _start(side: Side, limits: Limits) -> tuple[Backend, Hello]:
     """Return the backend of a side, with the process set up as it asks, and the hello."""
-    from opperf.child.measure.allocator import fix_allocator
+    from opperf.child.measure.host import fix_allocator
     from opperf.child.worker.code import start_backend
 
     fixed = side.allocator == "fixed" and fix_allocator()

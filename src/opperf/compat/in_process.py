@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.catalog import Operator, catalog
 from opperf.child.backends import native_clock
-from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.host import fix_allocator
 from opperf.child.worker import arguments
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.directions import Ready, ready

@@ -25,10 +25,19 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
-from opperf.parent.analysis.budget import Progress, sufficient
-from opperf.parent.analysis.verdict import Rule, confirmed, cut_short, outright, settle, sort_out, spending
+from opperf.parent.analysis.verdict import (
+    Progress,
+    Rule,
+    confirmed,
+    cut_short,
+    outright,
+    settle,
+    sort_out,
+    spending,
+    sufficient,
+)
 from opperf.parent.planning.expand import expand
-from opperf.parent.planning.matchup import between, on
+from opperf.parent.planning.implementations import between, on
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText
 from opperf.parent.planning.suites import unmeasured

@@ -17,8 +17,7 @@ from opperf.domain.plan import Plan, Settings
 from opperf.domain.record import Run
 from opperf.domain.registry import device_named
 from opperf.parent import request as requests
-from opperf.parent.analysis.expectations import compare_expected, expectations_of, updated
-from opperf.parent.analysis.gate import judged
+from opperf.parent.analysis.gate import compare_expected, expectations_of, judged, updated
 from opperf.parent.analysis.two_runs import FLOOR
 from opperf.parent.calibration import stored_floors
 from opperf.parent.compare import Judging, base_of, live, sides_named

@@ -22,7 +22,7 @@ from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.trace import Between, Replay, Trace, TracedCase
 from opperf.parent.analysis.summary import record
 from opperf.parent.sources.execution_trace.reading import read_traces
-from opperf.parent.sources.mxnet_inputs import is_mxnet_inputs, mxnet_suite
+from opperf.parent.sources.suite_file import is_mxnet_inputs, mxnet_suite
 from opperf.parent.store.documents import read_run
 from opperf.parent.store.journal import read_journal
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from statistics import stdev
 
+from opperf.domain.comparison import PairValue
 from opperf.domain.errors import InputError
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.plan import Settings, Trial, check_most
+from opperf.domain.stats.order import median
+from opperf.domain.stats.significance import PairedTest
 from opperf.parent import request as requests
-from opperf.parent.analysis.noise import floor_of
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.contest import Comparing, Contest, header
 from opperf.parent.planning.selection import Selection
@@ -126,3 +130,28 @@ def store(document: NoiseRun, note: Callable[[str], None]) -> None:
     path = FLOORS.path(cache_folder(), machine.facts())
     FLOORS.add(path, document.floors)
     note(f"{len(document.floors)} noise floor(s) kept in {path}")
+
+
+#: Pairs that a floor is made of at least.
+LEAST_PAIRS = 3
+
+
+def floor_of(trial: Trial, pairs: Sequence[PairValue], *, alarms: int, comparisons: int, measured: str) -> Floor | None:
+    """Return the floor that pairs of identical code show, or None when too few of them said anything."""
+    values = [pair for pair in pairs if pair.log_ratio is not None and pair.base is not None and pair.new is not None]
+    ratios = [pair.log_ratio for pair in values if pair.log_ratio is not None]
+    if len(ratios) < LEAST_PAIRS:
+        return None
+    minima = [side["min"] for pair in values for side in (pair.base, pair.new) if side is not None]
+    test = PairedTest.of(ratios)
+    return Floor(
+        trial=trial,
+        time=median(minima),
+        pairs=len(ratios),
+        spread=stdev(ratios),
+        moved=max(map(abs, test.interval())),
+        between=math.log(max(minima) / min(minima)),
+        alarms=alarms,
+        comparisons=comparisons,
+        measured=measured,
+    )

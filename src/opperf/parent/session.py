@@ -25,9 +25,7 @@ from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
-from opperf.parent.analysis.roofline import doubts, limit_of
-from opperf.parent.analysis.shares import with_shares
-from opperf.parent.analysis.summary import record
+from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.calibration import stored_floors, stored_rates
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.expand import expand
@@ -35,11 +33,11 @@ from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.sides import frameworks, sides
 from opperf.parent.planning.suites import unmeasured
 from opperf.parent.progress import Progress, Silent
-from opperf.parent.store.earlier import Earlier, earlier_work
+from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
 from opperf.parent.workers import machine
-from opperf.parent.workers.gpus import has_gpu
 from opperf.parent.workers.interpreters import importable, settled_side
+from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.pool import Pool
 
 

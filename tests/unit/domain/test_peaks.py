@@ -13,8 +13,7 @@ from opperf.domain.peaks import Limit, Peaks, Rate
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Record
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.analysis.roofline import doubts, limit_of
-from opperf.parent.analysis.summary import record
+from opperf.parent.analysis.summary import doubts, limit_of, record
 from opperf.parent.peaks import cases, rates_of
 
 SMALL = Rate("move", "copy", "float32", 1000, 8e9, "torch", "cpu", 1, "2026-11-21")

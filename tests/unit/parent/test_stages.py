@@ -16,8 +16,7 @@ from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent import contest as comparing
-from opperf.parent.analysis.budget import Progress, sufficient
-from opperf.parent.analysis.verdict import Rule
+from opperf.parent.analysis.verdict import Progress, Rule, sufficient
 from opperf.parent.contest import Comparing, Contest, outcome
 from opperf.parent.workers.duel import Patience
 

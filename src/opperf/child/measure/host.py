@@ -1,10 +1,11 @@
-"""What the machine below this process takes of its CPU time during a trial, and what memory it leaves to it.
+"""What the machine takes of this process's CPU time during a trial, and what memory the machine and its C library leave.
 
 Samples do not show it: a CPU that the hypervisor gave to another guest was, for the counters of this process, running.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,6 +23,9 @@ GROUPS = (
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
     (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
 )
+#: mallopt's names for its parameters, and the values where glibc's dynamic rule ends (malloc(3), mallopt(3)).
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+TRIM_THRESHOLD, MMAP_THRESHOLD = 64 * 1024 * 1024, 32 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -111,3 +115,14 @@ def _free() -> Iterator[int]:
     for limit, used in GROUPS:
         with suppress(OSError, ValueError):  # no limit is the word `max`, or a number beyond all memory
             yield int(limit.read_text()) - int(used.read_text())
+
+
+def fix_allocator() -> bool:
+    """Hold glibc's thresholds still, so that a trial does not depend on what was freed before it.
+
+    Returns whether that worked; other C libraries have no such rule to hold.
+    """
+    with suppress(AttributeError, OSError):
+        mallopt = ctypes.CDLL(None).mallopt
+        return bool(mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)) and bool(mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD))
+    return False

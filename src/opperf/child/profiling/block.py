@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from opperf.child.profiling.recording import Recording
+from opperf.child.profiling.recording import Recording, imported
 from opperf.child.profiling.summary import document
-from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from opperf.child.profiling.of_others import ScriptProfiler
-from opperf.child.profiling.watchers import imported
+from opperf.child.profiling.recording import imported
 from opperf.domain.errors import InputError, ProfilerError, unknown
 from opperf.domain.profile.watching import Watching
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from opperf.child.profiling.recording import Recording
+from opperf.child.profiling.recording import Recording, imported
 from opperf.child.profiling.summary import document
-from opperf.child.profiling.watchers import imported
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.text import table

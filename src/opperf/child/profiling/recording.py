@@ -7,11 +7,6 @@
 A process has one profiler of each framework, so that one recording at a time is not stopped. Only one of a whole script
 gives way: it waits while a block of the script is profiled.
 
-What multiprocessing knows of the processes that it starts: their names, when they begin, and when they end.
-Those that are copies of others leave by `os._exit`, which nothing that Python calls at its end hears of. Finalizers of
-multiprocessing's own do. A copy forgets those of the process that it is of, before its work begins.
-
-What fresh pages of memory cost a process while it was profiled.
 glibc has the system map what is large, and gives it back when it is freed, until it has learnt better: then each call
 of an operator pays for the pages of its result. That depends on what the program freed before, and `opperf run` leaves
 it out, so that a profile and an operator by itself differ by it.
@@ -26,20 +21,47 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
 from opperf.child.profiling.waiting import Waiting
-from opperf.child.profiling.watchers import watcher
-from opperf.domain.errors import ProfilerError
+from opperf.domain.errors import ProfilerError, unknown
 from opperf.domain.profile.event import Profile, merge
-from opperf.domain.profile.watching import FRESH, Watcher, Watching
+from opperf.domain.profile.watching import FRESH, WATCHED, Watcher, Watching
+from opperf.domain.registry import FRAMEWORKS
 
 #: Said of a recording that gave way.
 GAVE_WAY = "the script profiles parts of itself, which are not in this profile"
 
 #: The recordings that are not stopped; all but the last one wait.
 _started: list[Recording] = []
+
+
+def imported(framework: str | None = None) -> tuple[str, ...]:
+    """Return the frameworks that the script has imported, or the one that is named.
+
+    Raises `InputError` for a name that is not known, `ProfilerError` where nothing is imported.
+    """
+    if framework is not None:
+        names = (*WATCHED, "null")
+        if framework not in names:
+            raise unknown("framework", framework, names, hint=f"known: {', '.join(names)}")
+        return (framework,)
+    frameworks = tuple(name for name in WATCHED if FRAMEWORKS[name].module in sys.modules)
+    if not frameworks:
+        raise ProfilerError(
+            "no framework is imported whose operators could be seen",
+            hint=f"import one of {', '.join(WATCHED)} first, or name it: `framework=...`",
+            slug="no_framework_imported",
+        )
+    return frameworks
+
+
+def watcher(framework: str, watching: Watching) -> Watcher:
+    """Return a framework's watcher; imports the framework where the script has not."""
+    made: Watcher = import_module(f"opperf.child.backends.{framework}.watcher").Watcher(watching)
+    return made
 
 
 class Recording:

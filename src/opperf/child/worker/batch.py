@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.child import backends
-from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.disturbance import NoCounters
+from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.jobs import Jobs, failure
 from opperf.domain.message.requests import told_trial

@@ -161,7 +161,7 @@ def _write(
 ) -> None:
     from opperf.compat.mxnet_opperf.command.documents import collected, render
     from opperf.domain.files.destination import write_text
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
     from opperf.parent.reports import render as render_records
 
     table_rows = collected(plans, run, lumped=lumped)
@@ -177,8 +177,8 @@ def _write(
 def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
     """Exit as `opperf run` does; only a run that came to its end has no journal left."""
     from opperf.domain.errors import way_out
+    from opperf.parent.cli.output import tell
     from opperf.parent.cli.run import leave
-    from opperf.parent.cli.screen import tell
     from opperf.parent.store.journal import journal_of
 
     if stopped is not None:

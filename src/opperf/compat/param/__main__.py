@@ -27,9 +27,9 @@ def benchmark() -> None:
     from opperf.compat.param.command.running import Running
     from opperf.compat.param.command.tools import choose_tools
     from opperf.domain.errors import InputError, way_out
+    from opperf.parent.cli.output import tell
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.run import leave
-    from opperf.parent.cli.screen import tell
 
     given = parser().parse_args()
     if given.config is None:

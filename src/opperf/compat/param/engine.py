@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from opperf.catalog.param.values import argument
-from opperf.child.measure.allocator import fix_allocator
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.arguments import Maker
 from opperf.domain.registry import device_named
 

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from opperf.domain.stats.estimate import LEAST_ERROR, Estimate
 from opperf.domain.stats.order import median
+from opperf.domain.stats.significance import LEAST_ERROR, Estimate
 from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 
 #: What a change must gain in squared standard errors. By level and step together, chance gains so much in exp(-16 / 2)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 
 Vector: TypeAlias = dict[str, float]
 #: Of an edge with less of its own weight left, no other edge says anything of note: it is a bridge, but for rounding.

@@ -6,7 +6,8 @@ the unit of repetition: between processes times differ several times more than s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Optional
@@ -16,6 +17,7 @@ from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS
+from opperf.domain.peaks import Limit, Peaks
 from opperf.domain.plan import NATIVE, Settings, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Statistics, Value
@@ -184,3 +186,58 @@ def _samples(measured: Sequence[Measurement]) -> dict[str, list[object]]:
 def _version(outcomes: Sequence[Outcome]) -> Mapping[str, str]:
     version = next((outcome.version for outcome in outcomes if outcome.version is not None), None)
     return {} if version is None else {"version": version}
+
+
+def limit_of(record: Record, peaks: Peaks) -> Limit | None:
+    """Return the least time that the work of a record takes here; None where its work or the limits are not known."""
+    counts = [record.metrics.get(name) for name in ("flops", "bytes")]
+    flops, moved = (count.value if isinstance(count, Quantity) else None for count in counts)
+    tensor = next(record.trial.case.tensors(), None)
+    if moved is None or tensor is None:
+        return None
+    return peaks.limit(flops=flops or 0.0, moved=moved, dtype=tensor.dtype)
+
+
+def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
+    """Return what is to be doubted of a record that is faster than the limits of its machine."""
+    if record.time is None or not 0 < record.time.median < limit.seconds:
+        return ()
+    share = limit.seconds / record.time.median
+    text = (
+        f"{share:.0%} of the machine's limit by {limit.bound}, which nothing can exceed: the limit was measured on a "
+        "busier machine, or the operator does less than is counted, as where a nearer cache holds what it reads"
+    )
+    return (Warning("above_peak", text, "measure the limits again on an idle machine: `opperf doctor --peaks`"),)
+
+
+def with_shares(records: Sequence[Record]) -> list[Record]:
+    """Return the records of a suite, in their order, each with the fact `suite` where it was measured.
+
+    It holds the seconds of all calls (`total`), their `share` of the sum over the records of the same side, and
+    `cumulative`, the share of those that take as much or more.
+    """
+    sides: dict[object, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.total is not None:
+            sides[_whole(record)].append(record)
+    shares = {key: facts for several in sides.values() for key, facts in _shares(several)}
+    return [
+        replace(record, facts={**record.facts, "suite": shares[record.trial.key]})
+        if record.trial.key in shares
+        else record
+        for record in records
+    ]
+
+
+def _whole(record: Record) -> object:
+    """Return what a record is a part of: its side, whatever spells its operator."""
+    return replace(record.trial.side, implementation=None).key
+
+
+def _shares(records: Iterable[Record]) -> Iterable[tuple[object, dict[str, float]]]:
+    costs = sorted(((record.total or 0.0, record.trial.key) for record in records), key=lambda cost: -cost[0])
+    whole = sum(total for total, _ in costs)
+    so_far = 0.0
+    for total, key in costs:
+        so_far += total
+        yield key, {"total": total, "share": total / whole, "cumulative": so_far / whole}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.screen import show, tell
+from opperf.parent.cli.output import show, tell
 
 if TYPE_CHECKING:
     from opperf.catalog.param.config import ConfiguredOperator, Workloads
@@ -74,9 +74,8 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     from opperf.catalog.param.cases import operator_cases
     from opperf.domain.message.replies import Meaning
     from opperf.domain.plan import Side
-    from opperf.parent.planning.configs import USUAL
-    from opperf.parent.planning.own_code import as_implemented, own_meaning
-    from opperf.parent.planning.workloads import settle
+    from opperf.parent.planning.configs import USUAL, settle
+    from opperf.parent.planning.implementations import as_implemented, own_meaning
     from opperf.parent.workers.interpreters import settled_side
 
     side = Side(operator.meaning.framework or USUAL)

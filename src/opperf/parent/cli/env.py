@@ -77,6 +77,6 @@ def python(name: Annotated[str, _NAME]) -> None:
 
 
 def _say(text: str) -> None:
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
 
     tell(text)

@@ -23,7 +23,7 @@ import typer
 
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.parent.cli import places
-from opperf.parent.cli.screen import tell
+from opperf.parent.cli.output import tell
 
 #: The variable that shows tracebacks, as `--debug` does.
 DEBUG = "OPPERF_DEBUG"

@@ -31,7 +31,7 @@ def add_files(
 
     A run that is already there is not added again.
     """
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
     from opperf.parent.history import add
 
     words = {"added": "added", "there": "was there already", "replaced": "replaced what was there"}
@@ -124,7 +124,7 @@ def remove_runs(
 ) -> None:
     """Remove runs with everything that belongs to them."""
     from opperf.domain.errors import InputError
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
     from opperf.parent.history import archive
 
     with archive(database) as store:

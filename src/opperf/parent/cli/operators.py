@@ -31,8 +31,7 @@ def operators(
     With `--framework`, list what it makes of them; without it no framework is imported. Those of installed plugins
     stand at the end.
     """
-    from opperf.parent.cli.output import deliver
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import deliver, tell
     from opperf.parent.listing import listing
     from opperf.parent.reports.formats import check_format
 

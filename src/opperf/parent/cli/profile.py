@@ -148,8 +148,8 @@ def _run(
     from opperf.domain.errors import InputError
     from opperf.domain.profile.watching import WATCHED
     from opperf.parent import profile as profiled
+    from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.cli.screen import tell
 
     profiled.check(command, options)
     python = profiled.python_for(command, environment, options, Bar().note)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
-from opperf.parent.cli.screen import tell
+from opperf.parent.cli.output import tell
 from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.text import subject
 

@@ -34,7 +34,7 @@ def serve(
     It listens on this machine alone, unless `--host` and `--token` say otherwise. Needs `pip install "opperf[serve]"`.
     """
     from opperf.domain.errors import InputError
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
     from opperf.parent.history import archive
 
     check_address(host, token)

@@ -22,7 +22,7 @@ from opperf.domain.units import (
     format_ratios,
     format_seconds,
 )
-from opperf.parent.analysis.shares import with_shares
+from opperf.parent.analysis.summary import with_shares
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.bars import Bar, Bars
 from opperf.parent.pages.charts.distributions import Distributions, Spread

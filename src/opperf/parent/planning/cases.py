@@ -19,8 +19,7 @@ from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Side
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.selection import Selection
-from opperf.parent.sources.large_cases import large_case
-from opperf.parent.sources.random_cases import random_cases
+from opperf.parent.sources.random_cases import large_case, random_cases
 from opperf.parent.sources.shapes_file import Row
 from opperf.parent.sources.user_inputs import EVERY, case_with, foreign_case, in_one_shape, split_row
 

@@ -23,7 +23,7 @@ from opperf.domain.registry import MADE_BY, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, varied
 from opperf.parent.planning.configs import ORIGIN, configured
-from opperf.parent.planning.own_code import as_implemented, own_meaning
+from opperf.parent.planning.implementations import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
 

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from opperf.catalog import SIZES, Operator
 from opperf.domain.case import Argument, Case, ListOf, map_tensors
 from opperf.domain.errors import InputError
-from opperf.domain.tensor import TensorSpec
+from opperf.domain.tensor import ITEM_SIZES, TensorSpec
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
 
 #: A case has at most so many elements in all inputs.
 MOST_ELEMENTS = 4_000_000
@@ -250,3 +251,56 @@ def _with(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Arg
     if isinstance(argument, tuple):
         return tuple(_with(item, (*place, i), numbers) for i, item in enumerate(argument))
     return numbers.get(place, argument)
+
+
+#: The first input has more elements than this.
+MOST_32_BIT = (1 << 31) - 1
+#: The first of an operator's size classes that are alike: the small one, where it is.
+SMALL = 0
+
+
+def large_case(definition: Operator) -> Case | None:
+    """Return a case whose first input has more elements than 32 bits count; None where no single dimension does that.
+
+    One dimension of the operator's small case is made so large, and with it all that follows it. Of several dimensions
+    it is the one that asks for the least memory.
+    """
+    template = Template(definition)
+    if not list(definition.case("small").tensors()):
+        return None
+    grown = (_grow(template, values) for values in template.variables)
+    fitting = [case for case in grown if case is not None and _indexed(case) and fits(definition, case)]
+    return min(fitting, key=lambda case: _elements(definition, case), default=None)
+
+
+def _grow(template: Template, values: Values) -> Case | None:
+    """Return the small case with one variable as large as needed; None where the first input does not follow it."""
+    small = {variable: variable[SMALL] for variable in template.variables}
+
+    def case(size: int) -> Case:
+        return template.case({**small, values: size}, SMALL)
+
+    start, step = values[SMALL], template.step(values, SMALL)
+    variable, doubled = _first(case(start)), _first(case(2 * start))
+    if not variable or doubled <= variable:
+        return None
+    power = math.log2(doubled / variable)
+    size = math.ceil(start * (MOST_32_BIT / variable) ** (1 / power) / step) * step
+    while _first(case(size)) <= MOST_32_BIT:
+        size += step
+    return case(size)
+
+
+def _first(case: Case) -> int:
+    return next(case.tensors()).elements
+
+
+def _elements(definition: Operator, case: Case) -> int:
+    """Return how many elements inputs and outputs have."""
+    return sum(tensor.elements for tensor in (*case.tensors(), *definition.outputs(case)))
+
+
+def _indexed(case: Case) -> bool:
+    """Whether the case's indices fit their element type."""
+    ends = ((tensor.range[1], ITEM_SIZES[tensor.dtype]) for tensor in case.tensors() if tensor.range is not None)
+    return all(end <= 1 << (8 * size - 1) for end, size in ends)

@@ -1,12 +1,25 @@
-"""Suite files, and what is read as one: checked whole before anything runs."""
+"""Suite files, and what is read as one: checked whole before anything runs.
+
+The inputs of MXNet's own benchmark (`benchmark/opperf`) are read as a suite of MXNet's operators. The file has a list
+of rows for each: `{"dot": [{"lhs": [1024, 1024], "rhs": [1024, 1024]}]}`. A row says what the operator is called with.
+Whole numbers in brackets are the shape of an array, or a tuple where the name is that of an attribute; fractions, and
+lists within lists, are the values of an array. Rows that are alike are one case that occurs more often.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeGuard
 
+from opperf.domain.case import Argument, Case
+from opperf.domain.code import check_name
+from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_json
-from opperf.domain.suite import Suite
-from opperf.parent.sources.mxnet_inputs import is_mxnet_inputs, mxnet_suite
+from opperf.domain.suite import Suite, SuiteCase
+from opperf.domain.tensor import TensorSpec, nested
 
 
 def read_suite(path: Path) -> Suite:
@@ -15,3 +28,99 @@ def read_suite(path: Path) -> Suite:
     if is_mxnet_inputs(data):
         return mxnet_suite(data, str(path))
     return Suite.from_json(data, str(path))
+
+
+#: Where an array was printed instead of written down.
+PRINTED = re.compile(r"<NDArray ([\dx]+) @[\w()]+>")
+#: Attributes that are tuples of whole numbers; any other list is an array.
+TUPLES = frozenset(
+    [
+        "axes",
+        "axis",
+        "begin",
+        "dilate",
+        "end",
+        "kernel",
+        "output_size",
+        "pad",
+        "pooled_size",
+        "shape",
+        "stride",
+        "target_shape",
+    ]
+)
+#: A list of arrays, for operators that take any number of them.
+MANY = "args"
+#: Where an operator writes its result: opperf sees to that itself.
+WRITTEN = "out"
+ORIGIN = "mxnet_opperf"
+#: Indices and labels that MXNet refuses a gradient of.
+FIXED = frozenset({("Embedding", "data"), ("softmax_cross_entropy", "label")})
+
+
+def is_mxnet_inputs(data: object) -> TypeGuard[dict[str, list[dict[str, object]]]]:
+    """Whether a JSON document is such a file: nothing but lists of rows."""
+    rows = list(data.values()) if isinstance(data, dict) else []
+    return bool(rows) and all(isinstance(some, list) and all(isinstance(row, dict) for row in some) for some in rows)
+
+
+def mxnet_suite(data: Mapping[str, Sequence[Mapping[str, object]]], where: str) -> Suite:
+    """Return the suite; raises `InputError` that names the row."""
+    cases = Counter(
+        _case(operator, row, f"{where}: {operator}[{i}]")
+        for operator, rows in data.items()
+        for i, row in enumerate(rows)
+    )
+    entries = tuple(SuiteCase(case, count, ORIGIN) for case, count in cases.items())
+    return Suite("MXNet's opperf", where, entries)
+
+
+def _case(operator: str, row: Mapping[str, object], where: str) -> Case:
+    check_name(operator, where)
+    inputs: dict[str, Argument] = {}
+    attributes: dict[str, Argument] = {}
+    for name, value in row.items():
+        printed = PRINTED.fullmatch(value) if isinstance(value, str) else None
+        if name == WRITTEN:
+            continue
+        if printed is not None:
+            inputs[name] = TensorSpec(tuple(map(int, printed[1].split("x"))))
+        elif (operator, name) in FIXED and isinstance(value, list):
+            inputs[name] = TensorSpec(tuple(value), requires_grad=False)
+        elif isinstance(value, list) and name not in TUPLES:
+            inputs |= _arrays(name, value, _lengths(row), f"{where}.{name}")
+        elif isinstance(value, list) and _whole(value):
+            attributes[name] = tuple(value)
+        elif value is None or isinstance(value, (bool, int, float, str)):
+            attributes[name] = value
+        else:
+            raise InputError(f"{where}.{name}: found {str(value)[:80]}, expected a shape, values, or an attribute")
+    return Case(f"mxnet:nd.{operator}", inputs, attributes)
+
+
+def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Iterator[tuple[str, TensorSpec]]:
+    """Yield the arrays that a list stands for, each with its name."""
+    try:
+        if name == MANY:
+            shapes = [value] if _whole(value) else value
+            yield from ((f"{name}{i}", TensorSpec(tuple(shape))) for i, shape in enumerate(shapes))
+        elif _whole(value) and len(value) not in lengths:
+            yield name, TensorSpec(tuple(value))
+        else:
+            shape, items = nested(value)
+            yield name, TensorSpec(shape, literal=tuple(items))
+    except (InputError, TypeError) as error:
+        raise InputError(f"{where}: {error}", hint="expected a shape, or the values of an array") from error
+
+
+def _lengths(row: Mapping[str, object]) -> set[int]:
+    """Return how many fractions stand in lists of a row: as many whole numbers beside them are values too."""
+    return {len(value) for value in row.values() if isinstance(value, list) and any(map(_broken, value))}
+
+
+def _whole(value: Sequence[object]) -> bool:
+    return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
+
+
+def _broken(value: object) -> bool:
+    return isinstance(value, float)

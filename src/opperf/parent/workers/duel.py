@@ -23,9 +23,8 @@ from opperf.domain.message.requests import Measure, Prepare, R, Release, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import centre, median, median_interval, quantile
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Worker, launch
 from opperf.parent.workers.reference import Reference
-from opperf.parent.workers.starting import launch
 
 #: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
 #: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).

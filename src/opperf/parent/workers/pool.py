@@ -27,9 +27,8 @@ from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.registry import BUILT_IN
 from opperf.domain.stats.order import median
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Ask, Reference
-from opperf.parent.workers.starting import start
 
 #: Names and arguments of functions are looked up within this many seconds.
 DESCRIBE_TIMEOUT = 60.0

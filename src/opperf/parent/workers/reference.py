@@ -23,8 +23,7 @@ from opperf.domain.message.requests import Compare, Evaluate, R, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.tensor import FLOAT8
 from opperf.parent.workers.interpreters import imports_here
-from opperf.parent.workers.process import Worker
-from opperf.parent.workers.starting import start
+from opperf.parent.workers.process import Worker, start
 
 #: The tensors that a child wrote.
 Outputs: TypeAlias = tuple[Output, ...]

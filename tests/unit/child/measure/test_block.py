@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from opperf.child.measure import loop
+from opperf.child.measure import block as module
 from opperf.child.measure.block import Block
 from opperf.child.measure.disturbance import NoCounters, Reading
 from opperf.domain.measurement import Samples
@@ -96,7 +96,7 @@ def test_the_sweep_comes_after_what_goes_before_a_call(backend: Watched) -> None
 
 def test_the_harness_is_taken_off_to_the_nanosecond(watched: type[Watched], monkeypatch: pytest.MonkeyPatch) -> None:
     backend = watched()
-    monkeypatch.setattr(loop, "sys", SimpleNamespace(audit=lambda *_: backend.clock.advance(40)))
+    monkeypatch.setattr(module, "sys", SimpleNamespace(audit=lambda *_: backend.clock.advance(40)))
     block = Block(backend.work(1000 + 40), backend, NoCounters())
     assert block.overhead_ns == 40.0
     assert Samples((block.sample(25),), block.overhead_ns).seconds() == [1e-6]
@@ -113,7 +113,7 @@ def test_a_call_that_is_timed_alone_has_the_cost_of_a_single_turn_taken_off(
         return wall()
 
     monkeypatch.setattr(backend.clock, "wall", slow_wall)
-    monkeypatch.setattr(loop, "sys", SimpleNamespace(audit=lambda *_: backend.clock.advance(40)))
+    monkeypatch.setattr(module, "sys", SimpleNamespace(audit=lambda *_: backend.clock.advance(40)))
     block = Block(backend.work(1000 + 40), backend, NoCounters(), sweep=lambda: None)
     assert Samples((block.sample(3),), block.overhead_ns).seconds() == [1e-6]
 

@@ -13,9 +13,8 @@ import pytest
 from opperf.child.measure import engine as module
 from opperf.child.measure.calibrate import LONGEST_NS
 from opperf.child.measure.disturbance import NoCounters, Reading
-from opperf.child.measure.engine import LATENCY_CALLS, Engine
+from opperf.child.measure.engine import LATENCY_CALLS, LEAST_OF_SLOW, Engine
 from opperf.child.measure.host import HostReading
-from opperf.child.measure.stopping import LEAST_OF_SLOW
 from opperf.domain.backend import Unsupported, Work
 from opperf.domain.measurement import Quantity, compile_time
 from opperf.domain.plan import Part, Settings

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from opperf.child.backends.null.scripts import VirtualClock
-from opperf.child.measure import loop as module
-from opperf.child.measure.loop import EMPTY_CALLS, empty_call_ns, loop
+from opperf.child.measure import block as module
+from opperf.child.measure.block import EMPTY_CALLS, empty_call_ns, loop
 
 
 @pytest.mark.parametrize("keywords", [(), ("axis",), ("axis", "keepdims"), ("from",), ("is", "to", "from")])

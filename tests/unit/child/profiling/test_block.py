@@ -152,14 +152,14 @@ def test_an_unknown_framework_is_refused_with_those_that_are_known() -> None:
 
 
 def test_without_a_framework_there_is_nothing_to_see(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.child.profiling.watchers.WATCHED", ())
+    monkeypatch.setattr("opperf.child.profiling.recording.WATCHED", ())
     with pytest.raises(ProfilerError, match="no framework is imported") as refused, profiler.profile():
         pass
     assert refused.value.slug == "no_framework_imported"
 
 
 def test_the_frameworks_of_a_script_are_those_that_it_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.child.profiling.watchers.WATCHED", ("null",))
+    monkeypatch.setattr("opperf.child.profiling.recording.WATCHED", ("null",))
     with profiler.profile() as p:
         call("relu")
     assert [facts["framework"] for facts in p.profile.processes.values()] == ["null"]

@@ -145,11 +145,11 @@ def test_a_setting_with_a_typing_error_is_told_with_the_one_that_is_meant() -> N
 
 
 def test_a_script_may_configure_before_it_imports_its_framework(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opperf.child.profiling.watchers.WATCHED", ())
+    monkeypatch.setattr("opperf.child.profiling.recording.WATCHED", ())
     profiler.set_config(profile_all=True)
     with pytest.raises(ProfilerError, match="no framework is imported"):
         profiler.set_state("run")
-    monkeypatch.setattr("opperf.child.profiling.watchers.WATCHED", ("null",))
+    monkeypatch.setattr("opperf.child.profiling.recording.WATCHED", ("null",))
     profiler.set_state("run")
     call("relu")
     profiler.set_state("stop")

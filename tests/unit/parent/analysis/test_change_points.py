@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 from opperf.parent.analysis.change_points import PENALTY, Point, absolute, changes, points, scatter
 from opperf.parent.analysis.ratio_graph import Edge
 

@@ -19,7 +19,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.analysis.expectations import compare_expected, expectations_of, updated
+from opperf.parent.analysis.gate import compare_expected, expectations_of, updated
 from opperf.parent.analysis.summary import record
 
 TRIAL = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Side("torch"), "forward")

@@ -11,8 +11,8 @@ from opperf.domain.comparison import PairValue
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.plan import Side, Trial
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.analysis.noise import floor_of
 from opperf.parent.analysis.verdict import Rule, confirmed
+from opperf.parent.noise import floor_of
 
 TRIAL = Trial(Case("exp", {"data": TensorSpec((4,))}), Side("torch"), "forward")
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 
 

@@ -10,7 +10,7 @@ from tests.unit.parent.reports.conftest import statistics
 from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Statistics
-from opperf.parent.analysis.shares import with_shares
+from opperf.parent.analysis.summary import with_shares
 
 TORCH, JAX = Side("torch"), Side("jax", mode="compiled")
 

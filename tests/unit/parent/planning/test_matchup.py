@@ -11,7 +11,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Meaning
 from opperf.domain.plan import Side
 from opperf.parent.compare import base_of, sides_named
-from opperf.parent.planning.matchup import between
+from opperf.parent.planning.implementations import between
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import read_side, side_named
 from opperf.parent.sources.plugin_file import framework_of

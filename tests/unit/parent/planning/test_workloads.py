@@ -17,7 +17,7 @@ from opperf.domain.case import argument_to_json
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
 from opperf.domain.message.requests import Iterate
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.planning.workloads import settle
+from opperf.parent.planning.configs import settle
 
 OWN = Workloads(("Mine",), ("Data",), (Path("mine.py"),))
 ADD = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"

@@ -27,7 +27,7 @@ from opperf.domain.record import Record, Run, Value
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.trace import Replay, Trace, TracedCase
-from opperf.parent.cli.screen import tell
+from opperf.parent.cli.output import tell
 from opperf.parent.pages import frozen
 from opperf.parent.pages.charts import picture
 from opperf.parent.pages.figures import Result, charts

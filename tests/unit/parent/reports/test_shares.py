@@ -11,7 +11,7 @@ from tests.unit.parent.reports.conftest import run_of, statistics
 from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Run
-from opperf.parent.analysis.shares import with_shares
+from opperf.parent.analysis.summary import with_shares
 from opperf.parent.reports import remarks, render
 from opperf.parent.reports.run import in_order
 

@@ -17,9 +17,9 @@ from opperf.domain.case import Device, DType, ListOf
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec
 from opperf.domain.trace import Trace, TracedCase
+from opperf.parent.sources.execution_trace.argument import signature
 from opperf.parent.sources.execution_trace.kineto import Recording, read_kineto
 from opperf.parent.sources.execution_trace.reading import read_traces
-from opperf.parent.sources.execution_trace.schema import signature
 
 ADD = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 SHAPES = {"values": [[1, 2, 0, 4, 4, "cpu"]] * 2 + [1], "shapes": [[4], [4], []], "strides": [[1], [1], []]}

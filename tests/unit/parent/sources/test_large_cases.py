@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opperf.catalog import catalog
 from opperf.domain.tensor import ITEM_SIZES
-from opperf.parent.sources.large_cases import MOST_32_BIT, large_case
+from opperf.parent.sources.random_cases import MOST_32_BIT, large_case
 
 CASES = {name: large_case(definition) for name, definition in catalog().items()}
 

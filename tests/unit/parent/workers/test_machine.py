@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from opperf.parent.workers import machine_noise
-from opperf.parent.workers.gpus import gpus_listed
-from opperf.parent.workers.machine import available_memory, cpu_ranges, facts
+from opperf.parent.workers.machine import available_memory, cpu_ranges, facts, gpus_listed
 from opperf.parent.workers.machine_noise import Signs, facts_of_noise, judge
 
 _FILES = {

@@ -21,7 +21,7 @@ from opperf.child.backends import threads
 from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.numpy import build, functions
-from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation

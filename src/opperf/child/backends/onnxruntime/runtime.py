@@ -23,7 +23,7 @@ from opperf.child.backends.onnxruntime import node, program
 from opperf.child.backends.onnxruntime.node import Node
 from opperf.child.backends.onnxruntime.program import Program, has_device, newest, results
 from opperf.child.backends.onnxruntime.specs import DTYPES
-from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation

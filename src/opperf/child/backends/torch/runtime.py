@@ -26,7 +26,7 @@ from opperf.child.backends.torch import (
 )
 from opperf.child.backends.torch.compilation import captured
 from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
-from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation

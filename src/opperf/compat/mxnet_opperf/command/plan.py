@@ -24,7 +24,7 @@ from opperf.domain.tensor import TensorSpec, dtype_named
 from opperf.parent.planning.expand import DEFAULT_DIRECTIONS
 from opperf.parent.planning.selection import Selection
 from opperf.parent.session import Session
-from opperf.parent.sources.mxnet_inputs import ORIGIN, is_mxnet_inputs, mxnet_suite
+from opperf.parent.sources.suite_file import ORIGIN, is_mxnet_inputs, mxnet_suite
 
 CATEGORIES = tuple(RUNNERS.values())
 #: Which directions stand for one row of the profiler `python`: the first that has a time.

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from opperf.catalog.param.names import split_at_commas
 from opperf.domain.case import Argument, Device, DType, ListOf
 from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError
@@ -20,7 +21,52 @@ from opperf.domain.files.json_text import value_of
 from opperf.domain.tensor import FLOAT8, TensorSpec, row_major
 from opperf.parent.sources.execution_trace.elements import Elements
 from opperf.parent.sources.execution_trace.node import Node
-from opperf.parent.sources.execution_trace.schema import Parameter
+
+_SIGNATURE = re.compile(r"(?P<name>[\w:]+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\)\s*->")
+#: A type may have brackets and an alias mark in it: `Tensor(a!)`, `int[2]?`, `Tensor(a)[]`.
+_ARGUMENT = re.compile(r"(?P<type>\S+(?:\([^)]*\)\S*)?)\s+(?P<name>\w+)(?:=.*)?")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a signature."""
+
+    name: str
+    type: str
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True)
+class Signature:
+    """An operator's name with its overload (`aten::add.Tensor`), and its arguments."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+
+def signature(text: str) -> Signature:
+    """Read a signature; raises `ValueError` for what is none.
+
+    >>> signature("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor").name
+    'aten::mul.Tensor'
+    >>> [found.name for found in signature("aten::t(Tensor(a) self) -> Tensor(a)").parameters]
+    ['self']
+    """
+    match = _SIGNATURE.match(text.strip())
+    if match is None:
+        raise ValueError(f"not the signature of an operator: {text[:80]!r}")
+    parameters: list[Parameter] = []
+    keyword_only = False
+    for part in split_at_commas(match["arguments"]):
+        if part == "*":
+            keyword_only = True
+            continue
+        argument = _ARGUMENT.fullmatch(part)
+        if argument is None:
+            raise ValueError(f"not an argument of an operator: {part[:80]!r}")
+        parameters.append(Parameter(argument["name"], argument["type"], keyword_only))
+    return Signature(f"{match['name']}.{match['overload'] or 'default'}", tuple(parameters))
+
 
 DTYPES = {
     "bool": "bool",

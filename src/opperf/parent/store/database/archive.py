@@ -23,7 +23,7 @@ from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Record, Run, Statistics
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.connection import Address, connect, hide_passwords, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from opperf.domain.case import Case
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading

@@ -12,7 +12,7 @@ import scipy
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.numpy.reference.functions import BINDINGS
 from opperf.child.backends.numpy.runtime import NumpyBackend
-from opperf.child.measure.clock import ProcessClock
+from opperf.child.measure.block import ProcessClock
 from opperf.domain.plan import Side
 from opperf.domain.tensor import FLOAT8
 
