@@ -47,14 +47,18 @@ RULES = {
         "SETTLED_NS",
         "IN_FLIGHT_BYTES",
     ),
-    "child.measure.block": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS"),
-    "child.measure.engine": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),
-    "child.measure.engine": ("LATENCY_CALLS", "CALLS_BEFORE_MEMORY"),
+    "child.measure.block": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS", "UNKNOWN_CACHE"),
+    "child.measure.engine": (
+        "FIRST_LOOK",
+        "LEAST",
+        "LEAST_OF_SLOW",
+        "MOST",
+        "LATENCY_CALLS",
+        "CALLS_BEFORE_MEMORY",
+    ),
     "child.measure.disturbance": ("MOST_WAITING", "MOST_SWITCHES"),
     "child.measure.doubts": ("DRIFT", "ENOUGH", "GAP", "FAULTS", "MOST_OVER"),
-    "child.measure.allocator": ("MMAP_THRESHOLD", "TRIM_THRESHOLD"),
-    "child.measure.host": ("MOST_STOLEN",),
-    "child.measure.block": ("UNKNOWN_CACHE",),
+    "child.measure.host": ("MOST_STOLEN", "MMAP_THRESHOLD", "TRIM_THRESHOLD"),
     "domain.measurement": ("ENOUGH_CLEAN", "LONG_CALL"),
     "parent.analysis.summary": ("ENOUGH_FOR_P99", "PROCESSES"),
     "parent.analysis.verdict": (
@@ -84,9 +88,8 @@ RULES = {
         "MOST_ROUNDS",
         "HELD_BYTES",
     ),
-    "parent.workers.starting": ("MEMORY_SHARE",),
     "parent.workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
-    "parent.workers.process": ("START_TIMEOUT", "GRACE"),
+    "parent.workers.process": ("MEMORY_SHARE", "START_TIMEOUT", "GRACE"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What the machine takes of this process's CPU time during a trial, and what memory the machine and its C library leave.
+"""What the machine takes of this process's CPU time during a trial, and what memory it and the C library leave.
 
 Samples do not show it: a CPU that the hypervisor gave to another guest was, for the counters of this process, running.
 """
