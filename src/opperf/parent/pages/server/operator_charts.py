@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from opperf.domain.case import Case
-from opperf.domain.stats.estimate import Estimate
+from opperf.domain.stats.significance import Estimate
 from opperf.domain.units import format_bytes, format_interval, format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.change_points import changes, points
 from opperf.parent.analysis.ratio_graph import Edge
