@@ -14,12 +14,16 @@ PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
 QUICK := tests/unit tests/functional tests/frameworks tests/docs
 COVERED ?= $(QUICK)
 
-.PHONY: demo test test-all lint docs site generate coverage check clean
+.PHONY: demo picture test test-all lint docs site generate coverage check clean
 
 demo: $(BIN)/.ready  ## measure 24 operators on three frameworks, print one table, leave demo.json
 	$(BIN)/opperf run --framework torch --framework mxnet --framework numpy --trial-budget 0.2 --output demo.json --force \
 		add multiply divide exp tanh relu gelu sigmoid softmax log_softmax sum mean argmax matmul batch_matmul linear \
 		conv2d max_pool2d layer_norm batch_norm embedding concatenate transpose cross_entropy
+
+picture: $(BIN)/.ready  ## the picture in README.md, measured anew: about five minutes
+	$(BIN)/opperf compare add exp softmax sum matmul layer_norm gelu sort --direction forward \
+		--base numpy --new torch --settle --max-pairs 12 --plot docs/comparison.svg
 
 test: $(BIN)/.ready  ## what answers in three minutes: units, every command on the null framework, each framework once
 	$(PYTEST) $(QUICK)

@@ -54,7 +54,19 @@ def test_the_parent_imports_no_framework(module: str) -> None:
 
 def test_the_command_line_answers_before_anything_heavy_is_imported() -> None:
     """Help and completion wait for these imports, so commands import what they run inside their functions."""
-    heavy = {"rich", "psutil", "scipy", "sqlalchemy", "alembic", "jinja2", "uv", "filelock", "platformdirs"}
+    heavy = {
+        "rich",
+        "psutil",
+        "scipy",
+        "sqlalchemy",
+        "alembic",
+        "starlette",
+        "uvicorn",
+        "jinja2",
+        "uv",
+        "filelock",
+        "platformdirs",
+    }
     assert imported_by("import opperf.parent.cli.main") & heavy == set()
 
 

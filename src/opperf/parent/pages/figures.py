@@ -123,9 +123,11 @@ def _share(log_ratio: float) -> float:
 
 
 def _shares(records: Sequence[Record]) -> Iterator[Chart]:
+    if all(record.trial.count == 1 for record in records):
+        return
     sides: dict[str, list[Record]] = defaultdict(list)
     for record in records:
-        if record.details.suite is not None and any(one.trial.count > 1 for one in records):
+        if record.details.suite is not None:
             sides[_side(record)].append(record)
     for side, several in sides.items():
         operators: dict[str, list[Record]] = defaultdict(list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from tests.unit.parent.reports.conftest import ADD, NUMPY, TORCH, records, run_o
 from opperf.domain.case import Case
 from opperf.domain.comparison import Comparison, ComparisonRun, Verdict
 from opperf.domain.measurement import Quantity
-from opperf.domain.plan import Trial
+from opperf.domain.plan import Side, Trial
 from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.pages.charts import NARROW, WIDE, Chart, picture
@@ -139,6 +140,14 @@ def test_the_operators_of_a_suite_have_bars_as_long_as_their_shares() -> None:
     chart = chart_of(run_of(often, measured(Case("exp", ADD.inputs), 1e-3)), "Shares")
     first, second = (place(bar, "width") for bar in parts(chart, "rect", "bar"))
     assert first == pytest.approx(3 * second, rel=0.01)
+
+
+def test_the_charts_of_ten_thousand_records_take_seconds() -> None:
+    record = measured(ADD, 1e-3, facts={"suite": {"total": 1.0, "share": 0.5, "cumulative": 0.5}})
+    records = tuple(replace(record, trial=replace(record.trial, side=Side("torch", f"{i}"))) for i in range(10_000))
+    begin = time.monotonic()
+    assert charts(run_of(*records))
+    assert time.monotonic() - begin < 15
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

@@ -119,7 +119,7 @@ def _answer(archive: Archive, filler: Environment, page: Page, request: Request)
         status = (404 if error.slug == "missing" else 400) if isinstance(error, InputError) else 503
         view = View(Document("This cannot be shown", [Note(str(error))]))
     if form in TYPES:
-        text = render(view.document, form)
+        text = render(view.document if view.whole is None else view.whole(), form)
         return Response(text, status, media_type=TYPES[form])
     return HTMLResponse(_page(filler, view, request.url.path, query), status)
 

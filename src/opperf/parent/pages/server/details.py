@@ -73,8 +73,20 @@ def operator(archive: Archive, name: str, query: Query) -> View:
 def run(archive: Archive, key: str, query: Query) -> View:
     """Return a run as it was reported, with its charts."""
     result = _stored(archive, key)
-    report = replace(report_of(result), title=f"Run {key}")
-    return View(report, charts(result), facts=facts(result if isinstance(result, Run) else result.run))
+    part, count = _beginning(result)
+    report = report_of(part)
+    left = count - MOST_ROWS
+    more = [Note(f"{left} more are in the CSV and JSON of this page.")] if left > 0 else []
+    document = replace(report, title=f"Run {key}", blocks=[*report.blocks, *more])
+    run = result if isinstance(result, Run) else result.run
+    return View(document, charts(part), facts=facts(run), whole=lambda: report_of(result))
+
+
+def _beginning(result: Run | ComparisonRun) -> tuple[Run | ComparisonRun, int]:
+    """Return as much of a result as a page shows, and how many rows there are."""
+    if isinstance(result, ComparisonRun):
+        return replace(result, comparisons=result.comparisons[:MOST_ROWS]), len(result.comparisons)
+    return replace(result, records=result.records[:MOST_ROWS]), len(result.records)
 
 
 def _stored(archive: Archive, key: str) -> Run | ComparisonRun:

@@ -17,7 +17,7 @@ from opperf.parent.reports.history import RUNS
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.builds import builds
+from opperf.parent.store.database.builds import Build, builds
 from opperf.parent.store.database.history import Entry
 from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
 from opperf.parent.store.database.overview import Mover, Overview
@@ -60,7 +60,7 @@ def overview(archive: Archive, query: Query) -> View:
         machines,
         Choice.of("verdict", stood.verdicts if stood else (), query),
     )
-    coverage = Section("Coverage", [table(COVERAGE, _coverage(archive), link=attrgetter("link"))])
+    coverage = Section("Coverage", [table(COVERAGE, _coverage(archive, every), link=attrgetter("link"))])
     recent = Section("Latest runs", [_runs(listing.runs(archive, most=10))])
     if stood is None:
         none = "two builds of a framework make an overview; `opperf history add FILE` adds what was measured"
@@ -120,14 +120,14 @@ class Coverage:
         return path("operators", framework=self.framework)
 
 
-def _coverage(archive: Archive) -> list[Coverage]:
+def _coverage(archive: Archive, builds: Sequence[Build]) -> list[Coverage]:
     versions: dict[str, list[str]] = {}
-    for build in builds(archive):
+    for build in builds:
         versions.setdefault(build.framework, []).append(build.version)
-    every = sorted(listing.operators(archive), key=attrgetter("framework"))
+    entries = sorted(listing.operators(archive), key=attrgetter("framework"))
     rows = []
-    for framework, entries in groupby(every, key=attrgetter("framework")):
-        names = {entry.operator for entry in entries}
+    for framework, own in groupby(entries, key=attrgetter("framework")):
+        names = {entry.operator for entry in own}
         latest = ", ".join(versions.get(framework, ())[:6])
         rows.append(Coverage(framework, len(names), len(names & catalog().keys()), latest))
     return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import quote, urlencode
@@ -31,12 +31,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class View:
-    """A page: its report with its charts, the facts above them, and its filters."""
+    """A page: its report with its charts, the facts above them, and its filters.
+
+    `whole` returns the report with everything, for JSON and CSV, where the page shows only the beginning.
+    """
 
     document: Document
     charts: Sequence[Chart] = ()
     choices: Sequence[Choice] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    whole: Callable[[], Document] | None = None
 
     @property
     def open_choices(self) -> list[Choice]:
