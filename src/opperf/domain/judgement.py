@@ -26,11 +26,6 @@ class Finding:
     comparison: Comparison
     message: str
 
-    @property
-    def is_regression(self) -> bool:
-        """Whether the gate must not let this through."""
-        return self.kind in REGRESSIONS
-
 
 @dataclass(frozen=True)
 class Judgement:

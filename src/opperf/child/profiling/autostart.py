@@ -33,8 +33,7 @@ from pathlib import Path
 
 from opperf.child import backends
 from opperf.child.measure.host import fix_allocator, free_bytes
-from opperf.child.profiling.calls import Calls
-from opperf.child.profiling.hook import Imports, when_bound
+from opperf.child.profiling.hook import Calls, Imports, when_bound
 from opperf.child.profiling.recording import Recording, at_beginning, at_end, imported, watcher
 from opperf.domain.errors import InputError, OpperfError, unknown
 from opperf.domain.profile.chrome import save

@@ -10,8 +10,8 @@ from opperf.child.profiling.recording import Recording, imported
 from opperf.child.profiling.summary import document
 from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import save
+from opperf.domain.profile.columns import table
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.text import table
 from opperf.domain.profile.watching import Watching
 
 

@@ -9,7 +9,7 @@ from opperf.child.profiling.recording import Recording, imported
 from opperf.child.profiling.summary import document
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.profile.chrome import save
-from opperf.domain.profile.text import table
+from opperf.domain.profile.columns import table
 from opperf.domain.profile.watching import Watching
 
 #: Where `dump` writes to when nothing is said: the name that MXNet gives it.

@@ -37,12 +37,11 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
-    from opperf.parent.cli.output import deliver
-    from opperf.parent.cli.pages import check_pages, write_pages
+    from opperf.parent.cli.options import inputs, request
+    from opperf.parent.cli.options import judging as judging_of
+    from opperf.parent.cli.output import check_pages, deliver, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.cli.selecting import inputs, request
-    from opperf.parent.cli.selecting import judging as judging_of
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
 

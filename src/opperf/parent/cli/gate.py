@@ -15,10 +15,9 @@ import typer
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.parent.cli import options, output
-from opperf.parent.cli.options import grouped
-from opperf.parent.cli.pages import check_pages, write_pages
+from opperf.parent.cli.options import command, grouped, inputs, labels, request
+from opperf.parent.cli.output import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
-from opperf.parent.cli.selecting import command, inputs, labels, request
 
 if TYPE_CHECKING:
     from opperf.domain.comparison import ComparisonRun
@@ -82,8 +81,7 @@ def gate(
 
     What is compared stands in a file; options override it.
     """
-    from opperf.domain.errors import InputError, way_out
-    from opperf.parent.cli.gate import Places, deliver
+    from opperf.domain.errors import way_out
     from opperf.parent.cli.progress import Bar
     from opperf.parent.gate import ExpectationUpdate, Gate, gate_file, judge
 

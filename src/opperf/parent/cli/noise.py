@@ -27,11 +27,10 @@ def noise(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying
-    from opperf.parent.cli.output import deliver
-    from opperf.parent.cli.pages import check_pages, write_pages
+    from opperf.parent.cli.options import command, inputs, labels, request
+    from opperf.parent.cli.output import check_pages, deliver, write_pages
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.cli.selecting import command, inputs, labels, request
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.noise import document
 

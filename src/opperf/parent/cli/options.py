@@ -1,4 +1,4 @@
-"""The options that verbs share, each declared once: what to measure, where, and how.
+"""The options that verbs share, each declared once: what to measure, where, and how; and what use cases make of them.
 
 Verbs that take the same options together take a class of them, and `grouped` makes options of its fields. An option
 that some verb takes without the others of its class has a name of its own.
@@ -7,16 +7,23 @@ that some verb takes without the others of its class has a name of its own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Optional, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeAlias, get_type_hints
 
 import typer
 
 from opperf.parent.cli import completion
 from opperf.parent.reports.formats import join_words, names
+
+if TYPE_CHECKING:
+    from opperf.parent.compare import Judging as Rules
+    from opperf.parent.session import Options
+
 
 Words: TypeAlias = Optional[list[str]]
 Option = typer.Option
@@ -249,3 +256,53 @@ def _options(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     types = get_type_hints(group, include_extras=True)
     for one in fields(group):
         yield inspect.Parameter(one.name, parameter.kind, default=one.default, annotation=types[one.name])
+
+
+def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] = ()) -> dict[str, Any]:
+    """Return what options ask for, as the use cases take it; raises `InputError`."""
+    from opperf.parent.sources.user_inputs import input_cases, pairs
+
+    order: dict[str, Any] = {}
+    for group in (what, *groups):
+        order |= vars(group)
+    given = {"inputs": input_cases(what.inputs or ()), "attributes": pairs(what.attribute or (), "--attribute")}
+    return {**order, **given, "all": what.every, "config": config}
+
+
+def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] = ()) -> list[Path | None]:
+    """Return the files that a command reads, which it must not write: the user's own code among them."""
+    code = [Path(match[1]) for name in operators or () if (match := re.match(r"(?:.*?code:)?(.+\.py)(?::|$)", name))]
+    return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
+
+
+def judging(judged: Judging, settling: Settling, report: Report, *, explain: bool = False) -> Rules:
+    """Return when a comparison is decided; raises `InputError`."""
+    from opperf.parent.compare import Judging as Rules
+
+    words = {**vars(judged), **vars(settling)}
+    return Rules(**words, explain=explain, labels=labels(report), command=command())
+
+
+def run_options(keeping: Keeping, report: Report) -> Options:
+    """Return what is asked of a run: what is resumed goes on where it stood, unless another place is named."""
+    from opperf.parent.session import Options
+
+    return Options(
+        output=report.output or keeping.resume,
+        resume=keeping.resume,
+        labels=labels(report),
+        keep_samples=not keeping.no_samples,
+        command=command(),
+    )
+
+
+def labels(report: Report) -> dict[str, str]:
+    """Return the labels of a run; raises `InputError`."""
+    from opperf.parent.sources.user_inputs import pairs
+
+    return pairs(report.label or (), "--label")
+
+
+def command() -> tuple[str, ...]:
+    """Return the command line, as reports have it."""
+    return ("opperf", *sys.argv[1:])

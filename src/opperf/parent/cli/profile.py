@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+from typer.core import TyperCommand
 
 from opperf.parent.cli import options
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from opperf.domain.profile.event import Profile
     from opperf.domain.trace import Trace
     from opperf.parent.profile import Options
-from typing import Any
-
-from typer.core import TyperCommand
 
 Option = typer.Option
 #: The page that `--html` writes.

@@ -53,11 +53,10 @@ def replay(
     from opperf.domain.errors import InputError
     from opperf.domain.trace import Replay
     from opperf.parent import replay as replaying
-    from opperf.parent.cli.output import deliver, tell, write_suite
-    from opperf.parent.cli.pages import check_pages, write_pages
+    from opperf.parent.cli.options import run_options
+    from opperf.parent.cli.output import check_pages, deliver, tell, write_pages, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
-    from opperf.parent.cli.selecting import run_options
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.replay import document, left_out
     from opperf.parent.run import drop_journal

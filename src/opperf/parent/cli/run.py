@@ -43,10 +43,9 @@ def run(
     that an operator reaches is shown once `opperf doctor --peaks` has measured them.
     """
     from opperf.catalog.param.config import notes
-    from opperf.parent.cli.output import deliver_run, tell
-    from opperf.parent.cli.pages import check_pages, write_pages
+    from opperf.parent.cli.options import inputs, request, run_options
+    from opperf.parent.cli.output import check_pages, deliver_run, tell, write_pages
     from opperf.parent.cli.places import take_output
-    from opperf.parent.cli.selecting import inputs, request, run_options
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
     from opperf.parent.request import selection, settings

@@ -30,8 +30,7 @@ def show(
     Results of several files are told apart by run, date, machine and label.
     """
     from opperf.domain.record import Run
-    from opperf.parent.cli.output import deliver
-    from opperf.parent.cli.pages import check_pages, write_pages
+    from opperf.parent.cli.output import check_pages, deliver, write_pages
     from opperf.parent.reports.formats import check_format
     from opperf.parent.store.output_lock import check_place
 

@@ -35,11 +35,6 @@ def one_line(text: str) -> str:
     return _COMMAND.sub(lambda match: "".join(f"\\x{ord(char):02x}" for char in match[0]), text)
 
 
-def lines_of(text: str) -> str:
-    """Return a text of several lines, as the message of an error with its hint, each of them fit for a terminal."""
-    return "\n".join(one_line(line) for line in text.split("\n"))
-
-
 def for_markdown(text: str) -> str:
     r"""Return one line of text that Markdown shows as it is, in a cell of a table too.
 

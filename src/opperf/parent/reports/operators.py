@@ -9,7 +9,7 @@ from opperf.parent.reports.document import Column, Document, table
 
 if TYPE_CHECKING:
     from opperf.catalog import Operator
-    from opperf.parent.support import Support
+    from opperf.parent.listing import Support
 
 #: Name, category, directions, arguments and meaning.
 Line: TypeAlias = tuple[str, str, str, str, str]

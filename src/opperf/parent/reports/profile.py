@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile import columns as profiled
-from opperf.domain.profile.columns import columns, shapes_text
+from opperf.domain.profile.columns import columns, shapes_text, step_lines
 from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
-from opperf.domain.profile.text import step_lines
 from opperf.domain.units import format_count, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 

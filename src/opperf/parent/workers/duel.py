@@ -23,7 +23,7 @@ from opperf.domain.message.requests import Measure, Prepare, R, Release, Request
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import centre, median, median_interval, quantile
-from opperf.parent.workers.process import Worker, launch
+from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
 
 #: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
@@ -89,8 +89,9 @@ class Duel:
             started: dict[int, Worker] = {}
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
+            begin = partial(start, progress=progress, sharing=2, plugins=plugins, greet=False)
             for place, where in zip(order, (cpus, apart or cpus)):
-                started[place], _ = launch(sides[place], cpus=where, progress=progress, sharing=2, plugins=plugins)
+                started[place], _ = begin(sides[place], cpus=where)
                 self._workers.append(started[place])
             for worker in self._workers:
                 worker.greet()

@@ -13,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -29,8 +31,8 @@ from opperf.domain.environment import EnvironmentSpec
 from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import value_of
-from opperf.domain.registry import REAL_FRAMEWORKS
-from opperf.parent.workers.installer import BUILD_LIMIT, find_links, uv
+from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
+from opperf.parent.workers.installer import BUILD_LIMIT, find_links, heard, uv
 from opperf.parent.workers.package import cache_folder, made
 
 if TYPE_CHECKING:
@@ -38,11 +40,6 @@ if TYPE_CHECKING:
 
     #: Told what is going on, a line at a time.
     Progress = Callable[[str], None]
-import os
-import subprocess
-
-from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.workers.installer import heard
 
 _MARK = "ready.json"
 

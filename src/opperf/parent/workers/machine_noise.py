@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,102 +67,50 @@ def facts_of_noise(root: Path = ROOT) -> dict[str, Any]:
 
 def judge(signs: Signs) -> list[Warning]:
     """Say what is noisy about a machine, most telling first."""
-    on_cpu = (_take(signs), _stolen(signs), _load(signs), _cpu_limit(signs))
-    findings = (*on_cpu, *_clock(signs), *_memory(signs), *_sharing(signs))
-    return [warning for warning in findings if warning is not None]
+    return [Warning(*doubt) for doubt in _doubts(signs)]
 
 
-def _take(signs: Signs) -> Warning | None:
-    if signs.pauses is None or signs.pauses <= TAKEN_LIMIT:
-        return None
-    return Warning(
-        "interrupted",
-        f"a busy loop did not run {signs.pauses:.1%} of the time",
-        "stop other work, or pin with `--cpus LIST` to CPUs that have none",
-    )
-
-
-def _stolen(signs: Signs) -> Warning | None:
-    if signs.stolen is None or signs.stolen <= TAKEN_LIMIT:
-        return None
-    return Warning(
-        "steal",
-        f"the hypervisor gave {signs.stolen:.1%} of the CPU time to other machines",
-        "measure on a machine, or an instance type, with CPUs of its own",
-    )
-
-
-def _load(signs: Signs) -> Warning | None:
-    if signs.load is None or signs.load <= signs.cores / 2:
-        return None
-    return Warning("load", f"the load average is {signs.load:.1f} on {signs.cores} CPUs", "wait for other work to end")
-
-
-def _cpu_limit(signs: Signs) -> Warning | None:
-    if signs.cpu_limit is None or signs.cpu_limit >= signs.cores:
-        return None
-    return Warning(
-        "cpu_limit",
-        f"this container may use {signs.cpu_limit:g} of {signs.cores} CPUs, and is stopped when it has used them up",
-        "give the container whole CPUs (`--cpuset-cpus`) instead of a quota",
-    )
-
-
-def _clock(signs: Signs) -> tuple[Warning | None, ...]:
-    governor = turbo = None
+def _doubts(signs: Signs) -> Iterator[tuple[str, str, str]]:
+    """Yield the slug, the message and the remedy of each doubt."""
+    if signs.pauses is not None and signs.pauses > TAKEN_LIMIT:
+        text = f"a busy loop did not run {signs.pauses:.1%} of the time"
+        yield "interrupted", text, "stop other work, or pin with `--cpus LIST` to CPUs that have none"
+    if signs.stolen is not None and signs.stolen > TAKEN_LIMIT:
+        text = f"the hypervisor gave {signs.stolen:.1%} of the CPU time to other machines"
+        yield "steal", text, "measure on a machine, or an instance type, with CPUs of its own"
+    if signs.load is not None and signs.load > signs.cores / 2:
+        yield "load", f"the load average is {signs.load:.1f} on {signs.cores} CPUs", "wait for other work to end"
+    if signs.cpu_limit is not None and signs.cpu_limit < signs.cores:
+        text = (
+            f"this container may use {signs.cpu_limit:g} of {signs.cores} CPUs, and is stopped when it has used them up"
+        )
+        yield "cpu_limit", text, "give the container whole CPUs (`--cpuset-cpus`) instead of a quota"
     if signs.governor not in (None, "performance"):
-        governor = Warning(
-            "governor",
-            f"the frequency governor is `{signs.governor}`, so the clock follows the load",
-            "`sudo cpupower frequency-set -g performance`",
-        )
+        text = f"the frequency governor is `{signs.governor}`, so the clock follows the load"
+        yield "governor", text, "`sudo cpupower frequency-set -g performance`"
     if signs.turbo:
-        turbo = Warning(
-            "turbo",
-            "turbo is on, so the clock follows temperature and what the other cores do",
-            "turn it off: write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to .../cpufreq/boost",
-        )
-    return governor, turbo
-
-
-def _memory(signs: Signs) -> tuple[Warning | None, ...]:
-    swap = pages = None
+        text = "turbo is on, so the clock follows temperature and what the other cores do"
+        remedy = "turn it off: write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to .../cpufreq/boost"
+        yield "turbo", text, remedy
     if signs.swap_used:
-        swap = Warning(
-            "swap",
-            f"{signs.swap_used / 2**20:.0f} MiB are swapped out",
-            "free memory, then `sudo swapoff -a && sudo swapon -a`",
-        )
+        text = f"{signs.swap_used / 2**20:.0f} MiB are swapped out"
+        yield "swap", text, "free memory, then `sudo swapoff -a && sudo swapon -a`"
     if signs.huge_pages == "always":
-        pages = Warning(
-            "huge_pages",
-            "transparent huge pages are `always`: whether an array gets them changes from run to run",
-            "write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled",
-        )
-    return swap, pages
-
-
-def _sharing(signs: Signs) -> tuple[Warning | None, ...]:
-    virtual = isolation = threads = None
+        text = "transparent huge pages are `always`: whether an array gets them changes from run to run"
+        yield "huge_pages", text, "write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled"
     if signs.hypervisor:
-        virtual = Warning(
-            "virtual_machine",
-            "this is a virtual machine: neighbours share its caches and memory, unseen",
-            "trust differences less than on a machine of your own, and measure with `--processes 5` or more",
-        )
+        text = "this is a virtual machine: neighbours share its caches and memory, unseen"
+        remedy = "trust differences less than on a machine of your own, and measure with `--processes 5` or more"
+        yield "virtual_machine", text, remedy
     if signs.isolated_cpus == "":
-        isolation = Warning(
-            "isolation",
-            "no CPU is kept free of other work",
-            "boot with `isolcpus=LIST` and measure with `--cpus LIST`",
-        )
+        remedy = "boot with `isolcpus=LIST` and measure with `--cpus LIST`"
+        yield "isolation", "no CPU is kept free of other work", remedy
     if signs.smt:
-        threads = Warning(
-            "smt",
-            "cores run two threads each, which slow each other down",
-            "pin with `--cpus LIST` to one thread of each core, or write `off` to /sys/devices/system/cpu/smt/control",
+        text = "cores run two threads each, which slow each other down"
+        remedy = (
+            "pin with `--cpus LIST` to one thread of each core, or write `off` to /sys/devices/system/cpu/smt/control"
         )
-    return virtual, isolation, threads
+        yield "smt", text, remedy
 
 
 def _watch(seconds: float) -> tuple[float | None, float | None]:

@@ -310,41 +310,30 @@ def start(
     progress: Callable[[str], None],
     sharing: int = 1,
     plugins: Sequence[Path] = (),
+    greet: bool = True,
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
     `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
-    that its trials name, so its own side names none. `plugins` have the user's own iterators and generators.
+    that its trials name, so its own side names none. `plugins` have the user's own iterators and generators. Who does
+    not `greet` here does so later: the child imports its framework meanwhile.
     """
-    worker, python = launch(side, cpus=cpus, progress=progress, sharing=sharing, plugins=plugins)
-    try:
-        worker.greet()
-    except BaseException:
-        worker.kill()
-        raise
-    return worker, python
-
-
-def launch(
-    side: Side,
-    *,
-    cpus: tuple[int, ...] | None,
-    progress: Callable[[str], None],
-    sharing: int = 1,
-    plugins: Sequence[Path] = (),
-) -> tuple[Worker, Path]:
-    """Return a child that imports its framework, and its Python: it can be asked once it was greeted."""
-    side = replace(side, implementation=None)
     spec = EnvironmentSpec.parse(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
     worker = Worker(
         python,
         package_folder(),
-        side,
+        replace(side, implementation=None),
         cpus=cpus,
         memory=int(available_memory() * MEMORY_SHARE / sharing),
         own_path=spec.kind == "current",
         bytecode=spec.kind in ("preset", "requirement"),
         plugins=plugins,
     )
+    try:
+        if greet:
+            worker.greet()
+    except BaseException:
+        worker.kill()
+        raise
     return worker, python

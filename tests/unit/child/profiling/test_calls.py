@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from opperf.child.profiling.calls import Calls
+from opperf.child.profiling.hook import Calls
 
 
 class Log:

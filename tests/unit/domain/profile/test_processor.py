@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from opperf.domain.profile.chrome import from_trace, to_trace
-from opperf.domain.profile.columns import columns
+from opperf.domain.profile.columns import columns, table
 from opperf.domain.profile.event import Event, Profile, Slice, merge
 from opperf.domain.profile.processor import Processor
 from opperf.domain.profile.rows import PEAK, rows
-from opperf.domain.profile.text import table
 
 CALL = Event("sqrt", "operator", 0, 10, 1, "main")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from opperf.domain.errors import InputError
+from opperf.domain.profile.columns import table
 from opperf.domain.profile.event import Event, Profile
-from opperf.domain.profile.text import table
 
 
 def profile(*events: Event, notes: tuple[str, ...] = ()) -> Profile:

@@ -19,10 +19,10 @@ from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent import reports
+from opperf.parent.listing import Support
 from opperf.parent.reports import environments, machine, operators, profile_change, run
 from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Screen, Section, flattened, table
 from opperf.parent.reports.formats import FORMATS, Format, check_format
-from opperf.parent.support import Support
 
 
 def render(document: Document, _: Screen) -> str:
