@@ -27,7 +27,7 @@ from opperf.parent.reports.profile import SORTS
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.script_text import check_function, frameworks_of
 from opperf.parent.store.documents import read_profile
-from opperf.parent.workers import script
+from opperf.parent.workers import machine, script
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import autostart_folder
 from opperf.parent.workers.process import child_variables
@@ -228,7 +228,9 @@ def run(
         notes.append(f"{tool}: {vendor.note}" if vendor.report.exists() else f"{tool} left no `{vendor.report}`")
     profile, wrong = _read(files)
     if profile is not None:
-        profile = with_peaks(replace(profile, notes=(*profile.notes, *options.notes(profile))))
+        processes = {number: _on_this_machine(facts) for number, facts in profile.processes.items()}
+        every_note = (*profile.notes, *options.notes(profile))
+        profile = with_peaks(replace(profile, processes=processes, notes=every_note))
         if len(files) > 1:
             files.append(output / MERGED)
             save(profile, files[-1])
@@ -266,6 +268,12 @@ def with_peaks(profile: Profile) -> Profile:
         if threads is not None and peak is None:
             notes[NO_PEAKS.format(threads)] = None
     return replace(profile, processes=processes, notes=tuple(notes))
+
+
+def _on_this_machine(process: Mapping[str, object]) -> dict[str, object]:
+    """Return what is known of a process, with the machine that it ran on."""
+    facts = machine.facts()
+    return {**process, "machine": f"{facts.get('cpu')}, {facts.get('cores_usable')} cores"}
 
 
 def _read(files: Sequence[Path]) -> tuple[Profile | None, list[str]]:

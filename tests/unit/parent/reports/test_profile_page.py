@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
+from datetime import datetime, timezone
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
@@ -14,6 +16,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Event, Profile, Reading
 from opperf.parent.reports import profile_page
 from opperf.parent.reports.profile_page import flame, tables, timeline
+from opperf.parent.reports.profile_page.outside import outside
 
 #: Nanoseconds since 1970 when the profile of these tests begins.
 EPOCH = 1_795_000_000_000_000_000
@@ -137,7 +140,7 @@ def test_a_name_is_a_text_wherever_it_stands(name: str) -> None:
     shown = name.replace("\u2028", "\\u2028")  # a line separator is written out
     assert shown in [row[0] for row in odd.rows]
     marked = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    assert odd.data["shares"]["names"] == [marked]
+    assert odd.data["shares"]["name"]["names"] == [marked]
     assert odd.data["flame"]["names"][-2:] == [marked, marked]
     assert odd.data["time"]["memory"][0]["name"] == f"{marked} held by 7"
     texts = json.dumps(odd.data).replace("<br>", "")
@@ -334,12 +337,48 @@ def test_without_stacks_there_is_no_flame_graph() -> None:
 def test_operators_with_small_shares_are_told_of_together() -> None:
     events = tuple(operator(100 * place, 50 - place, f"op{place}") for place in range(18))
     page = Reader(profile_page.render(Profile(events)))
-    shares = page.data["shares"]["shares"]
-    assert page.data["shares"]["names"] == [f"op{place}" for place in range(15)]
+    shares = page.data["shares"]["name"]["shares"]
+    assert page.data["shares"]["name"]["names"] == [f"op{place}" for place in range(15)]
     assert all(one > other for one, other in pairwise(shares))
     assert sum(shares) == pytest.approx(1 - 102 / 747)
-    assert page.data["shares"]["said"][0] == "6.69 %, 50.0 us"
-    assert "3 more operators took 13.7 %, 102 us." in page.text["p"]
+    assert page.data["shares"]["name"]["said"][0] == "6.69 %, 50.0 us"
+    assert page.data["shares"]["name"]["others"] == "3 more operators took 13.7 %, 102 us."
+
+
+def test_each_grouping_has_bars_of_its_own() -> None:
+    events = (operator(0, 30, "mul", module="Net.a"), operator(40, 10, "add", module="Net.b", shapes=((2, 3),)))
+    bars = Reader(profile_page.render(Profile(events))).data["shares"]
+    assert {by: bars[by]["names"] for by in bars} == {
+        "name": ["mul", "add"],
+        "shape": ["mul", "add 2x3"],
+        "module": ["Net.a", "Net.b"],
+    }
+
+
+def test_the_page_says_where_the_time_outside_of_operators_went() -> None:
+    events = (
+        step(0, 100),
+        replace(operator(0, 60, "Net.a"), kind="module"),
+        operator(10, 20),
+        operator(25, 15),
+        replace(operator(110, 10, "copy"), kind="task"),
+        operator(190, 10),
+    )
+    (sentence,) = outside(Profile(events))
+    assert sentence == (
+        "operators ran in 40.0 us of 200 us (20.0 %); the rest: 10.0 us (5.00 %) in work of the framework's own, "
+        "30.0 us (15.0 %) in modules, between their operators, 40.0 us (20.0 %) in steps, outside of modules, "
+        "80.0 us (40.0 %) in nothing that was seen: Python, other libraries, waiting."
+    )
+    assert sentence.partition("; the rest")[0] in Reader(profile_page.render(Profile(events))).text["li"]
+
+
+def test_the_page_says_when_a_process_began_and_how_fast_its_machine_is() -> None:
+    facts = {"framework": "torch", "machine": "EPYC, 2 cores", "threads": 2, "peak_flop_rate": 1.06e11}
+    text = Reader(profile_page.render(Profile((operator(0, 5),), (), {7: facts}))).text["dd"]
+    assert "EPYC, 2 cores" in text
+    assert "106 GFLOP/s" in text
+    assert f"{datetime.fromtimestamp(EPOCH / 1e9, timezone.utc):%Y-%m-%d %H:%M:%S} UTC" in text
 
 
 def test_a_profile_without_anything_is_a_page_that_says_so() -> None:

@@ -8,17 +8,19 @@ What the page holds and what it draws at a time is bounded, and the page says wh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
 from opperf.domain.errors import InputError
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.rows import rows
-from opperf.domain.units import format_seconds
+from opperf.domain.profile.rows import PEAK
+from opperf.domain.units import format_flop_rate, format_seconds
 from opperf.parent.reports.escaping import one_line
 from opperf.parent.reports.profile_page.flame import frames
-from opperf.parent.reports.profile_page.tables import grouped, shares
+from opperf.parent.reports.profile_page.outside import outside
+from opperf.parent.reports.profile_page.tables import grouped
 from opperf.parent.reports.profile_page.timeline import drawing, typical, windows
 
 FOLDER = Path(__file__).parent
@@ -29,7 +31,11 @@ SCRIPTS = ("page.js", "timeline.js", "flow.js", "flame.js", "start.js")
 def render(profile: Profile) -> str:
     """Return the page; raises `InputError` where plotly is not installed."""
     stretches, left_out = windows(profile)
-    bars, others = shares(rows(profile))
+    tables = grouped(profile)
+    begins: dict[int, int] = {}
+    for event in profile.events:
+        begins[event.process] = min(event.begin, begins.get(event.process, event.begin))
+    bars = {str(table["by"]): table["bars"] for table in tables}
     data = {"time": drawing(profile, stretches), "shares": bars, "flame": frames(profile)}
     filler = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
@@ -37,13 +43,13 @@ def render(profile: Profile) -> str:
     filler.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return filler.from_string((FOLDER / "page.html").read_text(encoding="utf-8")).render(
         title=_title(profile),
-        processes=[_facts(number, facts) for number, facts in sorted(profile.processes.items())],
+        processes=[_facts(number, facts, begins.get(number)) for number, facts in sorted(profile.processes.items())],
         notes=[one_line(note) for note in profile.notes],
-        tables=grouped(profile),
+        tables=tables,
+        outside=outside(profile),
         windows=stretches,
         typical=typical(stretches),
         steps_left_out=left_out,
-        others=others,
         data=data,
         plotly=_plotly(),
         script="\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS),
@@ -68,9 +74,14 @@ def _title(profile: Profile) -> str:
     return f"Profile of {', '.join(commands)}" if commands else "Profile"
 
 
-def _facts(number: int, facts: Mapping[str, object]) -> dict[str, object]:
+def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[str, object]:
     """Return what is told of a process: its framework as its heading, and everything else that is known."""
-    texts = {name: _said(value) for name, value in facts.items() if value not in (None, "")}
+    texts = {name: _said(value) for name, value in facts.items() if value not in (None, "") and name != PEAK}
+    peak = facts.get(PEAK)
+    texts |= {"peak": format_flop_rate(peak)} if isinstance(peak, (int, float)) else {}
+    texts |= (
+        {} if begin is None else {"begun": f"{datetime.fromtimestamp(begin / 1e9, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"}
+    )
     heading = " ".join(texts.pop(name) for name in ("framework", "version") if name in texts)
     return {"heading": heading or "process", "facts": {"process": str(number), **texts}}
 

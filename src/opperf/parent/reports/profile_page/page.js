@@ -45,8 +45,9 @@ function layout(xaxis, yaxis, top, lines, more) {
 }
 
 function drawShares() {
-  const {names, shares, said} = data.shares;
-  if (!names.length) return;
+  const {names, shares, said, others} = data.shares[by.value];
+  if (!document.getElementById("shares")) return;
+  document.getElementById("others").textContent = others;
   const lines = names.map((_, line) => line);
   const bars = {
     type: "bar", orientation: "h", ...look("operator"), x: shares, y: lines,
@@ -95,6 +96,7 @@ for (const table of document.querySelectorAll("table")) {
     button.addEventListener("click", () => sort(table, place));
   });
 }
+by.addEventListener("change", drawShares);
 for (const event of ["input", "change"]) {
   search.addEventListener(event, show);
   by.addEventListener(event, show);

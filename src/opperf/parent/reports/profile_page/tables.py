@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from opperf.domain.profile.columns import Column, columns
+from opperf.domain.profile.columns import Column, columns, shapes_text
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import GROUPINGS, Row, rows
 from opperf.domain.units import format_percent, format_seconds
@@ -39,6 +39,7 @@ def _table(profile: Profile, by: str) -> dict[str, object]:
         "columns": several,
         "rows": [[_cell(column, row) for column in several] for row in shown_rows],
         "left_out": len(every) - len(shown_rows),
+        "bars": _bars(every, by),
     }
 
 
@@ -47,16 +48,24 @@ def _cell(column: Column, row: Row) -> dict[str, object]:
     return {"key": "" if value is None else value, "text": one_line(column.cell(row))}
 
 
-def shares(several: Sequence[Row]) -> tuple[dict[str, list[object]], str]:
-    """Return the bars of operators by their share, the largest first, and what is said of those that have none."""
-    parts = [(row.name, row.share, row.own) for row in several if row.share]
+def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
+    """Return the bars of rows by their share, the largest first, and what is said of those that have none."""
+    parts = [(row, row.share) for row in several if row.share]
     bars, rest = parts[:MOST_BARS], parts[MOST_BARS:]
-    others = _share(sum(share for _, share, _ in rest), sum(own for _, _, own in rest))
+    others = _share(sum(share for _, share in rest), sum(row.own for row, _ in rest))
+    what = f"{by}s" if by not in ("name", "shape") else "operators"
     return {
-        "names": [marked(name) for name, _, _ in bars],
-        "shares": [share for _, share, _ in bars],
-        "said": [_share(share, own) for _, share, own in bars],
-    }, f"{len(rest)} more operators took {others}." if rest else ""
+        "names": [marked(_name(row, by)) for row, _ in bars],
+        "shares": [share for _, share in bars],
+        "said": [_share(share, row.own) for row, share in bars],
+        "others": f"{len(rest)} more {what} took {others}." if rest else "",
+    }
+
+
+def _name(row: Row, by: str) -> str:
+    """Return what tells a row from the others."""
+    words = (row.name, shapes_text(row.shapes) if by == "shape" else "", "backward" if row.backward else "")
+    return " ".join(word for word in words if word)
 
 
 def _share(share: float, own: float) -> str:
