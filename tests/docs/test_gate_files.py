@@ -10,7 +10,16 @@ from tests.docs.conftest import Page, of_each_page
 
 from opperf.domain.expectation import Expectation
 from opperf.parent.planning.side_text import read_side
-from opperf.parent.sources.gate_file import EXPECTED_KEYS, KEYS, GateFile, gate_file, read_gate_file
+from opperf.parent.sources.gate_file import (
+    EXPECTED_KEYS,
+    KEYS,
+    NIGHTLY_KEYS,
+    GateFile,
+    gate_file,
+    nightly_file,
+    read_gate_file,
+    read_nightly_file,
+)
 from opperf.parent.sources.suite_file import read_suite
 
 
@@ -27,6 +36,16 @@ def test_gate_files_in_pages_can_be_read(page: Page) -> None:
         name = "pyproject.toml" if "[tool." in block.text else "opperf.toml"
         for text in sides(gate_file(block.text, Path(name))):
             read_side(text)
+        if "[nightly]" in block.text:
+            file = nightly_file(block.text, Path(name))
+            for text in (file.anchor, *file.builds):
+                read_side(text)
+
+
+def test_the_example_of_nights_can_be_read(root: Path) -> None:
+    file = read_nightly_file(root / "examples" / "nightly" / "opperf.toml")
+    assert len(file.builds) == 3
+    assert file.database == str(root / "examples" / "nightly" / "nights.db")
 
 
 def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
@@ -38,9 +57,9 @@ def test_the_example_can_be_read_with_its_suite(root: Path) -> None:
 
 def test_every_key_of_a_gate_file_is_documented(root: Path) -> None:
     text = (root / "docs" / "reference" / "gate-file.md").read_text(encoding="utf-8")
-    assert [key for key in (*KEYS, *EXPECTED_KEYS) if f"| `{key}` |" not in text] == []
+    assert [key for key in (*KEYS, *EXPECTED_KEYS, *NIGHTLY_KEYS, "url") if f"| `{key}` |" not in text] == []
     named = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
-    assert named == {*KEYS, *EXPECTED_KEYS}
+    assert named == {*KEYS, *EXPECTED_KEYS, *NIGHTLY_KEYS, "url"}
 
 
 def test_every_field_of_an_expectation_is_documented(root: Path) -> None:

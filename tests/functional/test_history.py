@@ -137,3 +137,62 @@ def test_what_is_not_there_is_said(opperf: Any, nights: list[Path], here: Path) 
     assert (done.code, "no run `night9`" in done.err) == (2, True)
     (here / "suite.json").write_text(json.dumps({"schema_version": 1, "cases": []}))
     assert "neither results nor comparisons" in opperf("history", "add", "suite.json", "--database", "team.db").err
+
+
+# `--database` of the commands that measure ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "count"),
+    [
+        (("run", "null:steady", "--runs", 3), "run", 1),
+        (("compare", "null:steady", "--base", "null", "--new", "null"), "comparison", 1),
+        (("gate", "null:steady", "--base", "null", "--new", "null"), "comparison", 1),
+        (("noise", "null:steady", "--framework", "null", "--repeats", 1), "noise", 1),
+    ],
+)
+def test_a_command_adds_what_it_measured(opperf: Any, here: Path, words: Any, kind: str, count: int) -> None:
+    done = opperf(*words, "--database", "team.db")
+    assert done.code == 0, done.err
+    assert f"to {here / 'team.db'}" in done.err
+    (row,) = rows(opperf("history", "list", "--database", "team.db", "--format", "json"))
+    assert (row["kind"], row["rows"]) == (kind, count)
+
+
+def test_without_a_name_the_database_is_the_usual_one(opperf: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPPERF_DATABASE", raising=False)
+    (here / "opperf.toml").write_text('[database]\nurl = "own.db"\n')
+    assert f"to {here / 'own.db'}" in opperf("run", "null:steady", "--runs", 3, "--database").err
+    monkeypatch.setenv("OPPERF_DATABASE", "mine.db")
+    assert f"to {here / 'mine.db'}" in opperf("run", "null:steady", "--runs", 3, "--database", "--format", "csv").err
+    assert len(rows(opperf("history", "list", "--database", "own.db", "--format", "json"))) == 1
+
+
+OUT_OF_REACH = "postgresql://ann:secret@127.0.0.1:1/perf"
+
+
+def test_results_that_no_database_took_are_in_a_file_and_the_message_says_how_to_add_them(
+    opperf: Any, here: Path
+) -> None:
+    done = opperf("run", "null:steady", "--runs", 3, "--database", OUT_OF_REACH)
+    assert done.code == 3
+    (file,) = here.glob("opperf-*.json")
+    assert f"add them later: `opperf history add {file.name}`" in done.err
+    assert opperf("history", "add", file, "--database", "team.db").code == 0
+    assert "secret" not in file.read_text() + done.out + done.err
+    done = opperf("run", "null:steady", "--runs", 3, "--output", "r.json", "--database", OUT_OF_REACH)
+    assert "`opperf history add r.json`" in done.err
+    assert "secret" not in (here / "r.json").read_text()
+    assert not list(here.glob("*.journal"))
+
+
+def test_a_regression_is_told_though_no_database_took_it(opperf: Any) -> None:
+    words = ("null:steady", "--base", "null", "--new", "null;slowdown=1.1", "--database", OUT_OF_REACH)
+    done = opperf("gate", *words)
+    assert done.code == 1
+    assert "add them later" in done.err
+
+
+def test_an_address_that_means_nothing_is_refused_before_anything_runs(opperf: Any) -> None:
+    done = opperf("run", "null:steady", "--database", "mysql://db/perf")
+    assert (done.code, done.out) == (2, "")

@@ -166,14 +166,14 @@ def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Prog
     base, new = _sides(gate)
     tells = any(side is not None and side.side.implementation is not None for side in (base, *new))
     others = tells or (file.expected is not None and not gate.update_expected)
-    selection = _selection(file, operators, request, others=others, note=progress.note)
+    selection = selection_of(file, operators, request, others=others, note=progress.note)
     gate.check_options()
     if gate.is_recorded:
         return _against_expected(gate, selection, progress)
     return _against_base(gate, selection, base, new, progress)
 
 
-def _selection(
+def selection_of(
     file: GateFile, operators: Sequence[str], request: Request, *, others: bool, note: Callable[[str], None]
 ) -> Selection:
     """Return what is measured: what the user selects in place of what the file does, then how, one by one.

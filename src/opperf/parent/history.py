@@ -5,36 +5,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TypeAlias
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import InputError
+from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
+from opperf.domain.trace import Replay
 from opperf.parent.analysis.change_points import changes, points
 from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.load import GateDocument, read_document
 from opperf.parent.reports.history import NamedChange
+from opperf.parent.sources.gate_file import find_database
 from opperf.parent.store.database.archive import Addition, Archive
-from opperf.parent.store.database.connection import choose
+from opperf.parent.store.database.connection import Address, choose
 from opperf.parent.store.database.history import ratios
+
+#: What a database keeps.
+Result: TypeAlias = Run | ComparisonRun | NoiseRun
 
 
 def archive(database: str | None = None, *, create: bool = False) -> Archive:
-    """Return the database that is meant: by name, `OPPERF_DATABASE`, or the user's own.
+    """Return the database that is meant: by name, `OPPERF_DATABASE`, opperf.toml, or the user's own.
 
     Raises `InputError` for one that is not there and is not to be made, `HarnessError` for one out of reach.
     """
-    return Archive(choose(database), create=create)
+    return Archive(address(database), create=create)
 
 
-def results(path: Path) -> Run | ComparisonRun:
+def address(database: str | None = None) -> Address:
+    """Return the address of the database that is meant; raises `InputError`."""
+    return choose(database, file=None if database else find_database(Path()))
+
+
+def results(path: Path) -> Result:
     """Return what a file holds that a database keeps; raises `InputError` for anything else."""
     document = read_document(path)
-    if isinstance(document, GateDocument):
+    if isinstance(document, (GateDocument, Replay)):
         return document.run
-    if isinstance(document, (Run, ComparisonRun)):
+    if isinstance(document, (Run, ComparisonRun, NoiseRun)):
         return document
-    hint = "`opperf run`, `opperf compare` and `opperf gate` write them"
+    hint = "`opperf run`, `compare`, `gate`, `noise` and `replay` write them"
     raise InputError(f"{path}: neither results nor comparisons", hint=hint, slug="input")
+
+
+def run_of(result: Result) -> Run:
+    """Return the run that a result stands under."""
+    return result if isinstance(result, Run) else result.run
 
 
 def add(files: Sequence[Path], database: str | None = None, *, samples: bool = False) -> tuple[str, list[Addition]]:

@@ -37,6 +37,7 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
+    from opperf.parent.cli.keeping import check_database, keep
     from opperf.parent.cli.options import inputs, request
     from opperf.parent.cli.options import judging as judging_of
     from opperf.parent.cli.output import check_pages, deliver, write_pages
@@ -49,6 +50,7 @@ def compare(
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     take_output(report.output, force=report.force, inputs=read)
     check_pages(report.html, report.plot, force=report.force, inputs=read)
+    check_database(report.database)
     compared, cause = comparing.compare(
         operators or (),
         {**request(what, how), "check": not no_check},
@@ -60,5 +62,6 @@ def compare(
     made = document(compared)
     deliver(made, report.format, report.output, f"{len(compared.comparisons)} comparisons")
     write_pages(compared, made, report.html, report.plot)
+    keep(compared, report)
     if cause is not None:
         raise way_out(cause)

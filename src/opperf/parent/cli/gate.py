@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.judgement import Judgement
     from opperf.parent.gate import ExpectationUpdate
+    from opperf.parent.reports.document import Document
 
 
 Option = typer.Option
@@ -81,9 +82,12 @@ def gate(
 
     What is compared stands in a file; options override it.
     """
-    from opperf.domain.errors import way_out
+    from opperf.domain.errors import HarnessError, way_out
+    from opperf.parent.cli.keeping import check_database, keep
+    from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
     from opperf.parent.gate import ExpectationUpdate, Gate, gate_file, judge
+    from opperf.parent.reports.gate import document
 
     given = {
         "tolerance": tolerance,
@@ -105,6 +109,7 @@ def gate(
     file = gate_file(config, given, what.plugin or ())
     places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([*inputs(operators, what), file.path, file.suite, file.expected])
+    check_database(report.database)
     if update_expected and (markdown or junit or report.html or report.plot):
         raise InputError(
             "`--update-expected` makes no comparison, so it cannot write a report of one",
@@ -116,8 +121,14 @@ def gate(
         _tell_updated(judged, places)
         code = judged.exit_code
     else:
-        deliver(judged.run, judged.judgement, places)
+        deliver(judged.run, document(judged.run, judged.judgement), judged.judgement, places)
         code = judged.judgement.exit_code
+    try:
+        keep(judged.run, report)
+    except HarnessError as error:
+        if not code and judged.cause is None:
+            raise
+        tell(f"error: {error}")  # the verdict says more
     raise SystemExit(code) if judged.cause is None else way_out(judged.cause)
 
 
@@ -167,15 +178,12 @@ class Places:
             raise InputError(f"two reports go to `{twice}`", hint="give each a file of its own", slug="output")
 
 
-def deliver(run: ComparisonRun, judgement: Judgement, places: Places) -> None:
-    """Write the report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too.
+def deliver(run: ComparisonRun, made: Document, judgement: Judgement, places: Places) -> None:
+    """Write a report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too.
 
     What cannot be written keeps none of the others back; the first such trouble is raised at the end.
     """
     from opperf.parent.reports import render
-    from opperf.parent.reports.gate import document
-
-    made = document(run, judgement)
 
     def write(place: Path | None, format: str) -> None:
         if place is not None:

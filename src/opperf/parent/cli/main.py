@@ -7,6 +7,8 @@ measured. `opperf profile` leaves with the exit code of the script.
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
 from opperf.parent.cli import (
@@ -17,6 +19,7 @@ from opperf.parent.cli import (
     env,
     gate,
     history,
+    nightly,
     noise,
     operators,
     profile,
@@ -26,6 +29,7 @@ from opperf.parent.cli import (
     show,
 )
 from opperf.parent.cli.exit import Debug, debuggable, obeyed, show_tracebacks
+from opperf.parent.cli.options import with_values
 from opperf.parent.cli.profile import ScriptCommand
 
 app = typer.Typer(
@@ -42,6 +46,7 @@ app.command("replay")(replay.replay)
 app.command("profile", cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(profile.profile)
 app.command("capture")(capture.capture)
 app.command("gate")(gate.gate)
+app.command("nightly")(nightly.nightly)
 app.command("noise")(noise.noise)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)
@@ -69,4 +74,5 @@ def version(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    sys.argv[1:] = with_values(sys.argv[1:])
     obeyed(app)

@@ -27,6 +27,7 @@ def noise(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying
+    from opperf.parent.cli.keeping import check_database, keep
     from opperf.parent.cli.options import command, inputs, labels, request
     from opperf.parent.cli.output import check_pages, deliver, write_pages
     from opperf.parent.cli.places import take_output
@@ -37,6 +38,7 @@ def noise(
     check_format(report.format, checks=True)
     take_output(report.output, force=report.force, inputs=inputs(operators, what))
     check_pages(report.html, report.plot, force=report.force, inputs=inputs(operators, what))
+    check_database(report.database)
     bar = Bar()
     study, cause = studying.noise(
         operators or (),
@@ -54,6 +56,7 @@ def noise(
         made = document(study)
         deliver(made, report.format, report.output, count)
         write_pages(study, made, report.html, report.plot)
+    keep(study, report)
     if cause is not None:
         raise way_out(cause)
     if not study.floors:

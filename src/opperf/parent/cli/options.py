@@ -19,6 +19,7 @@ import typer
 
 from opperf.parent.cli import completion
 from opperf.parent.reports.formats import join_words, names
+from opperf.parent.store.passwords import hide_passwords
 
 if TYPE_CHECKING:
     from opperf.parent.compare import Judging as Rules
@@ -88,6 +89,15 @@ Output = Annotated[
 ]
 Html = Annotated[Optional[Path], Option(metavar="FILE", help="Write a page with charts and tables to this file.")]
 Plot = Annotated[Optional[Path], Option(metavar="FILE", help="Write the charts to this file, as SVG.")]
+Database = Annotated[
+    Optional[str],
+    Option(
+        metavar="[FILE|URL]",
+        help="Add the results to a database. Default: $OPPERF_DATABASE, opperf.toml, then your own.",
+    ),
+]
+#: The commands whose `--database` may stand without a value, for the usual database.
+STORING = ("run", "compare", "gate", "noise", "replay", "nightly")
 Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 
 
@@ -227,6 +237,7 @@ class Report:
     output: Output = None
     html: Html = None
     plot: Plot = None
+    database: Database = None
     force: Force = False
 
 
@@ -304,5 +315,19 @@ def labels(report: Report) -> dict[str, str]:
 
 
 def command() -> tuple[str, ...]:
-    """Return the command line, as reports have it."""
-    return ("opperf", *sys.argv[1:])
+    """Return the command line, as reports have it: without passwords."""
+    return ("opperf", *map(hide_passwords, sys.argv[1:]))
+
+
+def with_values(words: Sequence[str]) -> list[str]:
+    """Return a command line whose `--database` has a value, which is empty where the user gave none.
+
+    >>> with_values(["run", "add", "--database", "--format", "csv"])
+    ['run', 'add', '--database=', '--format', 'csv']
+    """
+    if not words or words[0] not in STORING:
+        return [*words]
+    return [
+        "--database=" if word == "--database" and (not after or after.startswith("-")) else word
+        for word, after in zip(words, [*words[1:], ""])
+    ]

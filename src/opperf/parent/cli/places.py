@@ -12,6 +12,7 @@ import typer
 
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.destination import explain_errors, is_regular
+from opperf.parent.store.passwords import hide_passwords
 
 #: The mark of a report stands within so many bytes.
 MARKED = 100
@@ -53,7 +54,8 @@ def take_output(
     """Hold the place of a result until the command ends; raises what `take` raises."""
     from opperf.parent.store.output_lock import take
 
-    lock = take(output, ("opperf", *sys.argv[1:]), force=force, inputs=inputs, resume=resume, resumes=resumes)
+    words = [hide_passwords(word) for word in sys.argv[1:]]
+    lock = take(output, ("opperf", *words), force=force, inputs=inputs, resume=resume, resumes=resumes)
     if lock is not None:
         _held.callback(lock.close)
 

@@ -53,6 +53,7 @@ def replay(
     from opperf.domain.errors import InputError
     from opperf.domain.trace import Replay
     from opperf.parent import replay as replaying
+    from opperf.parent.cli.keeping import check_database
     from opperf.parent.cli.options import run_options
     from opperf.parent.cli.output import check_pages, deliver, tell, write_pages, write_suite
     from opperf.parent.cli.places import take_output
@@ -68,6 +69,7 @@ def replay(
     if not keeping.dry_run:
         take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
         check_pages(report.html, report.plot, force=report.force, inputs=read)
+        check_database(report.database)
     order = {**vars(sampling), **vars(how), "plugin": plugin, "memory_limit": memory_limit}
     order |= {"environment": environment, "device": device, "threads": threads}
     measuring = replaying.settings(order)
@@ -90,4 +92,4 @@ def replay(
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
         drop_journal(options_of_run)
         raise InputError("no operator of the trace can be run again", hint="the report has the reasons")
-    measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report.format)
+    measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report)

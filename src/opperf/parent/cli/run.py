@@ -43,6 +43,7 @@ def run(
     that an operator reaches is shown once `opperf doctor --peaks` has measured them.
     """
     from opperf.catalog.param.config import notes
+    from opperf.parent.cli.keeping import check_database
     from opperf.parent.cli.options import inputs, request, run_options
     from opperf.parent.cli.output import check_pages, deliver_run, tell, write_pages
     from opperf.parent.cli.places import take_output
@@ -56,6 +57,7 @@ def run(
         read = inputs(operators, what, config or ())
         take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
         check_pages(report.html, report.plot, force=report.force, inputs=read)
+        check_database(report.database)
     order = request(what, where, sampling, how, config=config or ())
     selected = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, check=not no_check)
@@ -66,7 +68,7 @@ def run(
         deliver_run(run, report.format, options_of_run.output, top)
         write_pages(run, document(run, top), report.html, report.plot)
 
-    measure(selected, measuring, options_of_run, report_on, keeping, report.format)
+    measure(selected, measuring, options_of_run, report_on, keeping, report)
 
 
 def measure(
@@ -75,26 +77,29 @@ def measure(
     options: Options,
     report: Callable[[Run], None],
     keeping: options.Keeping,
-    format: str | None,
+    wishes: options.Report,
 ) -> None:
-    """Measure a selection and report what was measured, also when it was stopped; then leave, as `leave` says.
+    """Measure a selection, report and keep what was measured, also when it was stopped; then leave, as `leave` says.
 
     A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
     """
     from opperf.parent import run as running
+    from opperf.parent.cli.keeping import keep
     from opperf.parent.cli.progress import Bar
 
     bar = Bar()
     if keeping.dry_run:
-        _print_plan(running.plan_of(selection, settings, bar), format)
+        _print_plan(running.plan_of(selection, settings, bar), wishes.format)
         return
     measured = running.measure(selection, settings, options, bar)
     report(measured.run)
     if measured.cause is not None:
         if options.output is not None:
             bar.note(f"stopped; go on with `--resume {options.output}`")
+        keep(measured.run, wishes)
         raise way_out(measured.cause)
     running.drop_journal(options)
+    keep(measured.run, wishes)
     offer_peaks(measured.run)
     leave(measured.run, strict=keeping.strict)
 

@@ -29,9 +29,10 @@ def serve(
         Optional[list[str]], Option(metavar="NAME", help="Host name under which pages are asked for. Repeatable.")
     ] = None,
 ) -> None:
-    """Show a database of results as pages: what changed, operators over builds, runs, suites, machines.
+    """Show a database of results as pages.
 
-    It listens on this machine alone, unless `--host` and `--token` say otherwise. Needs `pip install "opperf[serve]"`.
+    They show what changed, operators over builds, runs, suites and machines. It listens on this machine alone, unless
+    `--host` and `--token` say otherwise. Needs `pip install "opperf[serve]"`.
     """
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell

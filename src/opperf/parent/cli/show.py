@@ -25,9 +25,10 @@ def show(
     plot: options.Plot = None,
     force: options.Force = False,
 ) -> None:
-    """Print results again, in any format or as a page; of one file comparisons, gates, noise and replays, too.
+    """Print results again, in any format or as a page.
 
-    Results of several files are told apart by run, date, machine and label.
+    One file may also hold a comparison, a gate's, noise floors or a replay. Results of several files are told apart by
+    run, date, machine and label.
     """
     from opperf.domain.record import Run
     from opperf.parent.cli.output import check_pages, deliver, write_pages

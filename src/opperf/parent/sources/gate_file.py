@@ -1,4 +1,4 @@
-"""Gate files: what `opperf gate` compares and how strictly, from `opperf.toml` or `[tool.opperf]` of pyproject.toml.
+"""Gate files: what `opperf gate` and `opperf nightly` compare, in `opperf.toml` or `[tool.opperf]` of pyproject.toml.
 
 A file is read whole and checked whole before anything runs. Each message names the file, the key, what was found and
 what was expected. Paths in it are relative to its own folder, so that the gate is the same from wherever it is called.
@@ -6,6 +6,7 @@ what was expected. Paths in it are relative to its own folder, so that the gate 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,8 @@ else:
     import tomli as tomllib
 
 NAME, SHARED = "opperf.toml", "pyproject.toml"
+#: The tables beside the keys of a gate.
+TABLES = ("expected", "nightly", "database")
 #: The fewest pairs and processes that a gate may judge by.
 LEAST = 3
 
@@ -69,6 +72,22 @@ class GateFile:
     modes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class NightlyFile:
+    """What a file says of nights: the `builds` under test, each a side, and the `anchor` that they are compared with.
+
+    `gate` has what is measured and how strictly; `index` is where nightly wheels are looked for, too. Nights of one
+    `name` belong together.
+    """
+
+    gate: GateFile
+    builds: tuple[str, ...]
+    anchor: str
+    name: str
+    index: str | None = None
+    database: str | None = None
+
+
 #: Reads one value of a key; raises `InputError` that says what was expected. The folder is that of the file.
 Reader: TypeAlias = Callable[[object, Path], object]
 
@@ -96,26 +115,86 @@ def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple)
     'torch'
     """
     where = str(path)
-    whole = _parse(text, where)
+    table = _table(text, path)
+    values = _values(table, KEYS, where, path.parent, "")
+    _check_operators(values, where, path.parent, own, "")
+    values |= _values(_inner(table, "expected", where), EXPECTED_KEYS, where, path.parent, "expected.")
+    return GateFile(path=path, **values)
+
+
+def read_nightly_file(path: Path) -> NightlyFile:
+    """Read a file with a table `[nightly]`; raises `InputError` that says what is wrong and where."""
+    return nightly_file(read_text(path), path)
+
+
+def nightly_file(text: str, path: Path) -> NightlyFile:
+    r"""Return what the tables `[nightly]` and `[database]` of a file say; raises `InputError` that says where.
+
+    >>> text = '[nightly]\noperators = "sum"\nbuild = "numpy"\nanchor = "numpy==1.26.4"'
+    >>> file = nightly_file(text, Path("opperf.toml"))
+    >>> file.builds, file.name
+    (('numpy',), 'numpy')
+    """
+    where, table = str(path), _table(text, path)
+    inner = _inner(table, "nightly", where)
+    values = _values(inner, NIGHTLY_KEYS, where, path.parent, "nightly.")
+    _check_operators(values, where, path.parent, tuple, "nightly.")
+    own = {name: values.pop(name) for name in ("builds", "anchor", "index", "name") if name in values}
+    for key, name in (("build", "builds"), ("anchor", "anchor")):
+        if name not in own:
+            message = f"{where}: no `{key}` in the table `[nightly]`" if inner else f"{where}: no table `[nightly]`"
+            raise InputError(message, hint='write for example `anchor = "numpy==1.26.4"`', slug="gate_file")
+    if not (values.get("operators") or values.get("categories") or values.get("suite")):
+        hint = 'write for example `categories = ["reduction"]`'
+        raise InputError(f"{where}: `[nightly]` selects no operators", hint=hint, slug="gate_file")
+    own.setdefault("name", re.split(r"[^A-Za-z0-9_-]", own["anchor"])[0])
+    return NightlyFile(gate=GateFile(path=path, **values), database=database_of(table, path), **own)
+
+
+def database_of(table: Mapping[str, object], path: Path) -> str | None:
+    """Return the address that the table `[database]` of a file names, None where it names none."""
+    values = _values(
+        _inner(table, "database", str(path)), {"url": ("url", _database)}, str(path), path.parent, "database."
+    )
+    return values.get("url")
+
+
+def find_database(folder: Path) -> str | None:
+    """Return the address that the file of a folder names, None where there is none; raises `InputError`."""
+    path = find_gate_file(folder)
+    return None if path is None else database_of(_table(read_text(path), path), path)
+
+
+def _table(text: str, path: Path) -> Mapping[str, object]:
+    """Return the whole of opperf's file, or its table of a shared one."""
+    whole = _parse(text, str(path))
     table = _shared_table(whole) if path.name == SHARED else whole
     if path.name == SHARED and table is None:
         raise InputError(
-            f"{where}: no table `[tool.opperf]`", hint="`opperf.toml` needs no such table", slug="gate_file"
+            f"{path}: no table `[tool.opperf]`", hint="`opperf.toml` needs no such table", slug="gate_file"
         )
     if not isinstance(table, dict):
-        raise InputError(f"{where}: `tool.opperf` is {_kind(table)}, expected a table", slug="gate_file")
-    values = _values(table, KEYS, where, path.parent, "")
+        raise InputError(f"{path}: `tool.opperf` is {_kind(table)}, expected a table", slug="gate_file")
+    return table
+
+
+def _inner(table: Mapping[str, object], name: str, where: str) -> Mapping[str, object]:
+    """Return a table inside another, empty where it is not there."""
+    inner = table.get(name, {})
+    if not isinstance(inner, dict):
+        hint = f"write `[{name}]`"
+        raise InputError(f"{where}: `{name}` is {_kind(inner)}, expected a table", hint=hint, slug="gate_file")
+    return inner
+
+
+def _check_operators(
+    values: Mapping[str, Any], where: str, folder: Path, own: Callable[[], Collection[str]], prefix: str
+) -> None:
+    """Raise `InputError` for a neutral operator that neither the catalog nor a plugin has."""
     strange = [name for name in values.get("operators", ()) if split_implementation(name)[0] is None]
     if not all(map(is_known, strange)):
         read = _names(_known("operator", lambda: [*catalog(), *own()]))
-        _read(read, [name for name in strange if not is_known(name)], path.parent, f"{where}: `operators`: ")
-    inner = table.get("expected", {})
-    if not isinstance(inner, dict):
-        raise InputError(
-            f"{where}: `expected` is {_kind(inner)}, expected a table", hint="write `[expected]`", slug="gate_file"
-        )
-    values |= _values(inner, EXPECTED_KEYS, where, path.parent, "expected.")
-    return GateFile(path=path, **values)
+        _read(read, [name for name in strange if not is_known(name)], folder, f"{where}: `{prefix}operators`: ")
 
 
 def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
@@ -150,10 +229,10 @@ def _values(
     """Read the values of a table by the name of their field; a key that nobody knows is refused."""
     result = {}
     for key, value in table.items():
-        if key == "expected" and not prefix:
+        if key in TABLES and not prefix:
             continue
         if key not in keys:
-            names = sorted({*keys, *(() if prefix else ("expected",))})
+            names = sorted({*keys, *(() if prefix else TABLES)})
             error = unknown("key", key, names, hint=f"known: {', '.join(names)}")
             raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug)
         field, reader = keys[key]
@@ -299,6 +378,12 @@ def _side(value: object, folder: Path) -> str:
     return _place(_string(value, folder), folder)
 
 
+def _database(value: object, folder: Path) -> str:
+    """Read an address; a file is relative to this one."""
+    text = _string(value, folder)
+    return text if "://" in text else str((folder / text).absolute())
+
+
 #: The keys of the file, each with the field that it fills and how its value is read.
 KEYS: Mapping[str, tuple[str, Reader]] = {
     "suite": ("suite", _path),
@@ -323,6 +408,16 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "inconclusive": ("inconclusive", _one_of(POLICIES)),
     "seed": ("seed", _whole(0)),
     "cpus": ("cpus", _string),
+}
+_NOT_NIGHTLY = ("base", "new")
+#: The keys of the table `[nightly]`: those of a gate but for its sides, and its own.
+NIGHTLY_KEYS: Mapping[str, tuple[str, Reader]] = {
+    **{name: both for name, both in KEYS.items() if name not in _NOT_NIGHTLY},
+    "build": ("builds", _places),
+    "builds": ("builds", _places),
+    "anchor": ("anchor", _side),
+    "index": ("index", _string),
+    "name": ("name", _string),
 }
 #: The keys of the table `[expected]`.
 EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {

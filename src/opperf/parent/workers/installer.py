@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from opperf.domain.environment import EnvironmentSpec, requirement_name
 from opperf.domain.errors import EnvironmentFailure, near
@@ -60,6 +62,21 @@ def _uv_executable() -> str:
         raise EnvironmentFailure(
             "cannot find uv, which builds environments", hint="install it: `pip install uv`", slug="no_uv"
         ) from problem
+
+
+def newest(requirement: str, index: str | None = None) -> str:
+    """Return a requirement pinned to its newest version, of an index with nightly wheels too where one is named.
+
+    Raises `EnvironmentFailure` where there is none.
+    """
+    spec = EnvironmentSpec.parse(requirement)
+    own = next(one for one in spec.requirements if spec.framework is None or FRAMEWORKS[spec.framework].owns(one))
+    nightly = [] if index is None else ["--index", index, "--prerelease", "allow"]
+    with TemporaryDirectory(prefix="opperf-") as folder:
+        file = Path(folder) / "requirements.in"
+        file.write_text(own + "\n", encoding="utf-8")
+        words = ("pip", "compile", "--no-deps", "--no-header", "--no-annotate")
+        return uv(spec, *words, *nightly, *find_links(), str(file)).strip()
 
 
 def find_links() -> list[str]:

@@ -60,8 +60,8 @@ class NullBackend(Backend):
         self.scripts = Scripts(self.clock, float(side.settings.get("slowdown", "1")))
 
     def facts(self) -> dict[str, Any]:
-        """Return that it is version 1 of nothing."""
-        return {"version": "1", "build": "scripted", "threads": self.side.threads}
+        """Return that it is a version of nothing: 1, or the one that the side names."""
+        return {"version": self.side.settings.get("version", "1"), "build": "scripted", "threads": self.side.threads}
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return an array without elements."""

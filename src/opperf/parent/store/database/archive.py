@@ -25,8 +25,9 @@ from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Record, Run, Statistics
 from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
-from opperf.parent.store.database.connection import Address, connect, hide_passwords, reading, writing
+from opperf.parent.store.database.connection import Address, connect, reading, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
+from opperf.parent.store.passwords import hide_passwords
 
 #: What tells one machine from another, beside its memory and GPUs: its hardware, never what a clock or a load said.
 HARDWARE = ("architecture", "cpu", "cores_physical", "cores_logical", "caches")

@@ -7,7 +7,6 @@ address is never shown: `Address` is the one thing that messages and records see
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
 from opperf.domain.errors import HarnessError, InputError
+from opperf.parent.store.passwords import hide_passwords
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -31,8 +31,6 @@ VARIABLE = "OPPERF_DATABASE"
 PATIENCE = 60.0
 #: The systems that a database may be kept by, and the drivers that speak to them.
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-#: The user's part of an address with a password in it, in a text.
-PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]*(?:@[^\s/@]*)*@")
 #: The number of the lock that writers take in PostgreSQL.
 LOCK = 0x6F70706572
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -82,18 +80,9 @@ class Address:
 HINT = "write a file, or `postgresql://USER@HOST/NAME`"
 
 
-def hide_passwords(text: str) -> str:
-    """Return a text without the passwords of the addresses in it.
-
-    >>> hide_passwords("opperf run --database postgresql://ann:p:w@db/perf")
-    'opperf run --database postgresql://ann:***@db/perf'
-    """
-    return PASSWORD.sub(r"\1:***@", text)
-
-
-def choose(option: str | None, variables: Mapping[str, str] = os.environ) -> Address:
-    """Return the address of the database that is meant: by the option, the environment, or the user's own."""
-    text = option or variables.get(VARIABLE)
+def choose(option: str | None, variables: Mapping[str, str] = os.environ, file: str | None = None) -> Address:
+    """Return the address of the database that is meant: by the option, the environment, a file, or the user's own."""
+    text = option or variables.get(VARIABLE) or file
     return Address.of(text) if text else Address.of(str(platformdirs.user_data_path("opperf") / "results.db"))
 
 

@@ -56,8 +56,10 @@ class History:
     observations: tuple[Observation, ...]
 
 
-def entries(archive: Archive, *, since: datetime | None = None, most: int | None = None) -> list[Entry]:
-    """Return the runs, latest first."""
+def entries(
+    archive: Archive, *, since: datetime | None = None, most: int | None = None, label: tuple[str, str] | None = None
+) -> list[Entry]:
+    """Return the runs, latest first; with `label`, a name and a value, only those that have it."""
     runs, machines, tallies = schema.runs, schema.machines, schema.tallies
     count = select(func.coalesce(func.sum(tallies.c.count), 0)).where(tallies.c.run_id == runs.c.id).scalar_subquery()
     query = (
@@ -68,6 +70,10 @@ def entries(archive: Archive, *, since: datetime | None = None, most: int | None
     )
     if since is not None:
         query = query.where(runs.c.started >= since.timestamp())
+    if label is not None:
+        name, value = label
+        own = select(schema.labels.c.run_id).where(schema.labels.c.name == name, schema.labels.c.value == value)
+        query = query.where(runs.c.id.in_(own))
     with reading(archive.engine, archive.address) as connection:
         rows = connection.execute(query).all()
         named = connection.execute(select(schema.labels).where(schema.labels.c.run_id.in_([row.id for row in rows])))

@@ -19,9 +19,10 @@ from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect, hide_passwords
+from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect
 from opperf.parent.store.database.documents import pack, unpack
 from opperf.parent.store.database.history import entries, histories
+from opperf.parent.store.passwords import hide_passwords
 
 MACHINE: dict[str, Any] = {
     "cpu": "EPYC",

@@ -1,0 +1,66 @@
+"""`opperf nightly`: builds judged by the one before and by an anchor, and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from opperf.parent.cli import options
+from opperf.parent.cli.options import grouped
+
+Option = typer.Option
+
+
+@grouped
+def nightly(
+    *,
+    config: Annotated[
+        Path, Option(metavar="FILE", help="File with a table [nightly], or [tool.opperf.nightly].")
+    ] = Path("opperf.toml"),
+    anchor: Annotated[
+        Optional[str], Option(metavar="SIDE", help="Compare with this build instead of the file's anchor.")
+    ] = None,
+    overlap: Annotated[
+        bool, Option("--overlap", help="Compare a new anchor with the former one, so that histories go on.")
+    ] = False,
+    again: Annotated[bool, Option("--again", help="Measure builds that are in the database already.")] = False,
+    no_check: options.NoCheck = False,
+    report: options.Report,
+    markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write a Markdown report.")] = None,
+    junit: Annotated[Optional[Path], Option(metavar="FILE", help="Write a JUnit XML report.")] = None,
+    github: Annotated[
+        Optional[bool],
+        Option("--github/--no-github", help="Write annotations and a step summary. Default: in GitHub Actions."),
+    ] = None,
+) -> None:
+    """Compare builds with an anchor and their predecessor.
+
+    0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
+
+    A build is judged by the one before it. One that is in the database is not measured again.
+    """
+    from opperf.domain.errors import way_out
+    from opperf.parent.cli.gate import Places, deliver
+    from opperf.parent.cli.options import command, labels
+    from opperf.parent.cli.output import tell
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.history import archive
+    from opperf.parent.nightly import Order
+    from opperf.parent.nightly import nightly as measure
+    from opperf.parent.reports.nightly import document
+    from opperf.parent.sources.gate_file import read_nightly_file
+
+    file = read_nightly_file(config)
+    places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
+    places.check([config, file.gate.suite])
+    order = Order(anchor, overlap, again, not no_check, labels(report), command())
+    with archive(report.database or file.database, create=True) as store:
+        nights = measure(file, store, order, Bar())
+    if nights.nights:
+        deliver(nights.run, document(nights), nights.judgement, places)
+    else:
+        tell("nothing to measure: the database has every build")
+    code = nights.judgement.exit_code if nights.nights else 0
+    raise SystemExit(code) if nights.cause is None else way_out(nights.cause)

@@ -1,0 +1,193 @@
+"""`opperf nightly` on the null framework: builds judged by the one before, kept with their ratios, and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from opperf.parent import nightly
+from opperf.parent.compare import live
+from opperf.parent.nightly import pinned
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import Address
+
+Opperf: TypeAlias = Callable[..., Any]
+
+ANCHOR = "null;version=1.0"
+FIRST, SECOND, SLOW = "null;version=1.1", "null;version=1.2", "null;version=1.3;slowdown=1.1"
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may run in GitHub Actions themselves, and somebody may have a database."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "OPPERF_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def configure(here: Path) -> Callable[..., None]:
+    """Writes an opperf.toml with these builds."""
+
+    def write(*builds: str, anchor: str = ANCHOR, **more: str) -> None:
+        keys = {"operators": "null:steady", "anchor": anchor, **more}
+        lines = [f"{name} = {json.dumps(value)}" for name, value in keys.items()]
+        text = "\n".join(['[database]\nurl = "nights.db"\n\n[nightly]', *lines, f"builds = {json.dumps(builds)}", ""])
+        (here / "opperf.toml").write_text(text)
+
+    return write
+
+
+def nights(opperf: Opperf) -> list[dict[str, Any]]:
+    """Return the runs that the database lists, oldest first."""
+    done = opperf("history", "list", "--format", "json")
+    assert done.code == 0, done.err
+    rows: list[dict[str, Any]] = json.loads(done.out)["rows"]
+    return rows[::-1]
+
+
+def sides(done: Any) -> list[tuple[str, str]]:
+    """Return base and new of each comparison of a JSON document."""
+    return [
+        (one["base"]["settings"]["version"], one["new"]["settings"]["version"])
+        for one in json.loads(done.out)["comparisons"]
+    ]
+
+
+def test_a_build_is_judged_by_the_one_before_and_compared_with_the_anchor(
+    opperf: Opperf, configure: Callable[..., None]
+) -> None:
+    configure(FIRST, SECOND, SLOW)
+    done = opperf("nightly", "--format", "json")
+    assert done.code == 1
+    assert sides(done) == [("1.0", "1.1"), ("1.1", "1.2"), ("1.2", "1.3"), ("1.0", "1.2"), ("1.0", "1.3")]
+    assert [finding["kind"] for finding in json.loads(done.out)["gate"]["findings"]] == ["same", "same", "slower"]
+    assert [row["rows"] for row in nights(opperf)] == [1, 2, 2]
+    assert f"build={SECOND}" in nights(opperf)[1]["labels"]
+
+
+def test_a_build_that_is_in_the_database_is_not_measured_again(opperf: Opperf, configure: Callable[..., None]) -> None:
+    configure(FIRST)
+    assert opperf("nightly").code == 0
+    again = opperf("nightly")
+    assert (again.code, again.out) == (0, "")
+    assert "is in the database: it is not measured again" in again.err
+    assert opperf("nightly", "--again").code == 0
+    assert len(nights(opperf)) == 2
+
+
+def test_a_new_anchor_needs_an_overlap_with_the_former_one(opperf: Opperf, configure: Callable[..., None]) -> None:
+    configure(FIRST)
+    opperf("nightly")
+    configure(FIRST, SECOND, anchor="null;version=2.0")
+    refused = opperf("nightly")
+    assert refused.code == 2
+    assert "no night of `null` was compared with the anchor `null;version=2.0`" in refused.err
+    assert "--overlap" in refused.err
+    done = opperf("nightly", "--overlap", "--format", "json")
+    assert done.code == 0
+    assert ("1.0", "2.0") in sides(done)
+    assert {base for base, new in sides(done) if new == "1.1"} == {"1.0", "2.0"}
+    assert opperf("nightly").code == 0
+
+
+def test_the_anchor_may_be_named_on_the_command_line(opperf: Opperf, configure: Callable[..., None]) -> None:
+    configure(FIRST)
+    done = opperf("nightly", "--anchor", SECOND, "--format", "json")
+    assert sides(done) == [("1.2", "1.1")]
+
+
+def test_a_night_that_is_stopped_leaves_nothing_half(
+    opperf: Opperf, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(FIRST, SECOND)
+    calls: list[object] = []
+
+    def stop(*given: Any, **options: Any) -> Any:
+        calls.append(given)
+        run, cause = live(*given, **options)
+        return run, KeyboardInterrupt() if len(calls) == 3 else cause
+
+    monkeypatch.setattr(nightly, "live", stop)
+    assert opperf("nightly").code == 130
+    assert [row["rows"] for row in nights(opperf)] == [1]
+    monkeypatch.setattr(nightly, "live", live)
+    assert opperf("nightly").code == 0
+    assert [row["rows"] for row in nights(opperf)] == [1, 2]
+
+
+def test_a_side_that_only_the_database_names_is_not_run_unless_it_is_a_public_release(
+    opperf: Opperf, configure: Callable[..., None], here: Path
+) -> None:
+    configure(FIRST)
+    opperf("nightly")
+    database = Archive(Address.of(str(here / "nights.db")))
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE labels SET value = 'python=/tmp/evil;framework=null' WHERE name = 'build'")
+    configure(SECOND)
+    done = opperf("nightly", "--format", "json")
+    assert done.code == 0, done.err
+    assert sides(done) == [("1.0", "1.2")]
+
+
+def test_every_report_of_a_gate_is_written(opperf: Opperf, configure: Callable[..., None], here: Path) -> None:
+    configure(SLOW)
+    done = opperf("nightly", "--markdown", "n.md", "--junit", "n.xml", "--html", "n.html", "--github")
+    assert done.code == 1
+    assert "1 regression" in (here / "n.md").read_text()
+    assert "<failure" in (here / "n.xml").read_text()
+    assert "::error" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no table `[nightly]`"),
+        ("nightly = 3", "`nightly` is `3`, expected a table"),
+        ('[nightly]\nbuild = "null"', "no `anchor` in the table `[nightly]`"),
+        ('[nightly]\nbuild = "null"\nanchor = "null"', "`[nightly]` selects no operators"),
+        ('[nightly]\nbuild = "null"\nanchr = "null"', "no key `anchr`"),
+        ('[nightly]\nbase = "null"', "no key `base`"),
+        ('[nightly]\noperators = "ad"\nbuild = "null"\nanchor = "null"', "`nightly.operators`: no operator `ad`"),
+        (
+            '[database]\nurl = 3\n[nightly]\noperators = "add"\nbuild = "null"\nanchor = "null"',
+            "`database.url`: found 3, expected a string",
+        ),
+    ],
+)
+def test_what_the_file_says_wrongly_is_told_with_its_place(opperf: Opperf, here: Path, text: str, message: str) -> None:
+    (here / "opperf.toml").write_text(text)
+    done = opperf("nightly")
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_gate_leaves_the_tables_of_nights_and_databases_alone(opperf: Opperf, here: Path) -> None:
+    (here / "opperf.toml").write_text('operators = "null:steady"\nbase = "null"\nnew = "null"\n[nightly]\n[database]\n')
+    assert opperf("gate").code == 0
+
+
+def test_a_side_of_one_version_is_pinned_already() -> None:
+    assert pinned("python=/usr/bin/python3;framework=numpy") == "python=/usr/bin/python3;framework=numpy"
+    assert pinned("null;version=2") == "null;version=2"
+
+
+def test_an_index_of_nightly_wheels_is_asked_only_while_nights_are_measured(
+    opperf: Opperf, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def look(*given: Any) -> Any:
+        seen.append(os.environ.get("UV_INDEX"))
+        return live(*given)
+
+    monkeypatch.setattr(nightly, "live", look)
+    monkeypatch.delenv("UV_INDEX", raising=False)
+    configure(FIRST, index="https://wheels.example/nightly")
+    assert opperf("nightly").code == 0
+    assert seen == ["https://wheels.example/nightly"]
+    assert "UV_INDEX" not in os.environ
