@@ -10,18 +10,15 @@ import hashlib
 import json
 import math
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, TypeAlias, Union
+from typing import Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Fields, Form, decode
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, dtype_named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 ID_PREFIX = "c1-"
 #: The bounds of whole numbers where an operator asks for positive ones.

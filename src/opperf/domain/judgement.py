@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from opperf.domain.comparison import Comparison
+from opperf.domain.comparison import Comparison
 
 #: The kinds of findings, in the order in which a reader needs them.
 KINDS = ("slower", "memory", "failed", "inconclusive", "skipped", "faster", "same")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import struct
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.domain.codec import Fields, decode, wrong
 from opperf.domain.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Text of any length, which models of ONNX have.
 STRING = "string"

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.catalog import Operator
 from opperf.catalog.domain_table import overwritten
 from opperf.child.backends.call import Call, Parameter
 from opperf.child.worker import inputs
-from opperf.domain.backend import Bound, Layer
+from opperf.domain.backend import Backend, Bound, Layer
 from opperf.domain.case import Argument, Case, Device, DType, ListOf, tensors_of
 from opperf.domain.registry import BUILT, is_argument
 from opperf.domain.tensor import TensorSpec
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend
 
 
 @dataclass

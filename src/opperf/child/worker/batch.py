@@ -12,18 +12,16 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.child import backends
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.jobs import Jobs, failure
+from opperf.domain.backend import Backend, Work
 from opperf.domain.message.requests import told_trial
 from opperf.domain.plan import Side
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend, Work
 
 
 def main(path: Path) -> int:

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from opperf.catalog.domain_table import within
 from opperf.child import backends
 from opperf.child.measure.block import Block
+from opperf.child.measure.disturbance import Counters
 from opperf.child.worker import code, inputs
-from opperf.domain.backend import Unsupported, Work
+from opperf.domain.backend import Backend, CapturedCall, Unsupported, Work
+from opperf.domain.case import Case
+from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Sample, Samples
 from opperf.domain.message.replies import Recording
@@ -20,12 +22,6 @@ from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.stats.order import median
 from opperf.domain.suite import LeftOut, Program, Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
-
-if TYPE_CHECKING:
-    from opperf.child.measure.disturbance import Counters
-    from opperf.domain.backend import Backend, CapturedCall
-    from opperf.domain.case import Case
-    from opperf.domain.code import Code
 
 #: So many calls of the whole are timed; fewer where they have taken so long.
 LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
-from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import format_bytes
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend
 
 #: Calls of a backward whose gradients must agree: two, and a third unless they took so long, in nanoseconds.
 CHECKED_CALLS, LONG_CALLS = 3, 200_000_000

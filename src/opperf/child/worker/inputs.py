@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.child.worker import values
 from opperf.child.worker.values import BitCache, draw_bits
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, SPD, STRING, TensorSpec
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend
 
 #: For a float type: mask of the fraction's bits, and the pattern of sign and exponent that makes [1, 2).
 PATTERNS = {4: (0x007FFFFF, 0x3F800000), 8: (0x000FFFFFFFFFFFFF, 0x3FF0000000000000)}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.catalog import catalog
 from opperf.child.backends import native_clock
@@ -16,6 +16,7 @@ from opperf.child.backends.call import Call
 from opperf.child.backends.paths import Refused
 from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import LONG_NS
+from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import thread_doubts
 from opperf.child.measure.engine import Engine
 from opperf.child.worker import arguments
@@ -27,10 +28,11 @@ from opperf.child.worker.names import Names, Peers
 from opperf.child.worker.process import Tracers, private_bytes
 from opperf.child.worker.room import check_room
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Bound, HostValue, Unsupported, Work
+from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.codec import Fields
-from opperf.domain.explanation import typical
+from opperf.domain.explanation import Explanation, typical
+from opperf.domain.measurement import Measurement
 from opperf.domain.message.replies import (
     Agreement,
     Evaluation,
@@ -61,12 +63,6 @@ from opperf.domain.message.requests import (
 from opperf.domain.plan import NATIVE, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.tensor import TensorSpec
-
-if TYPE_CHECKING:
-    from opperf.child.measure.disturbance import Counters
-    from opperf.domain.backend import Backend
-    from opperf.domain.explanation import Explanation
-    from opperf.domain.measurement import Measurement
 
 #: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
 FIXED_ROUNDS, FIXED_CALLS = 5, 50

@@ -6,20 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from opperf.catalog import Operator, catalog
 from opperf.child.backends.call import Call, Missing
 from opperf.child.worker import arguments, code
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.custom import declared
 from opperf.domain.message.replies import Discovery, Example, Meaning
 from opperf.domain.plan import Trial
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,15 @@ well, and what it takes to make the largest input. What the framework needs besi
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from opperf.catalog import Operator
 from opperf.child.measure.host import free_bytes
 from opperf.child.worker.directions import MOST_COTANGENT
 from opperf.child.worker.inputs import making_bytes
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.units import format_bytes
-
-if TYPE_CHECKING:
-    from opperf.catalog import Operator
-    from opperf.domain.backend import Backend
-    from opperf.domain.case import Case
 
 
 def check_room(

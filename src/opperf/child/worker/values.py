@@ -10,17 +10,13 @@ import math
 import random
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.tensor import STRING, TensorSpec, zero_share
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend
-from collections.abc import Callable, Hashable
 
 #: Values are drawn from a table of so many, one for each pattern of two random bytes.
 ENTRIES = 1 << 16

@@ -11,19 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from opperf.child.worker.code import CodeError, Plugins
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.case import Argument, Case, ListOf, argument_to_json
 from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Arguments, Descriptions, Entries
 from opperf.domain.message.requests import Generate, Iterate
 from opperf.domain.registry import MADE_BY, MADE_OF
 from opperf.domain.workload import GENERATORS, ITERATORS
-
-if TYPE_CHECKING:
-    from opperf.domain.backend import Backend
 
 #: Entries of one iterator: more than anyone waits for, and an end for one that has none.
 MOST_ENTRIES = 100_000

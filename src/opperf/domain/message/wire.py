@@ -11,17 +11,15 @@ Arrays never travel here. Both sides are of one version, and hold every message 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opperf.domain.codec import Fields
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.message.replies import Failure
 from opperf.domain.message.requests import VERBS, Request, verb
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PROTOCOL = 2
 #: No honest message is longer; a child that floods its pipe is stopped here.

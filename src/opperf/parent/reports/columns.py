@@ -7,20 +7,17 @@ lacks is None for machines and empty for people, never 0.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from opperf.domain import units
 from opperf.domain.metric import METRICS, Metric
+from opperf.domain.plan import Side
 from opperf.domain.record import Record
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.reports import document
 from opperf.parent.reports.document import Raw
 from opperf.parent.reports.text import case_text, first_line, own_function, subject
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from opperf.domain.plan import Side
 
 Column: TypeAlias = document.Column[Record]
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
-from opperf.domain.plan import HOW
+from opperf.domain.plan import HOW, Side
 from opperf.domain.units import format_bound, format_ratios, format_seconds
-from opperf.parent.reports.document import Check, Column, Document, Legend, Note, Section, Table, table
+from opperf.parent.reports.document import (
+    Annotation,
+    Block,
+    Check,
+    Column,
+    Document,
+    Legend,
+    Level,
+    Note,
+    Outcome,
+    Section,
+    Table,
+    table,
+)
 from opperf.parent.reports.text import case_text, common_subject, own_function
-
-if TYPE_CHECKING:
-    from opperf.domain.plan import Side
-    from opperf.parent.reports.document import Annotation, Block, Level, Outcome
 
 #: A median or a 90th percentile has moved when it did by this much more than the minimum.
 TAIL_MOVED = 0.10

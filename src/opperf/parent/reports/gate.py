@@ -8,19 +8,27 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
 from opperf.parent.reports import comparison
 from opperf.parent.reports.comparison import LEGEND, reasons, side_text
-from opperf.parent.reports.document import Check, Code, Column, Document, Note, Section, Table, table
+from opperf.parent.reports.document import (
+    Annotation,
+    Block,
+    Check,
+    Code,
+    Column,
+    Document,
+    Note,
+    Outcome,
+    Section,
+    Table,
+    table,
+)
 from opperf.parent.reports.rerun import compare_command, run_command
 from opperf.parent.reports.text import case_text, common_subject
-
-if TYPE_CHECKING:
-    from opperf.parent.reports.document import Annotation, Block, Outcome
 
 #: What reports are called, by which a former one is known: a test suite, and the heading of a page.
 TITLE = "opperf gate"

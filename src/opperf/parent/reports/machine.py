@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from opperf.domain.peaks import MOVE, Rate
+from opperf.domain.reason import Warning
 from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate
 from opperf.parent.reports.document import Document, Note, Section
-
-if TYPE_CHECKING:
-    from opperf.domain.reason import Warning
 
 #: Facts of an environment that fit on a line; the whole of them is in every result file.
 TOLD = ("version", "blas", "isa", "engine", "threads", "threads_seen", "allocator", "import_seconds")

@@ -7,18 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from opperf.domain.errors import unknown
 from opperf.domain.profile import columns as profiled
 from opperf.domain.profile.columns import columns, shapes_text, step_lines
+from opperf.domain.profile.event import Profile
 from opperf.domain.profile.repetition import courses
 from opperf.domain.profile.rows import Row, rows
 from opperf.domain.units import format_count, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
-
-if TYPE_CHECKING:
-    from opperf.domain.profile.event import Profile
 
 SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first: titles of columns, and where the row has it.

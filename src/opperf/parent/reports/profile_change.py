@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from opperf.domain.profile.columns import columns, shapes_text
+from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import Change, Row, changes
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
-
-if TYPE_CHECKING:
-    from opperf.domain.profile.event import Profile
 
 SCHEMA_VERSION = 1
 #: What programs read of a row in each profile.

@@ -8,22 +8,17 @@ Each is named, so that no part of the program is taken for another.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import NATIVE
+from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import ABOUT_THE_UNSEEN, framework
-from opperf.parent.reports.document import Note, Section
+from opperf.parent.reports.document import Level, Note, Section
 from opperf.parent.reports.text import first_line, trial_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from opperf.domain.record import Record, Run
-    from opperf.parent.reports.document import Level
 
 #: So many trials, and so many wordings of one warning, are named; the others are counted.
 NAMED = 5

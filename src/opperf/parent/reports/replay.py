@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from opperf.domain.trace import Replay, ReplayedCase
+from opperf.domain.suite import LeftOut
+from opperf.domain.trace import Replay, ReplayedCase, Trace
 from opperf.domain.units import format_seconds
 from opperf.parent.reports.columns import spelling, spread
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.layout import NAMED
 from opperf.parent.reports.run import checks
 from opperf.parent.reports.text import case_text, first_line
-
-if TYPE_CHECKING:
-    from opperf.domain.suite import LeftOut
-    from opperf.domain.trace import Trace
 
 #: An operator, and what is computed of it.
 Line: TypeAlias = tuple[ReplayedCase, Mapping[str, object]]

@@ -7,22 +7,17 @@ once, above the table; what they differ in is a column.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from opperf.domain.plan import Trial
+from opperf.domain.plan import Plan, Trial
+from opperf.domain.record import Record, Run
 from opperf.domain.registry import DIRECTIONS
 from opperf.parent.reports import remarks
 from opperf.parent.reports.columns import columns
-from opperf.parent.reports.document import Check, Column, Document, Note, Section, Table, table
+from opperf.parent.reports.document import Block, Check, Column, Document, Level, Note, Outcome, Section, Table, table
 from opperf.parent.reports.text import case_text, place, subject, trial_text
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from opperf.domain.plan import Plan
-    from opperf.domain.record import Record, Run
-    from opperf.parent.reports.document import Block, Level, Outcome
 
 T = TypeVar("T")
 _OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped"}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.reports.document import Column, Document, Note, table
 from opperf.parent.reports.text import case_text
-
-if TYPE_CHECKING:
-    from opperf.domain.suite import Suite, SuiteCase
 
 COLUMNS: tuple[Column[SuiteCase], ...] = (
     Column("operator", "operator", lambda entry: entry.case.operator, least=14),

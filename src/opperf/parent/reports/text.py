@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
-from opperf.domain.case import Device, DType, Graph, ListOf
+from opperf.domain.case import Argument, Case, Device, DType, Graph, ListOf
 from opperf.domain.code import own_name
+from opperf.domain.comparison import Comparison
+from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import MADE_OF
 from opperf.domain.tensor import TensorSpec
-
-if TYPE_CHECKING:
-    from opperf.domain.case import Argument, Case
-    from opperf.domain.comparison import Comparison
-    from opperf.domain.plan import Side, Trial
 
 #: From so many times on, what a list repeats is written once: `[32x32]*200`, `[32x32,32]*21`.
 REPEATED = 4

@@ -22,9 +22,10 @@ import sysconfig
 import tempfile
 import time
 import urllib.parse
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from opperf.domain.codec import decode
 from opperf.domain.environment import EnvironmentSpec
@@ -35,12 +36,8 @@ from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 from opperf.parent.workers.installer import BUILD_LIMIT, find_links, heard, uv
 from opperf.parent.workers.package import cache_folder, made
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    #: Told what is going on, a line at a time.
-    Progress = Callable[[str], None]
-
+#: Told what is going on, a line at a time.
+Progress: TypeAlias = Callable[[str], None]
 _MARK = "ready.json"
 
 

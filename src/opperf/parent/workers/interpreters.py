@@ -11,16 +11,12 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec, preset
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.parent.workers.environments import PYTHON, create, dotted, probe, quiet
-
-if TYPE_CHECKING:
-    from opperf.parent.workers.environments import Progress
+from opperf.parent.workers.environments import PYTHON, Progress, create, dotted, probe, quiet
 
 #: The oldest Python that a worker runs in.
 OLDEST_PYTHON = (3, 10)

@@ -13,14 +13,11 @@ import re
 import shutil
 import subprocess
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import psutil
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 #: The instruction sets that decide which kernel a framework picks, oldest first.
 INSTRUCTION_SETS = (
