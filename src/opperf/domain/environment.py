@@ -152,9 +152,7 @@ def _constraint(text: str, url: str | None, versions: str | None) -> str:
 def _malformed(text: str) -> InputError:
     if ";" in text:
         return InputError(
-            f"`{text}` has a marker (`;`), which an environment cannot have",
-            hint=_HINT,
-            slug="unknown_environment",
+            f"`{text}` has a marker (`;`), which an environment cannot have", hint=_HINT, slug="unknown_environment"
         )
     name, equals, version = text.partition("=")
     hint = f"write `{name}=={version}`" if equals and re.fullmatch(_NAME, name) and version[:1].isdigit() else _HINT

@@ -62,13 +62,7 @@ class WorkerFailure(HarnessError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        slug: str,
-        hint: str | None = None,
-        signal: str | None = None,
-        stderr: str | None = None,
+        self, message: str, *, slug: str, hint: str | None = None, signal: str | None = None, stderr: str | None = None
     ) -> None:
         super().__init__(message, hint=hint, slug=slug)
         self.signal = signal

@@ -50,10 +50,7 @@ MOST_FLOATS = {
     **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz"), 57344.0),
 }
 #: How `struct` packs the elements of those that are narrower than Python's own; a bfloat16 reaches as far as a float32.
-PACKED = {
-    **dict.fromkeys(("float16", "complex32"), "e"),
-    **dict.fromkeys(("bfloat16", "float32", "complex64"), "f"),
-}
+PACKED = {**dict.fromkeys(("float16", "complex32"), "e"), **dict.fromkeys(("bfloat16", "float32", "complex64"), "f")}
 DISTRIBUTIONS = ("uniform", "normal", "constant", "zeros", "ones", "sorted", "reversed", "denormal", "sparse:SHARE")
 #: Those that whole numbers and booleans have too.
 INTEGER_DISTRIBUTIONS = ("uniform", "constant", "zeros", "ones", "sorted", "reversed", "sparse:SHARE")

@@ -381,12 +381,7 @@ def report(
 
 
 def header(
-    settings: Settings,
-    started: str,
-    sides: Mapping[str, object],
-    *,
-    labels: Mapping[str, str],
-    command: Sequence[str],
+    settings: Settings, started: str, sides: Mapping[str, object], *, labels: Mapping[str, str], command: Sequence[str]
 ) -> Run:
     """Return the run that comparisons stand under; `sides` holds what the children of each side said of themselves."""
     return Run(

@@ -257,11 +257,7 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
 
 
 def _plan(
-    session: Session,
-    file: GateFile,
-    selection: Selection,
-    expectations: tuple[Expectation, ...],
-    settings: Settings,
+    session: Session, file: GateFile, selection: Selection, expectations: tuple[Expectation, ...], settings: Settings
 ) -> Plan:
     """Return the trials of the selection; where nothing is selected, those that something is expected of."""
     if selection.operators or selection.categories or selection.every or selection.suite:

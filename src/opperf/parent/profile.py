@@ -33,10 +33,7 @@ from opperf.parent.workers.package import autostart_folder
 from opperf.parent.workers.process import child_variables
 
 #: How MXNet runs the operators of a graph, and the variables that make it run them one by one.
-GRANULARITIES: Mapping[str, Mapping[str, str]] = {
-    "bulk": {},
-    "operator": ONE_BY_ONE,
-}
+GRANULARITIES: Mapping[str, Mapping[str, str]] = {"bulk": {}, "operator": ONE_BY_ONE}
 #: The framework that records the arguments of its operators.
 RECORDS = "torch"
 #: The file of all processes together, where there are several.
@@ -192,13 +189,7 @@ def python_for(
 
 
 def run(
-    words: Sequence[str],
-    python: Path,
-    options: Options,
-    output: Path,
-    *,
-    tool: str | None = None,
-    aside: bool = False,
+    words: Sequence[str], python: Path, options: Options, output: Path, *, tool: str | None = None, aside: bool = False
 ) -> ProfileResult:
     """Run `python WORDS` with the profiler on; its files go to the folder `output`.
 

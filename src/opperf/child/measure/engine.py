@@ -96,13 +96,7 @@ class Engine:
         self._counters = counters
 
     def measure(
-        self,
-        work: Work,
-        settings: Settings,
-        *,
-        output_bytes: int,
-        took: Sequence[int] = (),
-        part: Part | None = None,
+        self, work: Work, settings: Settings, *, output_bytes: int, took: Sequence[int] = (), part: Part | None = None
     ) -> Measurement:
         """Measure one piece of work.
 

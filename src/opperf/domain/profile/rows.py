@@ -18,10 +18,7 @@ from opperf.domain.profile.nesting import own_times, parents
 from opperf.domain.profile.processor import Processor
 
 #: What rows can stand for, and the kind of span that they are made of.
-GROUPINGS = {
-    **dict.fromkeys(("name", "shape", "module", "stack"), "operator"),
-    "kernel": "kernel",
-}
+GROUPINGS = {**dict.fromkeys(("name", "shape", "module", "stack"), "operator"), "kernel": "kernel"}
 #: Groupings of which calls of one row lie within each other.
 NESTED = ("module", "stack")
 #: Lines of Python that tell a stack from another, the innermost ones; but those that only hand a call on.

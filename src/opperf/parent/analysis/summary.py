@@ -165,9 +165,7 @@ def _warnings(measured: Sequence[Measurement], time: CountedTimes) -> tuple[Warn
         )
     if len(time.pooled) < ENOUGH_FOR_P99:
         by_slug["p99_of_few"] = Warning(
-            "p99_of_few",
-            f"p99 is taken from fewer than {ENOUGH_FOR_P99} samples",
-            f"`--runs {ENOUGH_FOR_P99}`",
+            "p99_of_few", f"p99 is taken from fewer than {ENOUGH_FOR_P99} samples", f"`--runs {ENOUGH_FOR_P99}`"
         )
     return tuple(by_slug.values())
 

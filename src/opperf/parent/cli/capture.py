@@ -16,8 +16,7 @@ def capture(
     code: Annotated[
         str,
         typer.Argument(
-            metavar="MODULE:FUNCTION|FILE.onnx",
-            help="A function without arguments, or a model file. opperf runs it.",
+            metavar="MODULE:FUNCTION|FILE.onnx", help="A function without arguments, or a model file. opperf runs it."
         ),
     ],
     *,

@@ -19,9 +19,7 @@ def operators(
     framework: Annotated[
         Optional[list[str]],
         typer.Option(
-            metavar="F",
-            help="List the operators of this framework. Repeatable.",
-            autocompletion=completion.frameworks,
+            metavar="F", help="List the operators of this framework. Repeatable.", autocompletion=completion.frameworks
         ),
     ] = None,
     format: options.Format = None,

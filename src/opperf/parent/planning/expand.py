@@ -91,11 +91,7 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
     owners = {split_implementation(name)[0] for name in operators} - {None, *(side.framework for side in sides)}
     hints = [f"they are operators of {owner}: `--framework {owner}`" for owner in sorted(map(str, owners))]
     hints += ["`--skip` leaves them out"] if selection.skip else []
-    return InputError(
-        f"nothing to measure of {', '.join(named)}",
-        hint=", or ".join(hints) or None,
-        slug="empty_plan",
-    )
+    return InputError(f"nothing to measure of {', '.join(named)}", hint=", or ".join(hints) or None, slug="empty_plan")
 
 
 def _check(selection: Selection) -> None:

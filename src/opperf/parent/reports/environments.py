@@ -58,13 +58,7 @@ def _ago(seconds: float | None) -> str:
 
 COLUMNS: tuple[Column[Mapping[str, object]], ...] = (
     Column("environment", "environment", pick("environment"), least=16),
-    Column(
-        "frameworks",
-        "frameworks",
-        _frameworks,
-        _dash,
-        least=10,
-    ),
+    Column("frameworks", "frameworks", _frameworks, _dash, least=10),
     Column("status", None, pick("status")),
     Column("python", "python", pick("python"), _dash, rank=1),
     Column("size_B", None, pick("size")),

@@ -142,10 +142,7 @@ def merge(runs: Sequence[Run]) -> Run:
         id="+".join(run.id for run in runs),
         started=min(run.started for run in runs),
         labels=_agreed([run.labels for run in runs]),
-        environment={
-            **_agreed([run.environment for run in runs]),
-            "merged": [run.header() for run in runs],
-        },
+        environment={**_agreed([run.environment for run in runs]), "merged": [run.header() for run in runs]},
         records=tuple(every.values()),
     )
 

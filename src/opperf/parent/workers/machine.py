@@ -28,10 +28,7 @@ INSTRUCTION_SETS = (
 #: Where /sys and /proc are.
 ROOT = Path("/")
 #: Where control groups of version 2 and of version 1 have the memory that they allow, and what is taken of it.
-CGROUP_MEMORY = (
-    ("memory.max", "memory.current"),
-    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-)
+CGROUP_MEMORY = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 _Fact = TypeVar("_Fact")
 
 

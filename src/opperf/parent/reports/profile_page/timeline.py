@@ -188,10 +188,7 @@ def _by_device(profile: Profile) -> dict[tuple[int, str], list[Reading]]:
     for reading in sorted(profile.readings, key=lambda reading: reading.time):
         result.setdefault((reading.process, reading.device), []).append(reading)
     return {
-        (process, device): [
-            *_thin(readings),
-            replace(readings[-1], time=max(readings[-1].time, ends.get(process, 0))),
-        ]
+        (process, device): [*_thin(readings), replace(readings[-1], time=max(readings[-1].time, ends.get(process, 0)))]
         for (process, device), readings in result.items()
     }
 
