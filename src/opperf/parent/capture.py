@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from opperf.domain.message.replies import Recording
 from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite
 from opperf.domain.units import parse_duration
-from opperf.parent.request import number
+from opperf.parent.request import number, plugin_files
 from opperf.parent.sources.script_text import frameworks_of
 from opperf.parent.sources.user_inputs import foreign_case
 from opperf.parent.workers.interpreters import settled_side
@@ -47,24 +47,27 @@ def capture(
     inputs: Mapping[str, Any] | None = None,
     environment: str | None = None,
     timeout: float | str = 300.0,
+    plugin: Sequence[str | Path] = (),
 ) -> Capture:
     """Return the operators of a function `module:name`, or of a model in a file, as a user names them.
 
-    `inputs` are those of a model whose shapes are open. Raises what `capture_function` and `capture_model` raise.
+    `inputs` are those of a model whose shapes are open; each `plugin` may bring a framework of the user's
+    own. Raises what `capture_function` and `capture_model` raise.
     """
+    plugins = plugin_files({"framework": framework, "plugin": plugin}, note=note)
     is_model = code.endswith(MODEL)
     owner = framework or ("onnxruntime" if is_model else _imported_by(code)) or "torch"
     side = Side(registry.framework(owner).name, environment=environment or "current")
     seconds = number(timeout, parse_duration, "timeout")
     if is_model:
         given = foreign_case(code, inputs or {}, {}).inputs
-        return capture_model(Path(code), side, given, seconds, note, named=environment is not None)
+        return capture_model(Path(code), side, given, seconds, note, named=environment is not None, plugins=plugins)
     if inputs:
         raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
     function = named(code)
     if not isinstance(function, Code):
         raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
-    return capture_function(function, side, seconds, note, named=environment is not None)
+    return capture_function(function, side, seconds, note, named=environment is not None, plugins=plugins)
 
 
 def _imported_by(code: str) -> str | None:
@@ -74,7 +77,13 @@ def _imported_by(code: str) -> str | None:
 
 
 def capture_function(
-    code: Code, side: Side, timeout: float, note: Callable[[str], None], *, named: bool = False
+    code: Code,
+    side: Side,
+    timeout: float,
+    note: Callable[[str], None],
+    *,
+    named: bool = False,
+    plugins: Sequence[Path] = (),
 ) -> Capture:
     """Return the operators of a function `module:name`; all of its calls end within `timeout` seconds.
 
@@ -82,7 +91,7 @@ def capture_function(
     function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
     does not start or is lost.
     """
-    with Pool(Settings(timeout=timeout), note) as pool:
+    with Pool(Settings(timeout=timeout), note, plugins) as pool:
         try:
             recording = pool.capture(replace(settled_side(side, named=named), settings=PROGRAM), requests.Capture(code))
         except OperatorFailure as failed:
@@ -105,6 +114,7 @@ def capture_model(
     note: Callable[[str], None],
     *,
     named: bool = False,
+    plugins: Sequence[Path] = (),
 ) -> Capture:
     """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
 
@@ -113,7 +123,7 @@ def capture_model(
     if not path.is_file():
         raise InputError(f"no file `{path}`", hint="name a model that is there, as `model.onnx`", slug="bad_model")
     given = {name: argument_to_json(value) for name, value in inputs.items()}
-    with Pool(Settings(timeout=timeout), note) as pool:
+    with Pool(Settings(timeout=timeout), note, plugins) as pool:
         try:
             recording = pool.capture(
                 settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), given)

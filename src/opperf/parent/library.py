@@ -481,6 +481,7 @@ def capture(
     inputs: Mapping[str, Any] | None = None,
     environment: str | None = None,
     timeout: float | str = 300.0,
+    plugin: Paths = None,
     progress: bool = False,
 ) -> Suite:
     """Return the operators of one call of a function without arguments, or of a model in a file, as a suite."""
@@ -491,6 +492,7 @@ def capture(
         inputs=inputs,
         environment=environment,
         timeout=timeout,
+        plugin=_each(plugin),
     )
     return Suite(result.suite, result.notes)
 
@@ -511,14 +513,18 @@ def load(path: str | Path) -> Results | Comparisons | Gate | Noise | Replay | Su
     return result
 
 
-def operators(pattern: str | None = None, *, category: Names = None, framework: Names = None) -> Operators:
+def operators(
+    pattern: str | None = None, *, category: Names = None, framework: Names = None, plugin: Paths = None
+) -> Operators:
     """Return the operators that can be measured; with frameworks, what they make of each.
+
+    Those that a `plugin` declares stand at the end.
 
     >>> import opperf
     >>> sorted(opperf.operators("*softmax"))
     ['log_softmax', 'softmax']
     """
-    return Operators(*listing(pattern, _each(category), _each(framework), Silent().note))
+    return Operators(*listing(pattern, _each(category), _each(framework), Silent().note, _each(plugin)))
 
 
 def _names(given: Operator | Sequence[Operator] | None) -> list[str]:

@@ -1,10 +1,11 @@
-"""Which operators there are: of the catalog, of groups and of installed plugins; and which framework has which."""
+"""Which operators there are: of the catalog, of groups and of plugins; and which framework has which."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from opperf.catalog import Operator, catalog
 from opperf.catalog.groups import GROUPS, check_categories
@@ -15,17 +16,24 @@ from opperf.domain.registry import FRAMEWORKS, framework, split_implementation
 from opperf.parent.reports import operators as reports
 from opperf.parent.reports.document import Document
 from opperf.parent.reports.operators import Line
-from opperf.parent.sources.plugin_file import installed_operators
+from opperf.parent.request import plugin_files
+from opperf.parent.sources.plugin_file import DeclaredOperator, installed_operators, operators_or_framework
 
 
 def listing(
-    pattern: str | None, categories: Sequence[str], frameworks: Sequence[str], note: Callable[[str], None]
+    pattern: str | None,
+    categories: Sequence[str],
+    frameworks: Sequence[str],
+    note: Callable[[str], None],
+    plugin: Sequence[str | Path] = (),
 ) -> tuple[list[str], Document]:
     """Return the names of operators that match, and the report on them.
 
-    With frameworks, it says what they make of each; without, none is imported. Raises `InputError` where none matches.
+    With frameworks, it says what they make of each; without, none is imported. `plugin` are files with operators or
+    frameworks of the user's own. Raises `InputError` where none matches.
     """
     check_categories(categories)
+    plugins = plugin_files({"framework": frameworks, "plugin": plugin}, note=note)
     members = [member for name in categories for member in GROUPS.get(name, ())]
     operators = [
         one
@@ -33,13 +41,15 @@ def listing(
         if (not categories or one.category in categories or one.name in members) and _matches(one.name, pattern)
     ]
     owners = [framework(name).name for name in dict.fromkeys(frameworks)]
-    lines = [] if owners else [*map(reports.line, operators), *_others(members, pattern, note, plugins=not categories)]
+    declared = {} if categories or owners else _declared(plugins, note)
+    lines = [] if owners else [*map(reports.line, operators), *_others(members, declared, pattern)]
     if not (operators or lines):
         if pattern is not None:
             raise unknown("operator", pattern, catalog())
         raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see which")
     if owners:
-        return [one.name for one in operators], reports.support(operators, owners, support(operators, owners, note))
+        names = [one.name for one in operators]
+        return names, reports.support(operators, owners, support(operators, owners, note, plugins))
     return [line[0] for line in lines], reports.document(lines)
 
 
@@ -47,16 +57,20 @@ def _matches(name: str, pattern: str | None) -> bool:
     return pattern is None or fnmatchcase(name, pattern)
 
 
-def _others(
-    members: Sequence[str], pattern: str | None, note: Callable[[str], None], *, plugins: bool
-) -> Iterator[Line]:
-    """Yield a row for each of a framework's own operators, and for what the files of installed plugins declare."""
+def _declared(plugins: Sequence[Path], note: Callable[[str], None]) -> Mapping[str, DeclaredOperator]:
+    """Return the operators that plugins declare, by name, those of installed plugins last."""
+    own = {name: one for path in plugins for name, one in operators_or_framework(path).items()}
+    return {**own, **{name: one for name, one in installed_operators(note).items() if name not in own}}
+
+
+def _others(members: Sequence[str], declared: Mapping[str, DeclaredOperator], pattern: str | None) -> Iterator[Line]:
+    """Yield a row for each of a framework's own operators, and for what plugins declare."""
     for name in members:
         if split_implementation(name)[0] is not None and _matches(name, pattern):
             yield name, "", "", "", "the framework's own"
-    for name, declared in installed_operators(note).items() if plugins else ():
+    for name, one in declared.items():
         if _matches(name, pattern):
-            yield name, "plugin", "", ", ".join(declared.arguments), declared.summary
+            yield name, "plugin", "", ", ".join(one.arguments), one.summary
 
 
 @dataclass(frozen=True)
@@ -80,15 +94,21 @@ class Support:
 
 
 def support(
-    operators: Sequence[Operator], frameworks: Sequence[str], note: Callable[[str], None]
+    operators: Sequence[Operator],
+    frameworks: Sequence[str],
+    note: Callable[[str], None],
+    plugins: Sequence[Path] = (),
 ) -> dict[tuple[str, str], Support]:
-    """Return what each framework makes of each operator, by the names of both; a framework is started once."""
+    """Return what each framework makes of each operator, by the names of both; a framework is started once.
+
+    `plugins` bring frameworks of the user's own.
+    """
     # What starts children takes long to import.
     from opperf.parent.workers.interpreters import settled_side
     from opperf.parent.workers.pool import Pool
 
     result = {}
-    with Pool(Settings(), note) as pool:
+    with Pool(Settings(), note, plugins) as pool:
         for framework in frameworks:
             side = settled_side(Side(framework))
             for operator in operators:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Optional
 
 from opperf.catalog import operator
@@ -34,14 +35,14 @@ MEMORY_SHARE = 16
 PRODUCTS = {"float32": 1024, "float64": 1024, "bfloat16": 512, "float16": 512}
 
 
-def measure(sides: Sequence[Side], settings: Settings, progress: Progress) -> list[Rate]:
+def measure(sides: Sequence[Side], settings: Settings, progress: Progress, plugins: Sequence[Path] = ()) -> list[Rate]:
     """Measure each side, keep what was found for this machine, and return it.
 
-    What a framework does not have, such as half precision, is left out.
+    What a framework does not have, such as half precision, is left out. `plugins` bring frameworks of the user's own.
     """
     RATES.prove(RATES.path(cache_folder(), machine.facts()))
     trials = [Trial(case, side, "forward", "peaks") for side in sides for case in cases()]
-    with Session(Selection(), settings, progress) as session:
+    with Session(Selection(plugins=plugins), settings, progress) as session:
         try:
             run = session.run(Plan(tuple(trials), settings), Options(keep_samples=False))
         except Interrupted as stopped:

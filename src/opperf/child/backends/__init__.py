@@ -63,6 +63,7 @@ def _part(framework: str, part: str, missing: Unsupported) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        # Of a plugin's framework there is no package here at all.
+        if error.name not in (name, name.rpartition(".")[0]):
             raise
         raise missing from error

@@ -35,6 +35,7 @@ def capture(
             help="Environment to run your code in: `current`, `torch==2.6.0` or `python=PATH`. Default: as for `run`.",
         ),
     ] = None,
+    plugin: options.Plugin = None,
     timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for all calls of the function.")] = "300",
     output: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the suite to this file instead of stdout.")
@@ -53,7 +54,7 @@ def capture(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.sources.user_inputs import pairs
 
-    take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0])])
+    take_output(output, force=force, inputs=[Path(code), Path(code.rpartition(":")[0]), *(plugin or ())])
     result = captured(
         code,
         Bar().note,
@@ -61,6 +62,7 @@ def capture(
         inputs=pairs(inputs or (), "--input"),
         environment=environment,
         timeout=timeout,
+        plugin=plugin or (),
     )
     if output is None:
         emit(suite_text(result.suite))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from opperf.parent.cli import options
-from opperf.parent.cli.output import deliver
+from opperf.parent.cli.output import deliver, tell
 from opperf.parent.reports.formats import check_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from opperf.domain.plan import Side
     from opperf.parent.reports.machine import Visit
@@ -23,6 +24,7 @@ def doctor(
     environment: options.Environment = None,
     device: options.Device = None,
     threads: options.Threads = 1,
+    plugin: options.Plugin = None,
     peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can go.")] = False,
     format: options.Format = None,
 ) -> None:
@@ -34,25 +36,31 @@ def doctor(
     from opperf.parent.planning.selection import Selection
     from opperf.parent.planning.sides import frameworks, sides
     from opperf.parent.reports.machine import document
+    from opperf.parent.request import plugin_files
     from opperf.parent.workers import machine, machine_noise
     from opperf.parent.workers.interpreters import importable, settled_side
 
     check_format(format)
+    plugins = plugin_files({"framework": framework, "plugin": plugin}, note=tell)
     here = importable()
     selection = Selection(
-        frameworks=framework or (), environments=environment or (), devices=device or (), threads=threads
+        frameworks=framework or (),
+        environments=environment or (),
+        devices=device or (),
+        threads=threads,
+        plugins=plugins,
     )
     named = framework or environment or here
     several = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if named else []
     facts, doubts = machine.facts(), machine_noise.noise()
     if peaks:
-        _measure(several)
+        _measure(several, plugins)
     where = (several[0].device if several else "cpu", threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == where]
-    deliver(document(facts, doubts, where, rates, [*_visits(several)]), format)
+    deliver(document(facts, doubts, where, rates, [*_visits(several, plugins)]), format)
 
 
-def _visits(sides: Sequence[Side]) -> Iterator[Visit]:
+def _visits(sides: Sequence[Side], plugins: Sequence[Path]) -> Iterator[Visit]:
     """Yield what the child of each side says of its environment, or why it cannot be used."""
     from opperf.domain.errors import OpperfError
     from opperf.domain.plan import Settings
@@ -60,7 +68,7 @@ def _visits(sides: Sequence[Side]) -> Iterator[Visit]:
     from opperf.parent.reports.machine import Visit
     from opperf.parent.workers.pool import Pool
 
-    with Pool(Settings(), Bar().note) as pool:
+    with Pool(Settings(), Bar().note, plugins) as pool:
         for side in sides:
             try:
                 worker = pool.worker(side)
@@ -70,7 +78,7 @@ def _visits(sides: Sequence[Side]) -> Iterator[Visit]:
                 yield Visit(side.framework, side.environment, worker.devices, worker.facts)
 
 
-def _measure(sides: Sequence[Side]) -> None:
+def _measure(sides: Sequence[Side], plugins: Sequence[Path]) -> None:
     """Measure the machine's limits, and keep them."""
     from opperf.domain.errors import InputError
     from opperf.domain.plan import Settings
@@ -80,5 +88,5 @@ def _measure(sides: Sequence[Side]) -> None:
     if not sides:
         raise InputError("no framework can be imported here", hint="name one: `--framework torch`")
     bar = Bar()
-    measure(sides, Settings(memory=False, latency=False), bar)
+    measure(sides, Settings(memory=False, latency=False), bar, plugins)
     bar.close()

@@ -22,17 +22,18 @@ def operators(
             metavar="F", help="List the operators of this framework. Repeatable.", autocompletion=completion.frameworks
         ),
     ] = None,
+    plugin: options.Plugin = None,
     format: options.Format = None,
 ) -> None:
     """List the operators: category, directions, arguments, meaning.
 
-    With `--framework`, list what it makes of them; without it no framework is imported. Those of installed plugins
-    stand at the end.
+    With `--framework`, list what it makes of them; without it no framework is imported. Those of plugins stand
+    at the end.
     """
     from opperf.parent.cli.output import deliver, tell
     from opperf.parent.listing import listing
     from opperf.parent.reports.formats import check_format
 
     check_format(format)
-    _, report = listing(pattern, category or (), framework or (), tell)
+    _, report = listing(pattern, category or (), framework or (), tell, plugin or ())
     deliver(report, format)

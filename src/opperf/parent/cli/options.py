@@ -39,7 +39,7 @@ Operators = Annotated[
 ]
 Plugin = Annotated[
     Optional[list[Path]],
-    Option(metavar="FILE", help="Python file or module with operators of your own. opperf runs it."),
+    Option(metavar="FILE", help="Python file or module with operators or a framework of your own. opperf runs it."),
 ]
 Category = Annotated[
     Words,

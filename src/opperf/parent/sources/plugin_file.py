@@ -260,6 +260,11 @@ def installed_operators(note: Callable[[str], None]) -> Mapping[str, DeclaredOpe
     return result
 
 
+def operators_or_framework(path: Path) -> dict[str, DeclaredOperator]:
+    """Return the operators that a file declares, none for one that brings a framework; raises `InputError`."""
+    return _some(path) if declared_framework(path) is None else declared_operators(path)
+
+
 def _some(path: Path) -> dict[str, DeclaredOperator]:
     """Return the operators that a file declares; raises `InputError` when it declares nothing at all."""
     operators = declared_operators(path)
