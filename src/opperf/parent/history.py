@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from statistics import median
 from typing import TypeAlias
 
+from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import InputError
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
 from opperf.domain.trace import Replay
-from opperf.parent.analysis.change_points import changes, points
+from opperf.parent.analysis.change_points import absolute, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.load import GateDocument, read_document
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.sources.gate_file import find_database
 from opperf.parent.store.database.archive import Addition, Archive
 from opperf.parent.store.database.connection import Address, choose
-from opperf.parent.store.database.history import ratios
+from opperf.parent.store.database.history import History, ratios
+from opperf.parent.store.database.operator_history import imported_times
+from opperf.parent.store.database.series import Filters
 
 #: What a database keeps.
 Result: TypeAlias = Run | ComparisonRun | NoiseRun
@@ -67,7 +71,7 @@ def add(files: Sequence[Path], database: str | None = None, *, samples: bool = F
 def named_changes(
     archive: Archive, *, operator: str | None = None, since: datetime | None = None, tolerance: float = 0.02
 ) -> tuple[list[NamedChange], int]:
-    """Return the changes between builds, the largest first, and how many series of ratios were looked at.
+    """Return the changes between builds in series of ratios, the largest first, and how many series there are.
 
     All comparisons count for where a series stands; `since` leaves out changes to builds that are older.
     """
@@ -83,6 +87,31 @@ def named_changes(
             NamedChange(series, anchor, change)
             for change in changes(builds, tolerance=tolerance)
             if since is None or started.get(change.after, since) >= since
+        ]
+    return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), len(every)
+
+
+def imported_changes(
+    archive: Archive, *, operator: str | None = None, since: datetime | None = None, tolerance: float = 0.02
+) -> tuple[list[NamedChange], int]:
+    """Return the changes in the absolute times that other tools measured, and how many series of them there are."""
+    named: list[NamedChange] = []
+    every = imported_times(archive, Filters(operator=operator))
+    for times in every:
+        several: dict[str, list[float]] = {}
+        started: dict[str, int] = {}
+        for build, second, time in zip(times.builds, times.started, times.times):
+            if build is not None and time:
+                several.setdefault(build, []).append(time)
+                started.setdefault(build, second)
+        series = times.series
+        where = (series.direction, series.framework, series.side, series.machine_name)
+        history = History(Case.from_json(series.case, "case"), *where, ())
+        builds = absolute(list(several), [median(values) for values in several.values()])
+        named += [
+            NamedChange(history, None, change)
+            for change in changes(builds, tolerance=tolerance)
+            if since is None or started[change.after] >= since.timestamp()
         ]
     return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), len(every)
 

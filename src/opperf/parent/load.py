@@ -57,13 +57,18 @@ def read_document(path: Path) -> Document:
     """
     if path.suffix == ".journal":
         return read_results(path)
-    data, where = read_json(path), str(path)
+    data = read_json(path)
+    if isinstance(data, dict) and "nodes" in data and not set(READERS) & set(data):
+        return read_traces([path]).suite()
+    return read_value(data, str(path))
+
+
+def read_value(data: object, where: str) -> Document:
+    """Read the JSON value of a document; raises `InputError` that says what is wrong and where."""
     keys = set(data) if isinstance(data, dict) else set()
     for key, read in READERS.items():
         if key in keys:
             return read(data, where)
-    if "nodes" in keys:
-        return read_traces([path]).suite()
     if is_mxnet_inputs(data):
         return mxnet_suite(data, where)
     raise InputError(

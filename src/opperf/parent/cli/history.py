@@ -101,11 +101,12 @@ def show_changes(
     """Name the builds between which operators changed.
 
     Builds are judged by the comparisons in the database: by their ratios to one build that they were compared with, so
-    a slower machine changes nothing.
+    a slower machine changes nothing. Times that `opperf history import` added are judged by themselves, which says much
+    less.
     """
     from opperf.domain.units import parse_percent
     from opperf.parent.cli.output import deliver
-    from opperf.parent.history import archive, day, named_changes
+    from opperf.parent.history import archive, day, imported_changes, named_changes
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import changes
 
@@ -113,7 +114,8 @@ def show_changes(
     share, begin = parse_percent(tolerance, name="`--tolerance`"), day(since)
     with archive(database) as store:
         named, examined = named_changes(store, operator=operator, since=begin, tolerance=share)
-    deliver(changes(named, examined), format)
+        weaker, imported = imported_changes(store, operator=operator, since=begin, tolerance=share)
+    deliver(changes([*named, *weaker], examined, imported), format)
 
 
 @app.command("remove")
@@ -134,3 +136,52 @@ def remove_runs(
     lacking = [key for key in keys if key not in removed]
     if lacking:
         raise InputError(f"no run `{lacking[0]}` in the database", hint="`opperf history list` shows its runs")
+
+
+@app.command("export")
+def export_database(
+    *,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Where to write; a folder for asv.")],
+    format: Annotated[
+        str, typer.Option("--format", metavar="F", help="jsonl, csv, pytorch-v3, asv or bencher.")
+    ] = "jsonl",
+    database: Database = None,
+    since: Since = None,
+) -> None:
+    """Write the runs in a database for other tools.
+
+    `jsonl` has everything, and `opperf history import` reads it; the others have what their tools can take.
+    """
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.exchange import export_results
+    from opperf.parent.history import archive, day
+
+    begin = day(since)
+    with archive(database) as store:
+        count = export_results(store, format, output, since=begin)
+    tell(f"wrote {output}: {count} {'run' if count == 1 else 'runs'}")
+
+
+@app.command("import")
+def import_files(
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Results of other tools.")],
+    *,
+    database: Database = None,
+    version: Annotated[
+        Optional[str], typer.Option(metavar="V", help="The version that was measured, where a file does not say.")
+    ] = None,
+) -> None:
+    """Add what other tools measured, as absolute times.
+
+    Reads asv's folder of results, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines, and
+    what `opperf history export --format jsonl` wrote.
+    """
+    from opperf.parent.cli.screen import tell
+    from opperf.parent.exchange import import_results
+    from opperf.parent.history import archive
+
+    with archive(database, create=True) as store:
+        additions = [one for path in paths for one in import_results(store, path, version=version)]
+        new = sum(one.outcome == "added" for one in additions)
+        tell(f"{new} added, {len(additions) - new} there already")
+        tell(f"database: {store.address}")

@@ -21,10 +21,13 @@ Part: TypeAlias = "tuple[History, Observation]"
 
 @dataclass(frozen=True)
 class NamedChange:
-    """A change with the comparisons that show it, and the build that they were made with."""
+    """A change with the series that shows it.
 
-    ratios: Ratios
-    anchor: str
+    Of ratios, `anchor` is the build that they are of; None stands for absolute times, which show much less.
+    """
+
+    series: Ratios | History
+    anchor: str | None
     change: Change
 
 
@@ -44,16 +47,22 @@ def series(histories: Sequence[History]) -> Document:
     return Document("opperf history show", [table(OBSERVATIONS, rows), *([moved] if rows else [])])
 
 
-def changes(named: Sequence[NamedChange], examined: int) -> Document:
-    """Return the report of changes; `examined` is how many series of comparisons were looked at."""
+def changes(named: Sequence[NamedChange], examined: int, imported: int = 0) -> Document:
+    """Return the report of changes: in how many series of ratios, and of times that other tools measured."""
     confirmed = [one for one in named if one.change.confirmed]
     words = f"{examined} series of ratios between builds, {len(confirmed)} change{'' if len(confirmed) == 1 else 's'}"
     if len(confirmed) < len(named):
         words += f", {len(named) - len(confirmed)} more that the next build has to confirm"
-    none = "; ratios come from `opperf compare` of two builds of one framework" if not examined else ""
+    if imported:
+        words += (
+            f"; and {imported} series of absolute times that other tools measured, in which a busy night, or another "
+            "machine, looks like a change"
+        )
+    none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
     legend = {
         "ratio": "ratio: time after the change over time before it, with its 95 % interval",
         "status": "unconfirmed: one build alone stands behind it",
+        "evidence": "times: absolute times of another tool, whose scatter stands for their error",
     }
     return Document("opperf history changes", [table(CHANGES, named), Note(words + none), Legend(legend)])
 
@@ -102,11 +111,11 @@ OBSERVATIONS: tuple[Column[Part], ...] = (
 )
 
 CHANGES: tuple[Column[NamedChange], ...] = (
-    Column("operator", "operator", lambda one: one.ratios.case.operator, least=10),
-    Column("case", "inputs", lambda one: case_text(one.ratios.case), least=14, common=True, below=True),
-    Column("direction", "direction", lambda one: one.ratios.direction, presence="varied"),
-    Column("framework", "framework", lambda one: one.ratios.framework, common=True),
-    Column("machine", "machine", lambda one: one.ratios.machine, least=12, presence="varied"),
+    Column("operator", "operator", lambda one: one.series.case.operator, least=10),
+    Column("case", "inputs", lambda one: case_text(one.series.case), least=14, common=True, below=True),
+    Column("direction", "direction", lambda one: one.series.direction, presence="varied"),
+    Column("framework", "framework", lambda one: one.series.framework, common=True),
+    Column("machine", "machine", lambda one: one.series.machine, least=12, presence="varied"),
     Column("before", "before", lambda one: one.change.before),
     Column("after", "after", lambda one: one.change.after),
     Column("ratio", "ratio", _ratio, lambda value: f"{value:.3f}", "right"),
@@ -120,5 +129,8 @@ CHANGES: tuple[Column[NamedChange], ...] = (
         "status", "status", lambda one: "confirmed" if one.change.confirmed else "unconfirmed", presence="varied",
         usual="confirmed",
     ),
-    Column("anchor", "anchor", lambda one: one.anchor, presence="varied", rank=1),
+    Column(
+        "evidence", "evidence", lambda one: "ratios" if one.anchor else "times", presence="varied", usual="ratios",
+    ),
+    Column("anchor", "anchor", lambda one: one.anchor or "none", presence="varied", rank=1),
 )  # fmt: skip

@@ -112,17 +112,34 @@ class Archive(AbstractContextManager["Archive"]):
 
     def document(self, key: str) -> Run | ComparisonRun | None:
         """Return what was added under this id: a run, or comparisons with theirs; None where there is none."""
-        run = self.run(key)
-        if run is None:
+        document = self.document_json(key)
+        if document is None:
             return None
-        comparisons = read_as(tuple[Comparison, ...], self._comparisons(key), f"run {key}: comparisons")
-        return ComparisonRun(run, comparisons) if comparisons else run
+        where = f"run {key}"
+        run = Run.from_json({"records": [], **document}, where)
+        if "comparisons" not in document:
+            return run
+        return ComparisonRun(run, read_as(tuple[Comparison, ...], document["comparisons"], f"{where}: comparisons"))
+
+    def document_json(self, key: str) -> dict[str, Any] | None:
+        """Return what was added under this id, as a file has it, with its `kind` beside; None where there is none."""
+        document = self._document(key)
+        if document is None:
+            return None
+        comparisons, floors = self._comparisons(key), self._floors(key)
+        if comparisons or floors:
+            del document["records"]
+        return {
+            **document,
+            **({"comparisons": comparisons} if comparisons else {}),
+            **({"floors": floors} if floors else {}),
+        }
 
     def _document(self, key: str) -> dict[str, Any] | None:
         tables = schema.records.join(schema.series).join(schema.cases)
         with reading(self.engine, self.address) as connection:
             packed = connection.execute(
-                select(schema.runs.c.id, schema.runs.c.document).where(schema.runs.c.key == key)
+                select(schema.runs.c.id, schema.runs.c.kind, schema.runs.c.document).where(schema.runs.c.key == key)
             ).one_or_none()
             if packed is None:
                 return None
@@ -144,7 +161,7 @@ class Archive(AbstractContextManager["Archive"]):
             side = {**row.side, "environment": document.pop("environment")}
             columns = {} if row.samples is None else unpack(row.samples)
             records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": columns})
-        return {**unpack(packed.document), "records": records}
+        return {**unpack(packed.document), "kind": packed.kind, "records": records}
 
     def _comparisons(self, key: str) -> list[dict[str, Any]]:
         table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
@@ -168,6 +185,12 @@ class Archive(AbstractContextManager["Archive"]):
             sides = {place: {**getattr(row, place), **own[place]} for place in ("base", "new")}
             comparisons.append({**own, **sides, "case": row.case, "direction": row.direction})
         return comparisons
+
+    def _floors(self, key: str) -> list[dict[str, Any]]:
+        table = schema.floors
+        query = select(table.c.document).join(schema.runs).where(schema.runs.c.key == key).order_by(table.c.id)
+        with reading(self.engine, self.address) as connection:
+            return [unpack(packed) for packed in connection.scalars(query)]
 
 
 def header(run: Run) -> dict[str, Any]:

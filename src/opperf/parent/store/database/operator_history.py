@@ -14,7 +14,16 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, select
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import EVERYTHING, Filters, Series, begin, find_series, run_keys, series_of
+from opperf.parent.store.database.series import (
+    EVERYTHING,
+    Filters,
+    Series,
+    begin,
+    find_series,
+    run_keys,
+    series_of,
+    within,
+)
 
 
 @dataclass(frozen=True)
@@ -52,28 +61,44 @@ class Ratios:
     new_times: tuple[float | None, ...]
 
 
+#: The columns of a time, which an index holds.
+TIMES = (
+    *(schema.records.c[name] for name in ("series_id", "started", "environment_id", "run_id", "status")),
+    *(schema.records.c[name] for name in ("time", "low", "high", "memory", "compile_time")),
+)
+
+
 def operator_times(archive: Archive, operator: str, filters: Filters = EVERYTHING) -> list[Times]:
     """Return the times of an operator, series by series."""
     table = schema.records.c
-    columns = (
-        *(table.series_id, table.started, table.environment_id, table.run_id, table.status),
-        *(table.time, table.low, table.high, table.memory, table.compile_time),
-    )
     with reading(archive.engine, archive.address) as connection:
         series = series_of(connection, replace(filters, operator=operator))
-        query = select(*columns).where(table.series_id.in_(series)).order_by(table.series_id, table.started)
-        grouped = _grouped(connection, query, table.started, filters.since)
-        versions = _versions(connection)
-        keys = run_keys(connection, {run for rows in grouped.values() for run in rows[3]})
+        return _times(connection, select(*TIMES).where(table.series_id.in_(series)), filters.since)
+
+
+def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> list[Times]:
+    """Return the times that other tools measured, series by series."""
+    query = select(*TIMES).join(schema.runs, schema.runs.c.id == schema.records.c.run_id)
+    query = within(query.where(schema.runs.c.kind == "imported"), schema.records.c.series_id, filters)
+    with reading(archive.engine, archive.address) as connection:
+        return _times(connection, query, filters.since)
+
+
+def _times(connection: Connection, query: Select[Any], since: datetime | None) -> list[Times]:
+    table = schema.records.c
+    grouped = _grouped(connection, query.order_by(table.series_id, table.started), table.started, since)
+    series = find_series(connection, {key for (key,) in grouped})
+    versions = _versions(connection)
+    keys = run_keys(connection, {run for rows in grouped.values() for run in rows[3]})
     return [
         Times(
-            series[rows[0][0]],
+            series[key],
             rows[1],
             tuple(map(versions.get, rows[2])),
             tuple(map(keys.__getitem__, rows[3])),
             *rows[4:],
         )
-        for rows in grouped.values()
+        for (key,), rows in grouped.items()
     ]
 
 

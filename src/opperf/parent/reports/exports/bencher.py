@@ -1,0 +1,45 @@
+"""Bencher's metric format: the last value of each benchmark, with its interval where there is one.
+
+It has no units: `latency` is in nanoseconds there by itself, and `ratio` a measure of one's own.
+https://bencher.dev/docs/reference/bencher-metric-format/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.plan import Side
+from opperf.domain.record import Run
+
+NANO = 1e9
+
+
+def metrics(documents: Iterable[Run | ComparisonRun]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the measures of each benchmark, the last of several; documents come oldest first."""
+    measures: dict[str, dict[str, dict[str, float]]] = {}
+    for document in documents:
+        run = document if isinstance(document, Run) else document.run
+        for record in run.records:
+            if record.time is not None:
+                trial, time = record.trial, record.time
+                own = measures.setdefault(_name(trial.case, trial.direction, trial.side), {})
+                bounds = None if time.interval is None else (time.interval[0] * NANO, time.interval[1] * NANO)
+                own["latency"] = _measure(time.median * NANO, bounds)
+        for one in () if isinstance(document, Run) else document.comparisons:
+            if one.verdict.ratio is not None:
+                own = measures.setdefault(_name(one.case, one.direction, one.new), {})
+                own["ratio"] = _measure(one.verdict.ratio, one.verdict.interval)
+    return measures
+
+
+def _name(case: Case, direction: str, side: Side) -> str:
+    """Return a name that no other series has."""
+    place: list[Any] = [side.spelling or side.framework, side.device, side.mode, f"threads={side.threads}"]
+    return " ".join(map(str, [case.operator, direction, case.id, *place]))
+
+
+def _measure(value: float, bounds: tuple[float, float] | None) -> dict[str, float]:
+    return {"value": value, **({} if bounds is None else {"lower_value": bounds[0], "upper_value": bounds[1]})}

@@ -1,0 +1,88 @@
+"""A line for each record and each comparison, with what both have in common in the same columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from opperf.domain.case import Case
+from opperf.domain.comparison import ComparisonRun
+from opperf.domain.plan import Side
+from opperf.domain.record import Run
+from opperf.parent.reports.escaping import for_csv
+from opperf.parent.reports.text import case_text
+
+COLUMNS = (
+    *("run", "started", "labels", "operator", "case", "inputs", "direction", "framework", "implementation", "version"),
+    *("device", "mode", "threads", "status", "time_s", "low_s", "high_s", "memory_peak_b", "compile_time_s"),
+    *("base_framework", "base_version", "base_time_s", "verdict", "ratio", "ratio_low", "ratio_high", "pairs"),
+)
+
+
+def heading() -> str:
+    """Return the line of the columns' names."""
+    return _line(dict(zip(COLUMNS, COLUMNS)))
+
+
+def lines(document: Run | ComparisonRun) -> Iterator[str]:
+    """Yield the lines of a run."""
+    run = document if isinstance(document, Run) else document.run
+    labels = " ".join(f"{name}={value}" for name, value in run.labels.items())
+    common = {"run": run.id, "started": run.started, "labels": labels}
+    for record in run.records:
+        low, high = record.time.interval if record.time and record.time.interval else (None, None)
+        metrics = {name: value.value for name, value in record.metrics.items()}
+        yield _line(
+            {
+                **common,
+                **_trial(record.trial.case, record.trial.direction, record.trial.side),
+                "version": record.details.version,
+                "status": record.status,
+                "time_s": metrics.get("time"),
+                "low_s": low,
+                "high_s": high,
+                "memory_peak_b": metrics.get("memory_peak"),
+                "compile_time_s": metrics.get("compile_time"),
+            }
+        )
+    for one in () if isinstance(document, Run) else document.comparisons:
+        low, high = one.verdict.interval or (None, None)
+        yield _line(
+            {
+                **common,
+                **_trial(one.case, one.direction, one.new),
+                "version": one.new_version,
+                "status": one.status,
+                "time_s": one.new_time,
+                "base_framework": one.base.framework,
+                "base_version": one.base_version,
+                "base_time_s": one.base_time,
+                "verdict": one.verdict.verdict,
+                "ratio": one.verdict.ratio,
+                "ratio_low": low,
+                "ratio_high": high,
+                "pairs": one.verdict.pairs,
+            }
+        )
+
+
+def _trial(case: Case, direction: str, side: Side) -> dict[str, Any]:
+    return {
+        "operator": case.operator,
+        "case": case.id,
+        "inputs": case_text(case),
+        "direction": direction,
+        "framework": side.framework,
+        "implementation": side.spelling,
+        "device": side.device,
+        "mode": side.mode,
+        "threads": side.threads,
+    }
+
+
+def _line(values: dict[str, Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow([for_csv(values.get(name)) for name in COLUMNS])
+    return text.getvalue()

@@ -1,0 +1,254 @@
+"""Results that leave a database for other tools, and come into one from them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PYTEST = {
+    "machine_info": {"machine": "x86_64", "cpu": {"brand_raw": "EPYC", "count": 2}},
+    "commit_info": {"id": "0123456789abcdef"},
+    "datetime": "2026-11-23T10:00:00+00:00",
+    "benchmarks": [
+        {
+            "name": "test_sum[10]",
+            "fullname": "test_x.py::test_sum[10]",
+            "params": {"n": 10},
+            "stats": {
+                "min": 1e-6,
+                "max": 4e-6,
+                "mean": 2.5e-6,
+                "median": 2e-6,
+                "stddev": 1e-7,
+                "rounds": 50,
+                "iterations": 3,
+            },
+        }
+    ],
+}
+GOOGLE = {
+    "context": {"date": "2026-11-23T11:00:00Z", "host_name": "vm", "num_cpus": 2, "caches": []},
+    "benchmarks": [
+        *(
+            {"name": "sum/8", "run_name": "sum/8", "run_type": "iteration", "real_time": time, "time_unit": "us"}
+            for time in (3.0, 1.0, 2.0)
+        ),
+        {"name": "bad", "run_name": "bad", "run_type": "iteration", "error_occurred": True, "error_message": "no"},
+    ],
+}
+MXNET = {
+    "add": [
+        {"inputs": {"lhs": [4, 4]}, "avg_time_forward_add": 0.5, "avg_time_backward_add": 1.5},
+        {"inputs": {"lhs": [8, 4]}, "avg_time_add": 2.0, "p50_time_add": 1.0, "p90_time_add": 3.0, "p99_time_add": 4.0},
+    ]
+}
+PARAM = [
+    {"run_options": {"device": "cuda"}, "sys_info": {"hostname": "vm"}, "start_time": "2026-11-23T12:00:00"},
+    {
+        "op_name": "torch.add",
+        "id": "0",
+        "metric": {"forward": {"warmup.time": [9.0], "measure.time": [1.0, 3.0, 2.0]}, "backward": {}},
+        "config": {"build": [], "input": [{"args": []}]},
+    },
+    {"finish_time": "2026-11-23T12:00:09"},
+]
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+    return path
+
+
+def show(opperf: Any, operator: str) -> list[dict[str, Any]]:
+    """Return the rows of an operator's history."""
+    done = opperf("history", "show", operator, "--database", "team.db", "--format", "json")
+    assert done.code == 0, done.err
+    rows: list[dict[str, Any]] = json.loads(done.out)["rows"]
+    return rows
+
+
+def bring(opperf: Any, *words: object) -> Any:
+    done = opperf("history", "import", *words, "--database", "team.db")
+    assert done.code == 0, done.err
+    return done
+
+
+def test_times_of_pytest_benchmark_are_imported_once_and_labelled_absolute(opperf: Any, here: Path) -> None:
+    write(here / "p.json", PYTEST)
+    assert "1 added, 0 there already" in bring(opperf, "p.json").err
+    assert "0 added, 1 there already" in bring(opperf, "p.json").err
+    (row,) = show(opperf, "test_x.py::test_sum")
+    assert (row["time_s"], row["framework"], row["version"], row["case"]) == (
+        *(2e-6, "pytest-benchmark", "0123456789ab", "n=10"),
+    )
+    (run,) = json.loads(opperf("history", "list", "--database", "team.db", "--format", "json").out)["rows"]
+    assert (run["kind"], run["labels"], run["machine"]) == ("imported", "imported=pytest-benchmark", "EPYC, 2 cores")
+    opperf("history", "export", "--database", "team.db", "--output", "all.jsonl")
+    (record,) = json.loads((here / "all.jsonl").read_text())["records"]
+    assert [warning["slug"] for warning in record["warnings"]] == ["absolute_time"]
+
+
+def test_repetitions_of_google_benchmark_are_samples_and_errors_are_failures(opperf: Any, here: Path) -> None:
+    write(here / "g.json", GOOGLE)
+    bring(opperf, "g.json", "--version", "1.2")
+    (row,) = show(opperf, "sum")
+    assert (row["time_s"], row["version"], row["case"]) == (pytest.approx(2e-6), "1.2", "arg1=8")
+    assert [row["status"] for row in show(opperf, "bad")] == ["failed"]
+
+
+def test_rows_of_mxnet_opperf_are_times_of_directions_in_milliseconds(opperf: Any, here: Path) -> None:
+    write(here / "m.json", MXNET)
+    bring(opperf, "m.json", "--version", "1.9.1")
+    times = {(row["case"], row["direction"]): row["time_s"] for row in show(opperf, "mxnet:add")}
+    assert times == {
+        ("lhs=[4,4]", "forward"): pytest.approx(5e-4),
+        ("lhs=[4,4]", "backward"): pytest.approx(15e-4),
+        ("lhs=[8,4]", "forward_backward"): pytest.approx(1e-3),
+    }
+
+
+def test_lines_of_param_are_times_on_its_device(opperf: Any, here: Path) -> None:
+    write(here / "p.jsonl", *PARAM)
+    bring(opperf, "p.jsonl", "--version", "2.13.0")
+    (row,) = show(opperf, "torch:torch.add")
+    assert (row["time_s"], row["device"], row["version"]) == (pytest.approx(2e-3), "cuda", "2.13.0")
+    assert row["started"].startswith("2026-11-23T12:00:00")
+
+
+def test_changes_are_found_in_imported_times_and_said_to_be_weaker(opperf: Any, here: Path) -> None:
+    for day in range(1, 11):
+        median = (2e-6 if day < 6 else 3e-6) * (1 + day % 2 / 100)
+        stats = {**PYTEST["benchmarks"][0]["stats"], "median": median}  # type: ignore[index]
+        one = {**PYTEST["benchmarks"][0], "stats": stats}  # type: ignore[index]
+        file = {**PYTEST, "commit_info": {"id": f"c{day}"}, "datetime": f"2026-11-{day:02}T10:00:00"}
+        write(here / f"{day}.json", {**file, "benchmarks": [one]})
+    bring(opperf, *(f"{day}.json" for day in range(1, 11)))
+    (change,) = json.loads(opperf("history", "changes", "--database", "team.db", "--format", "json").out)["rows"]
+    assert (change["before"], change["after"], change["evidence"]) == ("c5", "c6", "times")
+    assert change["ratio"] == pytest.approx(1.5, rel=0.02)
+    out = opperf("history", "changes", "--database", "team.db").out
+    assert "1 series of absolute times" in out
+    assert "a busy night, or another machine, looks like a change" in " ".join(out.split())
+
+
+def test_everything_that_leaves_as_lines_comes_back(opperf: Any, here: Path) -> None:
+    opperf("run", "null:steady", "--runs", 3, "--label", "night=1", "--output", "r.json")
+    opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", "--output", "c.json")
+    opperf("noise", "null:steady", "--output", "n.json")
+    write(here / "p.json", PYTEST)
+    bring(opperf, "p.json")
+    added = opperf("history", "add", "r.json", "c.json", "--samples", "--database", "team.db")
+    assert added.code == 0, added.err
+    first = opperf("history", "export", "--database", "team.db", "--output", "a.jsonl")
+    assert "wrote a.jsonl: 3 runs" in first.err
+    assert opperf("history", "import", "a.jsonl", "--database", "copy.db").code == 0
+    opperf("history", "export", "--database", "copy.db", "--output", "b.jsonl")
+    assert (here / "a.jsonl").read_text() == (here / "b.jsonl").read_text()
+    assert json.loads((here / "r.json").read_text())["records"][0]["samples"] in [
+        json.loads(line)["records"][0]["samples"]
+        for line in (here / "b.jsonl").read_text().splitlines()
+        if json.loads(line)["kind"] == "run"
+    ]
+    assert (
+        json.loads(opperf("history", "list", "--database", "copy.db", "--format", "json").out)["rows"]
+        == (json.loads(opperf("history", "list", "--database", "team.db", "--format", "json").out)["rows"])
+    )
+
+
+@pytest.fixture
+def exported(opperf: Any, here: Path) -> Path:
+    """A database with a run and a comparison."""
+    opperf("run", "null:steady", "null:raise", "--runs", 3, "--label", "repo=me/mine", "--output", "r.json")
+    opperf("compare", "null:steady", "--base", "null", "--new", "null;slowdown=2", "--output", "c.json")
+    assert opperf("history", "add", "r.json", "c.json", "--database", "team.db").code == 0
+    return here
+
+
+def test_a_table_has_a_line_for_each_record_and_comparison(opperf: Any, exported: Path) -> None:
+    opperf("history", "export", "--format", "csv", "--output", "t.csv", "--database", "team.db")
+    rows = list(csv.DictReader((exported / "t.csv").read_text().splitlines()))
+    assert [(row["operator"], row["status"]) for row in rows] == [
+        *(("null:steady", "ok"), ("null:raise", "failed"), ("null:steady", "ok")),
+    ]
+    assert float(rows[0]["time_s"]) == pytest.approx(1e-4)
+    assert rows[2]["verdict"] == "slower"
+    assert float(rows[2]["ratio"]) == pytest.approx(2)
+
+
+def test_records_for_pytorch_have_its_columns_and_no_failure_as_zero(opperf: Any, exported: Path) -> None:
+    opperf("history", "export", "--format", "pytorch-v3", "--output", "v3.json", "--database", "team.db")
+    records = json.loads((exported / "v3.json").read_text())
+    for record in records:
+        assert {
+            *("timestamp", "schema_version", "name", "repo", "head_branch", "head_sha", "workflow_id", "run_attempt"),
+            *("job_id", "benchmark", "model", "inputs", "metric", "runners", "dependencies"),
+        } == set(record)
+        assert set(record["metric"]) == {"name", "benchmark_values", "target_value", "extra_info"}
+        infos = (record["benchmark"], record["model"], record["metric"], *record["runners"])
+        assert all(isinstance(value, str) for one in infos for value in one["extra_info"].values())
+    assert {record["model"]["name"] for record in records} == {"null:steady"}
+    times = [one for one in records if one["metric"]["name"] == "time"]
+    assert [one["metric"]["benchmark_values"] for one in times] == [[pytest.approx(1e-4)]]
+    assert (times[0]["metric"]["extra_info"]["unit"], times[0]["repo"]) == ("s", "me/mine")
+    (ratio,) = (one for one in records if one["metric"]["name"] == "ratio")
+    assert ratio["metric"]["benchmark_values"] == [pytest.approx(2)]
+    assert ratio["metric"]["extra_info"]["verdict"] == "slower"
+
+
+def test_benchers_metrics_are_nanoseconds_and_ratios(opperf: Any, exported: Path) -> None:
+    opperf("history", "export", "--format", "bencher", "--output", "b.json", "--database", "team.db")
+    measures = list(json.loads((exported / "b.json").read_text()).values())
+    assert {name for one in measures for name in one} == {"latency", "ratio"}
+    assert [one["latency"]["value"] for one in measures if "latency" in one] == [pytest.approx(1e5)]
+    (ratio,) = (one["ratio"] for one in measures if "ratio" in one)
+    assert ratio["lower_value"] <= ratio["value"] <= ratio["upper_value"]
+
+
+def test_an_empty_database_leaves_empty_files(opperf: Any, here: Path) -> None:
+    write(here / "empty.jsonl")
+    opperf("run", "null:steady", "--runs", 3, "--output", "r.json")
+    opperf("history", "add", "r.json", "--database", "team.db")
+    for name, content in (("jsonl", ""), ("pytorch-v3", "[]\n"), ("bencher", "{}\n")):
+        words = ("--format", name, "--output", "e", "--database", "team.db", "--since", "2100-01-01")
+        assert "wrote e: 0 runs" in opperf("history", "export", *words).err
+        assert (here / "e").read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("text",), "no results of a tool that opperf knows"),
+        (({"cases": []},), "no results of a tool that opperf knows"),
+        (({**PYTEST, "benchmarks": [{"name": "x", "fullname": "x"}]},), "benchmarks[0]"),
+        (({**GOOGLE, "benchmarks": [{"name": "x", "real_time": 1, "time_unit": "h"}]},), "benchmarks[0].time_unit"),
+        (({"add": [{"inputs": {}, "avg_time_forward_add": "fast"}]},), "avg_time_forward_add"),
+        ((PARAM[0], {"op_name": "x", "metric": {"forward": {"measure.time": ["a"]}}}), "line 2"),
+        (({"schema_version": 1, "run": {}, "records": [], "kind": "none"},), "run"),
+        (({"schema_version": 99, "run": {}, "records": []},), "schema_version"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_place_and_adds_nothing(
+    lines: tuple[object, ...], message: str, opperf: Any, here: Path
+) -> None:
+    write(here / "x.json", *lines)
+    done = opperf("history", "import", "x.json", "--database", "team.db")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert "x.json" in done.err
+    assert "no runs" in opperf("history", "list", "--database", "team.db").out
+
+
+def test_a_folder_without_results_of_asv_is_refused(opperf: Any, here: Path) -> None:
+    (here / "empty").mkdir()
+    done = opperf("history", "import", "empty", "--database", "team.db")
+    assert (done.code, "no results of asv" in done.err) == (2, True)
+
+
+def test_a_format_that_is_not_known_is_refused(opperf: Any, exported: Path) -> None:
+    done = opperf("history", "export", "--format", "xml", "--output", "x", "--database", "team.db")
+    assert (done.code, "no format `xml`" in done.err, os.path.exists("x")) == (2, True, False)
