@@ -152,7 +152,7 @@ def export_database(
 
     `jsonl` has everything, and `opperf history import` reads it; the others have what their tools can take.
     """
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
     from opperf.parent.exchange import export_results
     from opperf.parent.history import archive, day
 
@@ -176,7 +176,7 @@ def import_files(
     Reads asv's folder of results, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines, and
     what `opperf history export --format jsonl` wrote.
     """
-    from opperf.parent.cli.screen import tell
+    from opperf.parent.cli.output import tell
     from opperf.parent.exchange import import_results
     from opperf.parent.history import archive
 
