@@ -190,6 +190,22 @@ def fields(path: str) -> str:
     return fenced("\n".join(found), "text")
 
 
+def tables(_: str) -> str:
+    """Return the tables of the database, each with its columns."""
+    from opperf.parent.store.database.schema import metadata
+
+    parts = []
+    for one in metadata.sorted_tables:
+        rows = []
+        for column in one.columns:
+            (target,) = [key.column.table.name for key in column.foreign_keys] or [""]
+            meaning = column.info.get("meaning") or (f"a row of `{target}`" if target else "")
+            rows.append((f"`{column.name}`", str(column.type).lower(), "yes" if column.nullable else "", meaning))
+        columns = table(("column", "type", "may be empty", "meaning"), rows)
+        parts.append(f"### {one.name}\n\n{one.info['meaning']}\n\n{columns}")
+    return "\n".join(parts)
+
+
 def tolerances(_: str) -> str:
     """Return how far results may be off, by element type."""
     from opperf.child.worker.correctness import TOLERANCES
@@ -392,6 +408,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "help": help_of,
     "compat_help": compat_help,
     "metrics": metrics,
+    "tables": tables,
     "operators": operators,
     "groups": groups,
     "columns": columns,

@@ -130,6 +130,19 @@ def test_what_cannot_be_meant_is_refused(words: tuple[str, ...], message: str, o
     assert message in done.err
 
 
+def test_old_runs_are_pruned_and_a_dry_run_removes_nothing(opperf: Any, nights: list[Path]) -> None:
+    opperf("history", "add", *nights, "--database", "team.db")
+    done = opperf("history", "prune", "--keep", 2, "--dry-run", "--database", "team.db")
+    assert "would remove run night1 of 2026-11-01: 2 rows" in done.err
+    assert len(rows(opperf("history", "list", "--database", "team.db", "--format", "json"))) == 4
+    assert "removed run night2" in opperf("history", "prune", "--keep", 2, "--database", "team.db").err
+    left = rows(opperf("history", "list", "--database", "team.db", "--format", "json"))
+    assert [row["run"] for row in left] == ["night4", "night3"]
+    assert "nothing to remove" in opperf("history", "prune", "--older-than", 36500, "--database", "team.db").err
+    done = opperf("history", "prune", "--database", "team.db")
+    assert (done.code, "nothing says which runs to remove" in done.err) == (2, True)
+
+
 def test_what_is_not_there_is_said(opperf: Any, nights: list[Path], here: Path) -> None:
     opperf("history", "add", nights[0], "--database", "team.db")
     assert "no measurement of `sum`" in opperf("history", "show", "sum", "--database", "team.db").err

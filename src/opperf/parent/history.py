@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -23,6 +23,8 @@ from opperf.parent.store.database.archive import Addition, Archive
 from opperf.parent.store.database.connection import Address, choose
 from opperf.parent.store.database.history import History, ratios
 from opperf.parent.store.database.operator_history import imported_times
+from opperf.parent.store.database.pruning import Removal
+from opperf.parent.store.database.pruning import prune as prune_archive
 from opperf.parent.store.database.series import Filters
 
 #: What a database keeps.
@@ -114,6 +116,18 @@ def imported_changes(
             if since is None or started[change.after] >= since.timestamp()
         ]
     return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), len(every)
+
+
+def prune(archive: Archive, *, older: int | None, keep: int | None, samples: bool, dry: bool) -> list[Removal]:
+    """Remove the runs that are older than so many days, or their samples; the latest `keep` stay.
+
+    Raises `InputError` where nothing says which, since that would be all of them.
+    """
+    if older is None and keep is None and not samples:
+        hint = "add `--older-than DAYS` or `--keep N`, or `--samples`"
+        raise InputError("nothing says which runs to remove", hint=hint, slug="input")
+    before = None if older is None else datetime.now(timezone.utc) - timedelta(days=older)
+    return prune_archive(archive, before=before, keep=keep or 0, samples=samples, dry=dry)
 
 
 def day(text: str | None) -> datetime | None:

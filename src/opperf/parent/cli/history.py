@@ -138,13 +138,39 @@ def remove_runs(
         raise InputError(f"no run `{lacking[0]}` in the database", hint="`opperf history list` shows its runs")
 
 
+@app.command("prune")
+def prune_runs(
+    *,
+    database: Database = None,
+    older: Annotated[
+        Optional[int], typer.Option("--older-than", metavar="DAYS", min=0, help="Remove runs older than this.")
+    ] = None,
+    keep: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Never remove the latest N runs.")] = None,
+    samples: Annotated[bool, typer.Option("--samples", help="Remove their samples alone; the records stay.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")] = False,
+) -> None:
+    """Remove old runs, or their samples, to make a database smaller.
+
+    With `--keep` alone, all but the latest runs go; with `--samples` alone, all samples.
+    """
+    from opperf.parent.cli.output import tell
+    from opperf.parent.history import archive, prune
+
+    with archive(database) as store:
+        removals = prune(store, older=older, keep=keep, samples=samples, dry=dry_run)
+    verb = "would remove" if dry_run else "removed"
+    what, rows = ("samples of", "records") if samples else ("run", "rows")
+    for one in removals:
+        tell(f"{verb} {what} {one.key} of {one.started:%Y-%m-%d}: {one.rows} {rows}")
+    if not removals:
+        tell("nothing to remove")
+
+
 @app.command("export")
 def export_database(
     *,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where to write; a folder for asv.")],
-    format: Annotated[
-        str, typer.Option("--format", metavar="F", help="jsonl, csv, pytorch-v3, asv or bencher.")
-    ] = "jsonl",
+    to: Annotated[str, typer.Option("--format", metavar="F", help="jsonl, csv, pytorch-v3, asv or bencher.")] = "jsonl",
     database: Database = None,
     since: Since = None,
 ) -> None:
@@ -158,7 +184,7 @@ def export_database(
 
     begin = day(since)
     with archive(database) as store:
-        count = export_results(store, format, output, since=begin)
+        count = export_results(store, to, output, since=begin)
     tell(f"wrote {output}: {count} {'run' if count == 1 else 'runs'}")
 
 

@@ -8,9 +8,10 @@ the place of what was there.
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, TypeAlias, Union
@@ -104,6 +105,13 @@ class Archive(AbstractContextManager["Archive"]):
             there = list(connection.scalars(select(schema.runs.c.key).where(schema.runs.c.key.in_(keys))))
             connection.execute(delete(schema.runs).where(schema.runs.c.key.in_(there)))
         return there
+
+    def shrink(self) -> None:
+        """Give the room of what was removed back to the disk; PostgreSQL uses it again by itself."""
+        if self.address.file is not None:
+            with closing(self.engine.raw_connection()) as connection, suppress(sqlite3.OperationalError):
+                # Somebody else may be using the file: then SQLite uses the room again, too.
+                connection.cursor().execute("VACUUM")
 
     def run(self, key: str) -> Run | None:
         """Return a run as it was added, None where there is none; samples are empty where they were left out."""

@@ -26,6 +26,11 @@ metadata = MetaData()
 KEY = BigInteger().with_variant(Integer, "sqlite")
 
 
+def _means(text: str) -> dict[str, str]:
+    """Return what the documentation says of a column or a table."""
+    return {"meaning": text}
+
+
 def _key() -> Column[int]:
     return Column("id", KEY, primary_key=True)
 
@@ -38,10 +43,20 @@ def _to(name: str, target: Table, *, part: bool = False, empty: bool = False) ->
 
 def _distinct() -> Column[str]:
     """Return the column by which a row is known to be there already: a hash of what makes it what it is."""
-    return Column("fingerprint", String(32), nullable=False, unique=True)
+    return Column(
+        "fingerprint", String(32), nullable=False, unique=True, info=_means("hash of what tells the row from others")
+    )
 
 
-machines = Table("machines", metadata, _key(), _distinct(), Column("name", Text), Column("facts", JSON))
+machines = Table(
+    "machines",
+    metadata,
+    _key(),
+    _distinct(),
+    Column("name", Text),
+    Column("facts", JSON, info=_means("as the first run had them")),
+    info=_means("A machine, told by its hardware: processor, cores, caches, GPUs and about how much memory."),
+)
 
 environments = Table(
     "environments",
@@ -51,7 +66,8 @@ environments = Table(
     Column("framework", Text, nullable=False),
     Column("version", Text, nullable=False),
     Column("build", Text),
-    Column("facts", JSON),
+    Column("facts", JSON, info=_means("as the first run had them")),
+    info=_means("A build of a framework: its version, build string, commit and BLAS."),
 )
 
 cases = Table(
@@ -60,7 +76,8 @@ cases = Table(
     _key(),
     _distinct(),
     Column("operator", Text, nullable=False, index=True),
-    Column("document", JSON),
+    Column("document", JSON, info=_means("the case as files have it")),
+    info=_means("What is computed: an operator with inputs and attributes."),
 )
 
 series = Table(
@@ -72,22 +89,22 @@ series = Table(
     _to("machine_id", machines),
     Column("framework", Text, nullable=False),
     Column("direction", Text, nullable=False),
-    Column("side", JSON),
+    Column("side", JSON, info=_means("the side without its environment")),
     Index("series_of_case", "case_id", "framework"),
+    info=_means("A case in a direction on a side, on a machine; builds follow each other in it."),
 )
 
-#: `kind` is `run`, `comparison`, `noise`, `nightly` or `imported`; `key` is the run's own id. Seconds count from
-#: 1970, in UTC.
 runs = Table(
     "runs",
     metadata,
     _key(),
-    Column("key", String(64), nullable=False, unique=True),
-    Column("kind", String(16), nullable=False),
-    Column("started", BigInteger, nullable=False, index=True),
+    Column("key", String(64), nullable=False, unique=True, info=_means("the id of the run")),
+    Column("kind", String(16), nullable=False, info=_means("`run`, `comparison`, `noise`, `nightly` or `imported`")),
+    Column("started", BigInteger, nullable=False, index=True, info=_means("seconds since 1970, UTC")),
     _to("machine_id", machines),
-    Column("content", String(32), nullable=False),
-    Column("document", LargeBinary, nullable=False),
+    Column("content", String(32), nullable=False, info=_means("hash of all but the samples")),
+    Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
+    info=_means("What one command measured, compared or imported."),
 )
 
 labels = Table(
@@ -99,6 +116,7 @@ labels = Table(
     Column("value", Text, nullable=False),
     Index("labels_of_run", "run_id"),
     Index("labels_by_name", "name", "value"),
+    info=_means("The labels of a run."),
 )
 
 records = Table(
@@ -108,14 +126,14 @@ records = Table(
     _to("run_id", runs, part=True),
     _to("series_id", series),
     _to("environment_id", environments, empty=True),
-    Column("started", BigInteger, nullable=False),
+    Column("started", BigInteger, nullable=False, info=_means("that of the run")),
     Column("status", String(8), nullable=False),
-    Column("time", Float),
+    Column("time", Float, info=_means("median of one call, in seconds")),
     Column("low", Float),
     Column("high", Float),
-    Column("document", LargeBinary, nullable=False),
-    Column("memory", Float),
-    Column("compile_time", Float),
+    Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
+    Column("memory", Float, info=_means("`memory_peak`, in bytes")),
+    Column("compile_time", Float, info=_means("seconds")),
     Index("records_of_run", "run_id"),
     # It holds all that a history shows, so that one is read without the rows themselves, which lie a night apart.
     Index(
@@ -123,9 +141,9 @@ records = Table(
         *("series_id", "started", "environment_id", "run_id", "status"),
         *("time", "low", "high", "memory", "compile_time"),
     ),
+    info=_means("A trial of a run, and how long a call took."),
 )
 
-#: `error` is the standard error of the ratio's logarithm.
 comparisons = Table(
     "comparisons",
     metadata,
@@ -135,14 +153,14 @@ comparisons = Table(
     _to("new_series_id", series),
     _to("base_environment_id", environments, empty=True),
     _to("new_environment_id", environments, empty=True),
-    Column("started", BigInteger, nullable=False),
+    Column("started", BigInteger, nullable=False, info=_means("that of the run")),
     Column("verdict", String(16), nullable=False),
     Column("ratio", Float),
     Column("low", Float),
     Column("high", Float),
-    Column("error", Float),
+    Column("error", Float, info=_means("standard error of the logarithm of the ratio")),
     Column("pairs", Integer, nullable=False),
-    Column("document", LargeBinary, nullable=False),
+    Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
     Column("base_time", Float),
     Column("new_time", Float),
     Index("comparisons_of_run", "run_id"),
@@ -152,10 +170,9 @@ comparisons = Table(
         *("verdict", "ratio", "low", "high", "error", "base_time", "new_time"),
     ),
     Index("comparisons_by_builds", "new_environment_id", "base_environment_id", "started"),
+    info=_means("Two sides of a case, and what is said of them."),
 )
 
-#: How many records or comparisons of a run came out how, so that lists of runs and builds count no rows.
-#: `outcome` is the status of records, the verdict of comparisons, which alone have a base, or `floor`.
 tallies = Table(
     "tallies",
     metadata,
@@ -163,13 +180,13 @@ tallies = Table(
     _to("run_id", runs, part=True),
     _to("environment_id", environments, empty=True),
     _to("base_environment_id", environments, empty=True),
-    Column("outcome", String(16), nullable=False),
+    Column("outcome", String(16), nullable=False, info=_means("status, verdict or `floor`")),
     Column("count", Integer, nullable=False),
     Index("tallies_of_run", "run_id"),
     Index("tallies_by_build", "environment_id", "base_environment_id"),
+    info=_means("How many records or comparisons of a run came out how, so that lists count no rows."),
 )
 
-#: Noise floors as `opperf noise` measured them; the numbers that a machine is known by, the rest in the document.
 floors = Table(
     "floors",
     metadata,
@@ -179,9 +196,10 @@ floors = Table(
     Column("spread", Float, nullable=False),
     Column("moved", Float, nullable=False),
     Column("between", Float, nullable=False),
-    Column("document", LargeBinary, nullable=False),
+    Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
     Index("floors_of_run", "run_id"),
     Index("floors_by_series", "series_id"),
+    info=_means("How far identical code moves, as `opperf noise` measured it."),
 )
 
 samples = Table(
@@ -189,6 +207,7 @@ samples = Table(
     metadata,
     _key(),
     _to("record_id", records, part=True),
-    Column("document", LargeBinary, nullable=False),
+    Column("document", LargeBinary, nullable=False, info=_means("the rest, as packed JSON")),
     Index("samples_of_record", "record_id"),
+    info=_means("The samples of a record, where they were asked for."),
 )

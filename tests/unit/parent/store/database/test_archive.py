@@ -22,6 +22,7 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect
 from opperf.parent.store.database.documents import pack, unpack
 from opperf.parent.store.database.history import entries, histories
+from opperf.parent.store.database.pruning import prune
 from opperf.parent.store.passwords import hide_passwords
 
 MACHINE: dict[str, Any] = {
@@ -144,6 +145,53 @@ def test_a_run_that_is_removed_takes_its_records_and_samples_with_it(archive: Ar
     assert [count(archive, table) for table in (schema.runs, schema.records, schema.samples, schema.labels)] == [
         *(1, 1, 0, 0),
     ]
+
+
+@pytest.fixture
+def three(archive: Archive) -> Archive:
+    """Three runs with samples, a day apart."""
+    for i in (1, 2, 3):
+        archive.add(run(f"r{i}", record("sum"), record("mean"), day=i), samples=True)
+    return archive
+
+
+def test_pruning_takes_old_runs_and_says_which(three: Archive) -> None:
+    third = datetime(2026, 11, 3, tzinfo=timezone.utc)
+    removals = prune(three, before=third, dry=True)
+    assert [(one.key, one.kind, one.started.day, one.rows) for one in removals] == [
+        ("r1", "run", 1, 2),
+        ("r2", "run", 2, 2),
+    ]
+    assert len(entries(three)) == 3
+    assert prune(three, before=third) == removals
+    assert [entry.key for entry in entries(three)] == ["r3"]
+    assert (count(three, schema.records), count(three, schema.samples), count(three, schema.tallies)) == (2, 2, 1)
+
+
+def test_pruning_leaves_the_latest_runs(three: Archive) -> None:
+    assert [one.key for one in prune(three, keep=2)] == ["r1"]
+    assert prune(three, before=datetime(2026, 12, 1, tzinfo=timezone.utc), keep=2) == []
+    assert [entry.key for entry in entries(three)] == ["r3", "r2"]
+
+
+def test_samples_go_and_records_stay(three: Archive) -> None:
+    assert [(one.key, one.rows) for one in prune(three, keep=1, samples=True)] == [("r1", 2), ("r2", 2)]
+    assert (count(three, schema.records), count(three, schema.samples)) == (6, 2)
+    assert prune(three, keep=1, samples=True) == []
+
+
+def test_what_is_pruned_makes_the_file_smaller(archive: Archive) -> None:
+    many = [record(f"operator{i}") for i in range(2000)]
+    archive.add(run("r1", *many), samples=True)
+    assert archive.address.file is not None
+
+    def size() -> int:
+        with archive.engine.connect() as connection:
+            return int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())
+
+    before = size()
+    prune(archive, keep=0, samples=True)
+    assert size() < before * 0.95
 
 
 def test_a_run_that_cannot_be_stored_leaves_nothing_behind(archive: Archive) -> None:
