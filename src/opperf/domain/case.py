@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Annotated, TypeAlias, Union
 
 from opperf.domain.codec import Fields, Form, decode
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, at_place
 from opperf.domain.tensor import FLOATS, INTEGER_DISTRIBUTIONS, SPARSE, SPD, TensorSpec, dtype_named
 
 ID_PREFIX = "c1-"
@@ -96,7 +96,8 @@ def argument_from_json(data: object, where: str) -> Argument:
                 items = tuple(argument_from_json(item, f"{where}.{kind}[{i}]") for i, item in enumerate(value))
                 return ListOf(items) if kind == "list" else items
             if kind == "dtype":
-                return DType(_dtype(value, where))
+                with at_place(where):
+                    return DType(dtype_named(str(value)))
             if kind == "device":
                 return Device(str(value))
             if kind == "graph" and isinstance(value, str):
@@ -128,13 +129,6 @@ def _arguments_from_json(data: object, where: str) -> dict[str, Argument]:
 Arguments: TypeAlias = Annotated[
     Mapping[str, Argument], Form("arguments by name", _arguments_to_json, _arguments_from_json)
 ]
-
-
-def _dtype(value: object, where: str) -> str:
-    try:
-        return dtype_named(str(value))
-    except InputError as error:
-        raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
 
 
 def tensors_of(argument: Argument) -> Iterator[TensorSpec]:

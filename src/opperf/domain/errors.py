@@ -13,12 +13,12 @@ Who measures gets the last two as values, a `reason.Reason` on a record.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from opperf.domain.reason import Reason
 
 
@@ -112,3 +112,19 @@ def unknown(kind: str, name: str, names: Iterable[str], *, hint: str | None = No
     if close:
         hint = f"did you mean {', '.join(f'`{other}`' for other in close)}?"
     return InputError(f"no {kind} `{name}`", hint=hint, slug=f"unknown_{kind.split()[0]}")
+
+
+def check_known(kind: str, name: str, names: Collection[str]) -> None:
+    """Raise `InputError` for a name that is not one of some: those near it are in the hint, else all of them."""
+    if name not in names:
+        raise unknown(kind, name, names, hint=f"known: {', '.join(names)}")
+
+
+@contextmanager
+def at_place(where: str) -> Iterator[None]:
+    """Say where it stands in every `InputError` that is raised meanwhile."""
+    try:
+        yield
+    except InputError as error:
+        message = f"{where}: {error.message}" if where else error.message
+        raise InputError(message, hint=error.hint, slug=error.slug) from error

@@ -8,7 +8,7 @@ from statistics import median
 
 from opperf.domain.codec import Fields, Natural, Positive, check_version, decode, encode, read_as, wrong
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, at_place
 from opperf.domain.plan import Trial
 from opperf.domain.registry import device_named, framework
 
@@ -46,10 +46,8 @@ class Expectation(Fields):
             raise wrong([], f"{where}.times", "the seconds of each process")
         side = expectation.trial.side
         for name, check in (("framework", framework), ("device", device_named), ("environment", EnvironmentSpec.parse)):
-            try:
+            with at_place(f"{where}.side.{name}"):
                 check(getattr(side, name))
-            except InputError as error:
-                raise InputError(f"{where}.side.{name}: {error.message}", hint=error.hint, slug=error.slug) from error
         return expectation
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from opperf.domain.codec import Fields, decode, wrong
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, at_place
 
 #: Text of any length, which models of ONNX have.
 STRING = "string"
@@ -313,10 +313,8 @@ class TensorSpec(Fields):
             raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor", hint=f"known: {', '.join(KEYS)}")
         literal, shape = _literal(data.get("values"), data.get("shape"), where)
         given = {name: value for name, value in data.items() if literal is None or name != "values"}
-        try:
+        with at_place(where):
             dtype = dtype_named(str(data.get("dtype", "float32")))
-        except InputError as error:
-            raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug) from error
         return decode(cls, {**given, "shape": shape}, where, dtype=dtype, literal=literal)
 
     def __str__(self) -> str:
@@ -335,10 +333,8 @@ def _literal(values: object, shape: object, where: str) -> tuple[tuple[object, .
         return None, shape
     if set(values) != {LITERAL} or not isinstance(values[LITERAL], list):
         raise InputError(f"{where}: `values` is {str(values)[:80]}, expected {{{LITERAL}: [...]}}", slug="bad_values")
-    try:
+    with at_place(where):
         written, values_flat = nested(values[LITERAL])
-    except InputError as error:
-        raise InputError(f"{where}: {error.message}", slug=error.slug) from error
     flat = len(written) == 1
     if shape is not None and not flat and list(written) != shape:
         raise InputError(f"{where}: values of shape {list(written)}, and `shape` is {shape}", slug="bad_values")

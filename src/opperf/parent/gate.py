@@ -9,7 +9,7 @@ from typing import Any
 
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, at_place
 from opperf.domain.expectation import Expectation
 from opperf.domain.floor import floor_key
 from opperf.domain.judgement import Judgement
@@ -149,11 +149,9 @@ def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence
     )
     for key, check, texts in checks:
         for text in texts:
-            try:
+            with at_place(f"{path}: `{key}`"):
                 if text is not None:
                     check(text)
-            except InputError as error:
-                raise InputError(f"{path}: `{key}`: {error.message}", hint=error.hint, slug=error.slug) from error
     return overridden(file, options)
 
 

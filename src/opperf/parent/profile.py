@@ -12,7 +12,7 @@ from pathlib import Path
 
 from opperf.domain.code import is_code
 from opperf.domain.environment import CURRENT, EnvironmentSpec
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.scratch import ScratchFolder
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import ALLOCATORS
@@ -67,10 +67,8 @@ class Options:
                 hint=f"known: {', '.join(WATCHED)}",
                 slug="no_profiler",
             )
-        if self.granularity not in GRANULARITIES:
-            raise unknown("granularity", self.granularity, GRANULARITIES, hint=f"known: {', '.join(GRANULARITIES)}")
-        if self.allocator not in ALLOCATORS:
-            raise unknown("allocator", self.allocator, ALLOCATORS, hint=f"known: {', '.join(ALLOCATORS)}")
+        check_known("granularity", self.granularity, GRANULARITIES)
+        check_known("allocator", self.allocator, ALLOCATORS)
         if self.function is None and (self.skip or self.calls is not None):
             raise InputError("`--skip` and `--calls` are of a function", hint="name it with `--function MODULE:NAME`")
         if self.function is not None and (not is_code(self.function) or ".py:" in self.function):
@@ -154,10 +152,8 @@ def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
 
 def check_rows(by: str, sort: str) -> None:
     """Raise `InputError` for a grouping or an order of rows that is not known, before the script has run."""
-    if by not in GROUPINGS:
-        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
-    if sort not in SORTS:
-        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
+    check_known("grouping", by, GROUPINGS)
+    check_known("order", sort, SORTS)
 
 
 def check(words: Sequence[str], options: Options) -> None:

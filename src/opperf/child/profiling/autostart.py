@@ -35,7 +35,7 @@ from opperf.child import backends
 from opperf.child.measure.host import fix_allocator, free_bytes
 from opperf.child.profiling.hook import Calls, Imports, when_bound
 from opperf.child.profiling.recording import Recording, at_beginning, at_end, imported, watcher
-from opperf.domain.errors import InputError, OpperfError, unknown
+from opperf.domain.errors import InputError, OpperfError, check_known
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
@@ -81,8 +81,7 @@ class Options:
             raise InputError(f"OPPERF_PROFILER_OPTIONS is not JSON ({problem})", slug="input") from problem
         names = [field.name for field in fields(cls)]
         for name in document:
-            if name not in names:
-                raise unknown("option", name, names, hint=f"known: {', '.join(names)}")
+            check_known("option", name, names)
         options = cls(**document)
         if options.function is not None and not all(options.function.partition(":")):
             raise InputError(

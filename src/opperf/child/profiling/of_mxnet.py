@@ -13,7 +13,7 @@ from opperf.child.backends.mxnet.allocations import steps
 from opperf.child.backends.mxnet.profile import configure, holds, mend, own, scratch_file, wait
 from opperf.child.profiling.recording import Recording
 from opperf.child.profiling.summary import Ledger, summary
-from opperf.domain.errors import unknown
+from opperf.domain.errors import check_known
 from opperf.domain.profile.watching import Watching
 
 
@@ -42,8 +42,7 @@ class OfMxnet:
 
     def set_state(self, state: str, *more: object, **options: object) -> None:
         """Start (`run`) or stop it; the configuration made here holds whatever used the profiler in between."""
-        if state not in ("run", "stop"):
-            raise unknown("state", state, ("run", "stop"), hint="known: run, stop")
+        check_known("state", state, ("run", "stop"))
         if state == "run":
             self._turns.start()
             self._configure()

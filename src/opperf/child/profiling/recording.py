@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from opperf.child.profiling.waiting import Waiting
-from opperf.domain.errors import ProfilerError, unknown
+from opperf.domain.errors import ProfilerError, check_known
 from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.watching import FRESH, WATCHED, Watcher, Watching
 from opperf.domain.registry import FRAMEWORKS
@@ -45,8 +45,7 @@ def imported(framework: str | None = None) -> tuple[str, ...]:
     """
     if framework is not None:
         names = (*WATCHED, "null")
-        if framework not in names:
-            raise unknown("framework", framework, names, hint=f"known: {', '.join(names)}")
+        check_known("framework", framework, names)
         return (framework,)
     frameworks = tuple(name for name in WATCHED if FRAMEWORKS[name].module in sys.modules)
     if not frameworks:

@@ -13,7 +13,7 @@ from opperf.catalog import catalog
 from opperf.child.worker.jobs import failure
 from opperf.compat.dl_operator_benchmark.benchmark import RUNS, WARMUP, OperatorBenchmark
 from opperf.compat.dl_operator_benchmark.operators import classed
-from opperf.domain.errors import unknown
+from opperf.domain.errors import check_known, unknown
 from opperf.domain.plan import Settings
 
 
@@ -70,8 +70,7 @@ def choose(
     """Return the classes of some groups, of all where none is named; raises `InputError` for one that is not there."""
     categories = {**ND, **CUSTOM, **GLUON}
     for group in groups or ():
-        if group not in categories:
-            raise unknown("category", group, categories, hint=f"known: {', '.join(categories)}")
+        check_known("category", group, categories)
     classes_in_order: dict[type[OperatorBenchmark], None] = {}
     for group in groups or categories:
         place = layers if group in GLUON else arrays

@@ -77,14 +77,12 @@ def benchmark(
     from opperf.compat.mxnet_opperf.command.documents import FORMATS
     from opperf.compat.mxnet_opperf.command.plan import CommandRequest, names, read_rows, spelled
     from opperf.compat.mxnet_opperf.default_inputs import is_large
-    from opperf.domain.errors import unknown
+    from opperf.domain.errors import check_known
     from opperf.domain.plan import NATIVE, Settings
     from opperf.parent.planning.selection import Selection
 
-    if output_format not in FORMATS:
-        raise unknown("format", output_format, FORMATS, hint=f"known: {', '.join(FORMATS)}")
-    if profiler not in PROFILERS:
-        raise unknown("profiler", profiler, PROFILERS, hint=f"known: {', '.join(PROFILERS)}")
+    check_known("format", output_format, FORMATS)
+    check_known("profiler", profiler, PROFILERS)
     _take_places(output_file, records, inputs, force=force, resume=resume)
     given = {} if inputs is None else read_rows(inputs)
     choice = CommandRequest(

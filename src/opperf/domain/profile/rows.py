@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
 
-from opperf.domain.errors import unknown
+from opperf.domain.errors import check_known
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.nesting import own_times, parents
 from opperf.domain.profile.processor import Processor
@@ -75,8 +75,7 @@ class Row:
 
 def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
     """Return the rows, those that took most by themselves first; raises `InputError` for an unknown grouping."""
-    if by not in GROUPINGS:
-        raise unknown("grouping", by, GROUPINGS, hint=f"known: {', '.join(GROUPINGS)}")
+    check_known("grouping", by, GROUPINGS)
     events = profile.of_kind(GROUPINGS[by])
     keys = [_key(event, by) for event in events]
     above = parents(events)

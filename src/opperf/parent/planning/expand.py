@@ -17,7 +17,7 @@ from opperf.catalog import DIRECTIONS, INT64, SIZES, Operator, catalog, operator
 from opperf.catalog.groups import GROUPS, check_categories
 from opperf.domain.case import Case
 from opperf.domain.code import Code
-from opperf.domain.errors import InputError, OpperfError, unknown
+from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, split_implementation
 from opperf.domain.tensor import distribution_named, dtype_named
@@ -98,11 +98,9 @@ def _check(selection: Selection) -> None:
     """Raise `InputError` for a word of the selection that nobody knows, before any child is asked."""
     check_categories(selection.categories)
     for name in selection.sizes:
-        if name not in (*SIZES, INT64):
-            raise unknown("size", name, (*SIZES, INT64), hint=f"known: {', '.join((*SIZES, INT64))}")
+        check_known("size", name, (*SIZES, INT64))
     for name in selection.directions:
-        if name not in DIRECTIONS:
-            raise unknown("direction", name, DIRECTIONS, hint=f"known: {', '.join(DIRECTIONS)}")
+        check_known("direction", name, DIRECTIONS)
     for name in selection.dtypes:
         dtype_named(name)
     if selection.random is not None and selection.random < 1:

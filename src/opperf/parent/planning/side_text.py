@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from opperf.domain.code import Code, check_name, named
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, check_known, unknown
 from opperf.domain.plan import ALLOCATORS, ENGINES, HOW, MODES, VARIABLE, Side, check_most
 from opperf.domain.registry import FRAMEWORKS, device_named, framework, split_implementation
 from opperf.domain.tensor import dtype_named
@@ -106,8 +106,7 @@ def _pair(word: str, text: str) -> tuple[str, str]:
 
 
 def _one_of(value: str, names: tuple[str, ...], key: str) -> str:
-    if value not in names:
-        raise unknown(key, value, names, hint=f"known: {', '.join(names)}")
+    check_known(key, value, names)
     return value
 
 

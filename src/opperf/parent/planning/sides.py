@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opperf.catalog.groups import GROUPS
 from opperf.domain.code import Code
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, check_known
 from opperf.domain.plan import ALLOCATORS, ENGINES, MODES, Side, check_most
 from opperf.domain.registry import FRAMEWORKS, device_named, framework, split_implementation
 from opperf.parent.planning.configs import configured_frameworks
@@ -48,14 +48,9 @@ def frameworks(selection: Selection, importable: Sequence[str]) -> tuple[str, ..
 def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
     """Return the sides of these frameworks, on the CPU where no device is named; raises `InputError`."""
     for mode in selection.modes:
-        if mode not in MODES:
-            raise unknown("mode", mode, MODES, hint=f"known: {', '.join(MODES)}")
-    for value, choices, option in (
-        (selection.engine, ENGINES, "engine"),
-        (selection.allocator, ALLOCATORS, "allocator"),
-    ):
-        if value not in choices:
-            raise unknown(option, value, choices, hint=f"known: {', '.join(choices)}")
+        check_known("mode", mode, MODES)
+    check_known("engine", selection.engine, ENGINES)
+    check_known("allocator", selection.allocator, ALLOCATORS)
     if selection.threads < 1:
         raise InputError(f"`--threads` is {selection.threads}, expected a whole number >= 1")
     check_most("--threads", selection.threads, "threads")

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from functools import partial
 from operator import attrgetter
 
-from opperf.domain.errors import unknown
+from opperf.domain.errors import check_known
 from opperf.domain.profile import columns as profiled
 from opperf.domain.profile.columns import columns, shapes_text, step_lines
 from opperf.domain.profile.event import Profile
@@ -54,8 +54,7 @@ def document(profile: Profile, by: str = "name", sort: str = "self", top: int | 
 
     Raises `InputError` for a grouping or an order that is not known.
     """
-    if sort not in SORTS:
-        raise unknown("order", sort, SORTS, hint=f"known: {', '.join(SORTS)}")
+    check_known("order", sort, SORTS)
     ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     first, *others = columns(by, ordered_rows[:top])
     declared = [*_NAMED, Column(None, first.title, first.value, least=20), *map(_show, others)]

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from opperf.catalog import DIRECTIONS, INT64, SIZES, catalog, categories, is_known
 from opperf.domain.code import check_name
 from opperf.domain.environment import EnvironmentSpec
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, at_place, check_known, unknown
 from opperf.domain.files.text_file import read_text
 from opperf.domain.judgement import POLICIES
 from opperf.domain.plan import MODES
@@ -194,7 +194,7 @@ def _check_operators(
     strange = [name for name in values.get("operators", ()) if split_implementation(name)[0] is None]
     if not all(map(is_known, strange)):
         read = _names(_known("operator", lambda: [*catalog(), *own()]))
-        _read(read, [name for name in strange if not is_known(name)], folder, f"{where}: `{prefix}operators`: ")
+        _read(read, [name for name in strange if not is_known(name)], folder, f"{where}: `{prefix}operators`")
 
 
 def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
@@ -205,7 +205,7 @@ def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
         if value is None or value == []:
             continue
         field, reader = readers[OPTIONS.get(option, option)]
-        values[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`: ")
+        values[field] = _read(reader, value, Path(), f"`--{option.replace('_', '-')}`")
     return replace(file, **values)
 
 
@@ -236,16 +236,14 @@ def _values(
             error = unknown("key", key, names, hint=f"known: {', '.join(names)}")
             raise InputError(f"{where}: {error.message}", hint=error.hint, slug=error.slug)
         field, reader = keys[key]
-        result[field] = _read(reader, value, folder, f"{where}: `{prefix}{key}`: ")
+        result[field] = _read(reader, value, folder, f"{where}: `{prefix}{key}`")
     return result
 
 
 def _read(reader: Reader, value: object, folder: Path, where: str) -> object:
     """Read one value; what is wrong with it is told behind its place."""
-    try:
+    with at_place(where):
         return reader(value, folder)
-    except InputError as error:
-        raise InputError(f"{where}{error.message}", hint=error.hint, slug=error.slug) from error
 
 
 def _kind(value: object) -> str:
@@ -330,8 +328,7 @@ def _names(check: Callable[[str], object]) -> Callable[[object, Path], tuple[str
 
 def _known(kind: str, names: Callable[[], Sequence[str]]) -> Callable[[str], None]:
     def check(name: str) -> None:
-        if name not in names():
-            raise unknown(kind, name, names(), hint=f"known: {', '.join(names())}")
+        check_known(kind, name, names())
 
     return check
 

@@ -14,11 +14,11 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, at_place
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_json, read_text
 
@@ -35,14 +35,9 @@ class Row:
     values: Mapping[str, object]
     where: str = ""
 
-    @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self) -> AbstractContextManager[None]:
         """Name the place in what is refused meanwhile."""
-        try:
-            yield
-        except InputError as error:
-            message = f"{self.where}: {error.message}" if self.where else error.message
-            raise InputError(message, hint=error.hint, slug=error.slug) from error
+        return at_place(self.where)
 
 
 def read_shapes(path: Path) -> list[Row]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, check_known
 from opperf.parent.workers.installer import heard
 
 #: Kernels that Nsight Compute looks at. It runs each several times over; all of a program's would take hours.
@@ -92,8 +92,7 @@ def wrapped(tool: str, command: Sequence[str], output: Path) -> Vendor:
     The command begins with the interpreter. Raises `InputError` for a tool that is not known, is missing, or may not
     look.
     """
-    if tool not in TOOLS:
-        raise unknown("tool", tool, TOOLS, hint=f"known: {', '.join(TOOLS)}")
+    check_known("tool", tool, TOOLS)
     tool_facts = TOOLS[tool]
     program = located(tool, option=f"--with {tool}", package=tool_facts.package, hint=tool_facts.hint)
     report = output.absolute() / tool_facts.report

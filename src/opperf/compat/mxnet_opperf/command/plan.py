@@ -16,7 +16,7 @@ from opperf.compat.mxnet_opperf.categories import RUNNERS, members
 from opperf.compat.mxnet_opperf.default_inputs import default_inputs
 from opperf.domain.case import Argument, Case, Device, DType, ListOf
 from opperf.domain.code import check_name
-from opperf.domain.errors import InputError, unknown
+from opperf.domain.errors import InputError, check_known
 from opperf.domain.files.text_file import read_json
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.registry import split_implementation
@@ -60,8 +60,7 @@ class CommandRequest:
 def names(operators: Sequence[str], categories: Sequence[str], given: InputRows) -> tuple[str, ...]:
     """Return what is asked for, as `mxnet:PATH`: what is named, else what a file holds, else all categories."""
     for name in categories:
-        if name not in CATEGORIES:
-            raise unknown("category", name, CATEGORIES, hint=f"known: {', '.join(CATEGORIES)}")
+        check_known("category", name, CATEGORIES)
     every = [] if operators or given else CATEGORIES
     result = [*operators, *(member for category in categories or every for member in members(category))]
     return tuple(dict.fromkeys(spelled(name) for name in result or given))
