@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import socket
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -202,6 +203,14 @@ def test_an_address_that_others_reach_is_refused_without_a_token(host: str, oppe
     assert refused.code == 2
     assert f"others can reach `{host}`" in refused.err
     assert "`--token`" in refused.err
+
+
+def test_a_port_that_another_program_has_is_said(opperf: Any, here: Path) -> None:
+    archive(here / "team.db", nights=0).engine.dispose()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        refused = opperf("serve", "--database", "team.db", "--port", port)
+    assert (refused.code, f"cannot listen on 127.0.0.1:{port}" in refused.err) == (2, True)
 
 
 def test_a_token_that_can_be_guessed_is_refused(opperf: Any) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.parent.cli import history
+
+if TYPE_CHECKING:
+    from socket import socket as Socket
 
 Option = typer.Option
 #: The fewest characters of a token: no one guesses it.
@@ -46,10 +49,28 @@ def serve(
     except ImportError as problem:
         hint = '`pip install "opperf[serve]"` brings them'
         raise InputError("the pages need starlette and uvicorn", hint=hint, slug="no_package") from problem
-    hosts = [*(name or ()), host, "localhost", "127.0.0.1", "[::1]"]
-    with archive(database) as store:
-        tell(f"serving {store.address} at http://{host}:{port}/{'?token=TOKEN' if token else ''}")
-        uvicorn.run(application(store, hosts=hosts, token=token), host=host, port=port, log_level="warning")
+    names = [*(name or ()), host, "localhost", "127.0.0.1", "[::1]"]
+    with archive(database) as store, listen(host, port) as socket:
+        place = (
+            f"http://{f'[{host}]' if ':' in host else host}:{socket.getsockname()[1]}/{'?token=TOKEN' if token else ''}"
+        )
+        tell(f"serving {store.address} at {place}; Ctrl-C ends it")
+        app = application(store, hosts=names, token=token)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket])
+
+
+def listen(host: str, port: int) -> Socket:
+    """Return a socket that listens there; raises `InputError` for a place that is taken, or is none."""
+    import socket
+
+    from opperf.domain.errors import InputError
+
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        hint = "`--port 0` takes a free port"
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint, slug="listen") from error
 
 
 def check_address(host: str, token: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from opperf.domain.units import format_bytes, format_percent, format_seconds
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.compare import recorded
 from opperf.parent.pages.charts import Chart
+from opperf.parent.pages.charts.drawing import COLORS
 from opperf.parent.pages.charts.history import History, Line, Moment
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.frozen import facts
@@ -139,12 +140,20 @@ def suite(archive: Archive, name: str, query: Query) -> View:
     if not several:
         raise InputError(f"the database has no run of the suite `{name}`", slug="missing")
     lines: dict[str, list[Moment]] = {}
+    parts: dict[str, dict[str, list[Moment]]] = {}
     rows: list[tuple[str, str, str, float]] = []
     for number, one in enumerate(several):
         totals: dict[str, float] = {}
+        costs: dict[tuple[str, str], float] = {}
         for record in one.records:
             if record.total is not None:
-                totals[record.trial.side.framework] = totals.get(record.trial.side.framework, 0.0) + record.total
+                framework, operator = record.trial.side.framework, record.trial.case.operator
+                totals[framework] = totals.get(framework, 0.0) + record.total
+                costs[framework, operator] = costs.get((framework, operator), 0.0) + record.total
+        for (framework, operator), cost in costs.items():
+            share = cost / totals[framework]
+            tip = f"{one.started[:10]}\n{operator} {format_percent(share)}, {format_seconds(cost)}"
+            parts.setdefault(framework, {}).setdefault(operator, []).append(Moment(number, share, None, tip))
         versions = {str(facts.get("framework")): str(facts.get("version")) for facts in one.frameworks}
         for framework, total in totals.items():
             build = f"{framework} {versions.get(framework, '')}".strip()
@@ -160,9 +169,18 @@ def suite(archive: Archive, name: str, query: Query) -> View:
     caption = "Calls times the time of one, over the cases that were measured."
     dates = [one.started[:10] for one in several]
     whole = History("All calls", caption, dates, [Line(*line) for line in lines.items()], format_seconds)
-    shares = [chart for chart in charts(several[-1]) if chart.title.startswith("Shares")]
+    over_time = [_shares_over_runs(*part, dates) for part in parts.items()]
+    shares = [*over_time, *(chart for chart in charts(several[-1]) if chart.title.startswith("Shares"))]
     listing = table(columns, rows[::-1], link=lambda row: path("runs", row[0]))
     return View(Document(f"Suite {name}", [listing]), [whole, *shares])
+
+
+def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]], dates: Sequence[str]) -> History:
+    """Return how the shares of the operators that take most went over runs."""
+    largest = sorted(operators, key=lambda name: -operators[name][-1].value)[:COLORS]
+    lines = [Line(name, operators[name]) for name in largest]
+    caption = f"Of all calls, the {len(lines)} that take most." if len(operators) > len(lines) else "Of all calls."
+    return History(f"Shares over runs: {framework}", caption, dates, lines, format_percent)
 
 
 def machine(archive: Archive, key: str, query: Query) -> View:

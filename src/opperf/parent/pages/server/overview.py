@@ -141,7 +141,7 @@ def operators(archive: Archive, query: Query) -> View:
     rows = listing.operators(archive, filters)
     several = table(OPERATORS, rows, link=lambda row: path("operators", row.operator, framework=row.framework))
     count = len({row.operator for row in rows})
-    return View(Document("Operators", [several], summary=f"{count} operators"), choices=choices)
+    return View(Document("Operators", [several], summary=_count(count, "operator")), choices=choices)
 
 
 def runs(archive: Archive, query: Query) -> View:
@@ -152,7 +152,7 @@ def runs(archive: Archive, query: Query) -> View:
         Choice.of("kind", (one.kind for one in several), query),
     )
     rows = [one for one in several if all(getattr(one, c.name) == c.value for c in choices if c.value)]
-    return View(Document("Runs", [_runs(rows)], summary=f"{len(rows)} runs"), choices=choices)
+    return View(Document("Runs", [_runs(rows)], summary=_count(len(rows), "run")), choices=choices)
 
 
 def search(archive: Archive, query: Query) -> View:
@@ -161,7 +161,7 @@ def search(archive: Archive, query: Query) -> View:
     hits = listing.search(archive, text)
     title = f"Search: {text}" if text else "Search"
     blocks = [table(HITS, hits, link=_place)] if hits else [Note("nothing" if text else "Nothing to search for.")]
-    return View(Document(title, blocks, summary=f"{len(hits)} hits" if text else ""))
+    return View(Document(title, blocks, summary=_count(len(hits), "hit") if text else ""))
 
 
 def _place(hit: Hit) -> str:
@@ -178,6 +178,10 @@ def machine_list(archive: Archive, query: Query) -> View:
 
 def _runs(several: Sequence[Entry]) -> Block:
     return table(RUNS, several, link=lambda one: path("runs", one.key))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _minute(text: str) -> str:
