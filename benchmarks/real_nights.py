@@ -46,7 +46,7 @@ def direct(change: NamedChange) -> dict[str, Any]:
     """Compare the two releases that a change stands between, and hold the change against that."""
     before, after = change.change.before, change.change.after
     run, cause = compare(
-        [change.ratios.case.operator],
+        [change.series.case.operator],
         {"size": "small", "direction": "forward"},
         Judging(),
         Silent(),
@@ -61,7 +61,7 @@ def direct(change: NamedChange) -> dict[str, Any]:
     apart = own[0] > high or own[1] < low
     wanted = "slower" if change.change.size.log_ratio > 0 else "faster"
     return {
-        "operator": change.ratios.case.operator,
+        "operator": change.series.case.operator,
         "before": before,
         "after": after,
         "named": f"[{low:.3f}, {high:.3f}]",
