@@ -24,7 +24,6 @@ from opperf.child.backends.torch import (
     memory,
     opinfo,
 )
-from opperf.child.backends.torch.compilation import captured
 from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, DeviceTimer, HostValue, Layer, Unsupported, Work
@@ -181,11 +180,11 @@ class TorchBackend(Backend):
         """Return the work that `make` makes, of the function itself, what is compiled of it, or a graph of its call."""
         if self.side.mode == "eager":
             return make(bound)
-        if self.side.mode == "cuda_graph":
-            return captured(bound, make, self.device)
-        from opperf.child.backends.torch.compilation import compiled  # the compiler takes seconds to import
+        from opperf.child.backends.torch import compilation  # the compiler takes seconds to import
 
-        return compiled(bound, make)
+        if self.side.mode == "cuda_graph":
+            return compilation.captured(bound, make, self.device)
+        return compilation.compiled(bound, make)
 
     def snapshot(self, tensors: Sequence[Any]) -> Callable[[], None]:
         """Remember tensors and return what puts them back."""
