@@ -128,6 +128,18 @@ def composed(
     return Call(f"composition:{function.__name__}", parameters(given), parameters(keywords), function, note, **more)
 
 
+def compositions(**functions: tuple[Callable[..., Any], str]) -> dict[str, Binding]:
+    """Write down several functions made of the framework's by neutral name, each with its note.
+
+    >>> compositions(square=(lambda data: data * data, "a product"))["square"].path
+    'composition:square'
+    """
+    return {
+        name: replace(composed(function, note=note), path=f"composition:{name}")
+        for name, (function, note) in functions.items()
+    }
+
+
 @cache
 def bindings(framework: str) -> Mapping[str, Binding]:
     """Return the binding of each neutral operator in a framework; each file calls its table `BINDINGS`."""

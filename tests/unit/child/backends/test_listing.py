@@ -50,6 +50,8 @@ def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
     if isinstance(table, ast.Dict):
         pairs = zip(table.keys, table.values)
         return set().union(*(keys(value, space) if key is None else {ast.literal_eval(key)} for key, value in pairs))
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "compositions":
+        return {str(keyword.arg) for keyword in table.keywords}
     if isinstance(table, ast.DictComp) and len(table.generators) == 1:
         source = table.generators[0].iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":

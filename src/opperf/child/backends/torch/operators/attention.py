@@ -7,9 +7,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.call import Binding, call, composed
-
-# PyTorch's attention, which picks one of its kernels by the inputs.
+from opperf.child.backends.call import Binding, call, compositions
 
 PATH = "torch.nn.functional.scaled_dot_product_attention"
 ROLES = "query=query, key=key, value=value"
@@ -30,38 +28,10 @@ def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
     return data * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
-_ATTENTION: dict[str, Binding] = {
-    "scaled_dot_product_attention": call(PATH, ROLES, "is_causal=causal"),
-    "causal_attention": call(PATH, ROLES, "is_causal=True"),
-    "grouped_query_attention": call(PATH, ROLES, "is_causal=causal, enable_gqa=True"),
-    "multi_head_attention": composed(
-        multi_head_attention,
-        "data, weight, bias, output_weight, output_bias, heads",
-        note="torch.nn.functional.linear, scaled_dot_product_attention of each head, and linear",
-    ),
-    "rotary_embedding": composed(
-        rotary_embedding, "data, cosine, sine", note="two products, a sum, and torch.cat of the exchanged halves"
-    ),
-}
-
-
-# Layers of experts in PyTorch.
-
-
-def grouped_matmul(data: Any, weight: Any) -> Any:
-    """Return each group of rows times its matrix."""
-    return torch.bmm(data.view(weight.shape[0], -1, weight.shape[1]), weight).view(data.shape[0], -1)
-
-
 def moe_gather(data: Any, experts: Any) -> Any:
     """Return the rows of tokens, sorted by expert."""
     order = torch.argsort(experts.reshape(-1), stable=True)
     return torch.index_select(data, 0, order // experts.shape[1])
-
-
-def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
-    """Return the weighted rows, summed at the places of their tokens."""
-    return data.new_zeros(count, data.shape[1]).index_add(0, tokens, data * weights[:, None])
 
 
 def top_k_routing(logits: Any, k: int) -> Any:
@@ -70,17 +40,33 @@ def top_k_routing(logits: Any, k: int) -> Any:
     return weights / weights.sum(-1, keepdim=True), experts
 
 
-_EXPERTS: dict[str, Binding] = {
-    "grouped_matmul": composed(grouped_matmul, "data, weight", note="torch.bmm between views"),
-    "moe_gather": composed(moe_gather, "data, experts", note="torch.argsort, a division and torch.index_select"),
-    "moe_scatter": composed(
-        moe_scatter, "data, tokens, weights, count", note="zeros, a product and torch.Tensor.index_add"
-    ),
-    "top_k_routing": composed(top_k_routing, "logits, k", note="torch.softmax, torch.topk, a sum and a division"),
-}
-
-
 BINDINGS: dict[str, Binding] = {
-    **_ATTENTION,
-    **_EXPERTS,
+    # PyTorch's attention, which picks one of its kernels by the inputs.
+    "scaled_dot_product_attention": call(PATH, ROLES, "is_causal=causal"),
+    "causal_attention": call(PATH, ROLES, "is_causal=True"),
+    "grouped_query_attention": call(PATH, ROLES, "is_causal=causal, enable_gqa=True"),
+    **compositions(
+        multi_head_attention=(
+            multi_head_attention,
+            "torch.nn.functional.linear, scaled_dot_product_attention of each head, and linear",
+        ),
+        rotary_embedding=(rotary_embedding, "two products, a sum, and torch.cat of the exchanged halves"),
+    ),
+    # Layers of experts in PyTorch.
+    **compositions(
+        grouped_matmul=(
+            lambda data, weight: torch.bmm(data.view(weight.shape[0], -1, weight.shape[1]), weight).view(
+                data.shape[0], -1
+            ),
+            "torch.bmm between views",
+        ),
+        moe_gather=(moe_gather, "torch.argsort, a division and torch.index_select"),
+        moe_scatter=(
+            lambda data, tokens, weights, count: data.new_zeros(count, data.shape[1]).index_add(
+                0, tokens, data * weights[:, None]
+            ),
+            "zeros, a product and torch.Tensor.index_add",
+        ),
+        top_k_routing=(top_k_routing, "torch.softmax, torch.topk, a sum and a division"),
+    ),
 }

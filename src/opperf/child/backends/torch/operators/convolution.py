@@ -7,8 +7,6 @@ from typing import Any
 
 from opperf.child.backends.call import Binding, call
 
-# PyTorch's convolutions.
-
 WINDOW = "stride=stride, padding=padding, dilation=dilation, groups=groups"
 
 
@@ -18,7 +16,12 @@ def channels(arguments: Mapping[str, Any]) -> int:
     return count
 
 
-_CONVOLUTION: dict[str, Binding] = {
+_SPECTRAL: dict[str, Binding] = {
+    name: call(f"torch.fft.{name}", "input=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
+}
+
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's convolutions.
     **{
         name: call(f"torch.nn.functional.{name}", "input=data, weight=weight", WINDOW)
         for name in ("conv1d", "conv2d", "conv3d")
@@ -36,12 +39,7 @@ _CONVOLUTION: dict[str, Binding] = {
         name: call("torch.nn.functional.conv2d", "input=data, weight=weight", WINDOW)
         for name in ("grouped_conv2d", "dilated_conv2d")
     },
-}
-
-
-# PyTorch's pooling. Averages count padding as zeros, and a stride of None is the kernel: its defaults.
-
-_POOLING: dict[str, Binding] = {
+    # PyTorch's pooling. Averages count padding as zeros, and a stride of None is the kernel: its defaults.
     **{
         name: call(f"torch.nn.functional.{name}", "input=data, kernel_size=kernel", "stride=stride, padding=padding")
         for name in ("max_pool1d", "avg_pool1d", "max_pool2d", "avg_pool2d", "max_pool3d", "avg_pool3d")
@@ -56,18 +54,6 @@ _POOLING: dict[str, Binding] = {
     "lp_pool2d": call(
         "torch.nn.functional.lp_pool2d", "input=data, norm_type=power, kernel_size=kernel", "stride=stride"
     ),
-}
-
-
-# PyTorch's Fourier transforms.
-
-_SPECTRAL: dict[str, Binding] = {
-    name: call(f"torch.fft.{name}", "input=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_CONVOLUTION,
-    **_POOLING,
-    **_SPECTRAL,
+    # PyTorch's Fourier transforms.
+    **{name: call(f"torch.fft.{name}", "input=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")},
 }

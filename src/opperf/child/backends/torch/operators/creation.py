@@ -7,24 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed
-
-# PyTorch's tensors of known values.
-
-_CREATION: dict[str, Binding] = {
-    "zeros": call("torch.zeros", "shape", "dtype=dtype"),
-    "ones": call("torch.ones", "shape", "dtype=dtype"),
-    "full": call("torch.full", "size=shape, fill_value=value", "dtype=dtype"),
-    "zeros_like": call("torch.zeros_like", "input=data"),
-    "ones_like": call("torch.ones_like", "input=data"),
-    "full_like": call("torch.full_like", "input=data, fill_value=value"),
-    "arange": call("torch.arange", "start=start, end=stop, step=step", "dtype=dtype"),
-    "linspace": call("torch.linspace", "start=start, end=stop, steps=count", "dtype=dtype"),
-    "eye": call("torch.eye", "n=rows, m=columns", "dtype=dtype"),
-}
-
-
-# PyTorch's random numbers. Its own functions with bounds or a probability as numbers fill a tensor that exists.
+from opperf.child.backends.call import Binding, Call, call, composed, compositions
 
 
 def uniform(shape: Sequence[int], low: float, high: float, **keywords: Any) -> Any:
@@ -57,12 +40,29 @@ def negative_binomial(shape: Sequence[int], successes: int, probability: float, 
     return torch.poisson(gamma(shape, successes, (1 - probability) / probability, **keywords))
 
 
-def shuffle(data: Any) -> Any:
-    """Return the rows in an order that is drawn."""
-    return data[torch.randperm(len(data), device=data.device)]
+def _fill(name: str, own: str, more: str = "", **settings: Any) -> Call:
+    fill: Callable[..., Any] = getattr(torch.nn.init, own)
+
+    def initializer(shape: Any, *, std: float | None = None, **keywords: Any) -> Any:
+        given = settings if std is None else {"std": std, "a": -2 * std, "b": 2 * std}
+        return fill(torch.empty(shape, **keywords), **given)
+
+    initializer.__name__ = name
+    return composed(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")
 
 
-_RANDOM: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's tensors of known values.
+    "zeros": call("torch.zeros", "shape", "dtype=dtype"),
+    "ones": call("torch.ones", "shape", "dtype=dtype"),
+    "full": call("torch.full", "size=shape, fill_value=value", "dtype=dtype"),
+    "zeros_like": call("torch.zeros_like", "input=data"),
+    "ones_like": call("torch.ones_like", "input=data"),
+    "full_like": call("torch.full_like", "input=data, fill_value=value"),
+    "arange": call("torch.arange", "start=start, end=stop, step=step", "dtype=dtype"),
+    "linspace": call("torch.linspace", "start=start, end=stop, steps=count", "dtype=dtype"),
+    "eye": call("torch.eye", "n=rows, m=columns", "dtype=dtype"),
+    # PyTorch's random numbers. Its own functions with bounds or a probability as numbers fill a tensor that exists.
     "random_uniform": composed(uniform, "shape, low, high", "dtype=dtype", note="torch.empty and uniform_"),
     "random_normal": call("torch.normal", "mean=mean, std=std, size=shape", "dtype=dtype"),
     "random_integers": call("torch.randint", "low=low, high=high, size=shape", "dtype=dtype"),
@@ -79,36 +79,14 @@ _RANDOM: dict[str, Binding] = {
         note="torch.full, torch._standard_gamma, a product and torch.poisson",
     ),
     "random_categorical": call("torch.multinomial", "input=data, num_samples=count", "replacement=True"),
-    "shuffle": composed(shuffle, "data", note="torch.randperm and indexing"),
-}
-
-
-# Weights in PyTorch: a new tensor, filled in place by a function of `torch.nn.init`.
-
-
-def _fill(name: str, own: str, more: str = "", **settings: Any) -> Call:
-    fill: Callable[..., Any] = getattr(torch.nn.init, own)
-
-    def initializer(shape: Any, *, std: float | None = None, **keywords: Any) -> Any:
-        given = settings if std is None else {"std": std, "a": -2 * std, "b": 2 * std}
-        return fill(torch.empty(shape, **keywords), **given)
-
-    initializer.__name__ = name
-    return composed(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")
-
-
-_INITIALIZER: dict[str, Binding] = {
+    **compositions(
+        shuffle=(lambda data: data[torch.randperm(len(data), device=data.device)], "torch.randperm and indexing")
+    ),
+    # Weights in PyTorch: a new tensor, filled in place by a function of `torch.nn.init`.
     "xavier_uniform": _fill("xavier_uniform", "xavier_uniform_"),
     "xavier_normal": _fill("xavier_normal", "xavier_normal_"),
     "kaiming_uniform": _fill("kaiming_uniform", "kaiming_uniform_", nonlinearity="relu"),
     "kaiming_normal": _fill("kaiming_normal", "kaiming_normal_", nonlinearity="relu"),
     "truncated_normal": _fill("truncated_normal", "trunc_normal_", ", std=std"),
     "orthogonal": _fill("orthogonal", "orthogonal_"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_CREATION,
-    **_RANDOM,
-    **_INITIALIZER,
 }

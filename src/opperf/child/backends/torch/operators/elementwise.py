@@ -6,20 +6,13 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, composed, compositions
 from opperf.child.backends.torch.functions import elsewhere
-
-# PyTorch's functions of one tensor, element by element.
 
 
 def cube_root(data: Any) -> Any:
     """Return the real cube root, of negative numbers too."""
     return torch.sign(data) * torch.pow(torch.abs(data), 1 / 3)
-
-
-def rcbrt(data: Any) -> Any:
-    """Return one over the real cube root."""
-    return torch.reciprocal(cube_root(data))
 
 
 #: What PyTorch calls as the catalog does.
@@ -29,11 +22,39 @@ SAME = (
     "logical_not", "erfinv", "digamma", "frac", "nan_to_num", "signbit", "bitwise_not",
 )  # fmt: skip
 
-_ELEMENTWISE_UNARY: dict[str, Binding] = {
+#: PyTorch's names, of those whose second argument is `other`.
+NAMES = {
+    **{name: name for name in (
+        "add", "floor_divide", "remainder", "maximum", "minimum", "hypot", "logaddexp", "logical_and", "logical_or",
+        "logical_xor", "fmod", "copysign", "isclose", "bitwise_and", "bitwise_or", "bitwise_xor",
+    )},
+    "subtract": "sub", "multiply": "mul", "divide": "div", "arctan2": "atan2", "equal": "eq", "not_equal": "ne",
+    "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+}  # fmt: skip
+BROADCAST = ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "greater")
+
+
+def set_item(data: Any, updates: Any) -> Any:
+    """Replace every element."""
+    data[:] = updates
+    return data
+
+
+BINARY: dict[str, Binding] = {
+    **{
+        neutral: call(f"torch.{own}", "input=lhs, other=rhs", also=elsewhere(own, "Tensor"))
+        for neutral, own in NAMES.items()
+    },
+    "power": call("torch.pow", "input=lhs, exponent=rhs"),
+    "heaviside": call("torch.heaviside", "input=lhs, values=rhs"),
+}
+
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's functions of one tensor, element by element.
     **{name: call(f"torch.{name}", "input=data") for name in SAME},
     "negative": call("torch.neg", "input=data"),
     "cbrt": composed(cube_root, "data", note="sign, abs and pow, composed: PyTorch has no cube root"),
-    "rcbrt": composed(rcbrt, "data", note="the cube root as above, and torch.reciprocal"),
     "arcsin": call("torch.asin", "input=data"),
     "arccos": call("torch.acos", "input=data"),
     "arctan": call("torch.atan", "input=data"),
@@ -44,82 +65,19 @@ _ELEMENTWISE_UNARY: dict[str, Binding] = {
     "degrees": call("torch.rad2deg", "input=data"),
     "radians": call("torch.deg2rad", "input=data"),
     "gammaln": call("torch.lgamma", "input=data"),
-}
-
-
-# PyTorch's functions of two tensors, element by element.
-
-#: PyTorch's names, of those whose second argument is `other`.
-NAMES = {
-    "add": "add",
-    "subtract": "sub",
-    "multiply": "mul",
-    "divide": "div",
-    "floor_divide": "floor_divide",
-    "remainder": "remainder",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "hypot": "hypot",
-    "arctan2": "atan2",
-    "logaddexp": "logaddexp",
-    "equal": "eq",
-    "not_equal": "ne",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-    "logical_and": "logical_and",
-    "logical_or": "logical_or",
-    "logical_xor": "logical_xor",
-    "fmod": "fmod",
-    "copysign": "copysign",
-    "isclose": "isclose",
-    "bitwise_and": "bitwise_and",
-    "bitwise_or": "bitwise_or",
-    "bitwise_xor": "bitwise_xor",
-    "left_shift": "bitwise_left_shift",
-    "right_shift": "bitwise_right_shift",
-}
-
-_ELEMENTWISE_BINARY: dict[str, Binding] = {
-    **{
-        neutral: call(f"torch.{own}", "input=lhs, other=rhs", also=elsewhere(own, "Tensor"))
-        for neutral, own in NAMES.items()
-    },
-    "power": call("torch.pow", "input=lhs, exponent=rhs"),
-    "heaviside": call("torch.heaviside", "input=lhs, values=rhs"),
-}
-
-
-# PyTorch's functions of three tensors, element by element.
-
-_ELEMENTWISE_TERNARY: dict[str, Binding] = {
+    **compositions(
+        rcbrt=(lambda data: torch.reciprocal(cube_root(data)), "the cube root as above, and torch.reciprocal")
+    ),
+    # PyTorch's functions of two tensors, element by element.
+    **BINARY,
+    # PyTorch's functions of three tensors, element by element.
     "lerp": call("torch.lerp", "input=start, end=end, weight=weight"),
     "addcmul": call("torch.addcmul", "input=data, tensor1=lhs, tensor2=rhs", "value=value"),
     "addcdiv": call("torch.addcdiv", "input=data, tensor1=lhs, tensor2=rhs", "value=value"),
-}
-
-
-# PyTorch's element-wise functions on two shapes: the same functions, which broadcast by themselves.
-
-BROADCAST = ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "greater")
-
-_BROADCAST: dict[str, Binding] = {
-    **{f"broadcast_{name}": _ELEMENTWISE_BINARY[name] for name in BROADCAST},
+    # PyTorch's element-wise functions on two shapes: the same functions, which broadcast by themselves.
+    **{f"broadcast_{name}": BINARY[name] for name in BROADCAST},
     "broadcast_to": call("torch.broadcast_to", "input=data, size=shape"),
-}
-
-
-# PyTorch's methods that write into their tensor.
-
-
-def set_item(data: Any, updates: Any) -> Any:
-    """Replace every element."""
-    data[:] = updates
-    return data
-
-
-_INPLACE: dict[str, Binding] = {
+    # PyTorch's methods that write into their tensor.
     "add_inplace": call("torch.Tensor.add_", "self=lhs, other=rhs"),
     "subtract_inplace": call("torch.Tensor.sub_", "self=lhs, other=rhs"),
     "multiply_inplace": call("torch.Tensor.mul_", "self=lhs, other=rhs"),
@@ -128,14 +86,5 @@ _INPLACE: dict[str, Binding] = {
     "copy_to": call("torch.Tensor.copy_", "self=destination, src=data"),
     "relu_inplace": call("torch.Tensor.relu_", "self=data"),
     "clip_inplace": call("torch.Tensor.clamp_", "self=data", "min=low, max=high"),
-    "set_item": composed(set_item, "data, updates", note="`data[:] = updates`"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_ELEMENTWISE_UNARY,
-    **_ELEMENTWISE_BINARY,
-    **_ELEMENTWISE_TERNARY,
-    **_BROADCAST,
-    **_INPLACE,
+    **compositions(set_item=(set_item, "`data[:] = updates`")),
 }

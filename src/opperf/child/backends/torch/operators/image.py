@@ -7,15 +7,8 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed, parameters
+from opperf.child.backends.call import Binding, Call, call, composed, compositions, parameters
 from opperf.child.backends.colors import CHANGES, change
-
-# Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose.
-
-
-def image_to_tensor(data: Any) -> Any:
-    """Return floats between 0 and 1, laid out with the channels first."""
-    return data.permute(0, 3, 1, 2).contiguous().to(torch.float32).div(255)
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
@@ -56,10 +49,14 @@ def space_to_depth(data: Any, factor: int) -> Any:
     return moved.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
-_IMAGE: dict[str, Binding] = {
-    "image_to_tensor": composed(
-        image_to_tensor, "data", note="torch.permute, torch.Tensor.contiguous, a cast and a division"
-    ),
+def _like(data: Any, numbers: Any) -> Any:
+    return torch.tensor(numbers, dtype=data.dtype, device=data.device)
+
+
+_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
+
+BINDINGS: dict[str, Binding] = {
+    # Images in PyTorch: what `torch.nn.functional` has, and what image libraries compose.
     "image_normalize": composed(
         image_normalize,
         "data, mean, deviation",
@@ -85,27 +82,19 @@ _IMAGE: dict[str, Binding] = {
         "mode='bilinear', padding_mode='zeros', align_corners=True",
     ),
     "pixel_shuffle": call("torch.nn.functional.pixel_shuffle", "input=data, upscale_factor=factor"),
-    "depth_to_space": composed(depth_to_space, "data, factor", note="torch.permute between reshapes"),
-    "space_to_depth": composed(space_to_depth, "data, factor", note="torch.permute between reshapes"),
     "im2col": call(
         "torch.nn.functional.unfold",
         "input=data, kernel_size=kernel",
         "stride=stride, padding=padding, dilation=dilation",
     ),
-}
-
-
-# Colors in PyTorch: a few functions for each.
-
-
-def _like(data: Any, numbers: Any) -> Any:
-    return torch.tensor(numbers, dtype=data.dtype, device=data.device)
-
-
-_COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_IMAGE,
-    **_COLOR,
+    **compositions(
+        image_to_tensor=(
+            lambda data: data.permute(0, 3, 1, 2).contiguous().to(torch.float32).div(255),
+            "torch.permute, torch.Tensor.contiguous, a cast and a division",
+        ),
+        depth_to_space=(depth_to_space, "torch.permute between reshapes"),
+        space_to_depth=(space_to_depth, "torch.permute between reshapes"),
+    ),
+    # Colors in PyTorch: a few functions for each.
+    **{name: change(name, _like) for name in CHANGES},
 }

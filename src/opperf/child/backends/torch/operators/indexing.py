@@ -9,9 +9,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed, parameters
-
-# PyTorch's picking and placing of elements.
+from opperf.child.backends.call import Binding, Call, call, composed, compositions, parameters
 
 
 def take(data: Any, indices: Any, axis: int | None) -> Any:
@@ -30,11 +28,6 @@ def slices(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
     return tuple(slice(*each) for each in zip_longest(*bounds))
 
 
-def pick(data: Any, indices: Any, axis: int) -> Any:
-    """Return one element along the axis for each index."""
-    return data.gather(axis, indices.unsqueeze(axis)).squeeze(axis)
-
-
 def ravel_multi_index(indices: Any, steps: Any) -> Any:
     """Return the sums of coordinates times steps."""
     return (indices * steps).sum(0)
@@ -47,23 +40,27 @@ def steps(arguments: Mapping[str, Any]) -> Any:
     return torch.tensor(far, device=arguments["indices"].device)[:, None]
 
 
-def unravel_index(indices: Any, shape: Any) -> Any:
-    """Return the coordinates as one tensor."""
-    return torch.stack(torch.unravel_index(indices, shape))
-
-
-_INDEXING: dict[str, Binding] = {
-    "take": composed(take, "data, indices, axis", note="torch.index_select and reshape, or torch.take without an axis"),
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's picking and placing of elements.
     "index_select": call("torch.index_select", "input=data, dim=axis, index=indices"),
     "gather": call("torch.gather", "input=data, dim=axis, index=indices"),
-    "pick": composed(pick, "data, indices, axis", note="torch.gather between views"),
     "ravel_multi_index": composed(
         ravel_multi_index,
         "indices, steps",
         derive={"steps": steps},
         note="a product with the steps of each dimension, made before, and torch.sum",
     ),
-    "unravel_index": composed(unravel_index, "indices, shape", note="torch.unravel_index and torch.stack"),
+    **compositions(
+        take=(take, "torch.index_select and reshape, or torch.take without an axis"),
+        pick=(
+            lambda data, indices, axis: data.gather(axis, indices.unsqueeze(axis)).squeeze(axis),
+            "torch.gather between views",
+        ),
+        unravel_index=(
+            lambda indices, shape: torch.stack(torch.unravel_index(indices, shape)),
+            "torch.unravel_index and torch.stack",
+        ),
+    ),
     # `data[rows, columns]`: the coordinates are taken apart before anything is timed.
     "gather_nd": Call(
         "torch.Tensor.__getitem__",
@@ -80,30 +77,18 @@ _INDEXING: dict[str, Binding] = {
         function=torch.Tensor.__getitem__,
         derive={"slices": slices},
     ),
-}
-
-
-# PyTorch's lookup of rows, and one-hot rows.
-
-
-def one_hot(indices: Any, depth: int, dtype: Any) -> Any:
-    """Return one-hot rows of a dtype; PyTorch makes them of whole numbers only."""
-    return torch.nn.functional.one_hot(indices, depth).to(dtype)
-
-
-_EMBEDDING: dict[str, Binding] = {
+    # PyTorch's lookup of rows, and one-hot rows.
     "embedding": call("torch.nn.functional.embedding", "input=indices, weight=weight"),
-    "one_hot": composed(one_hot, "indices, depth, dtype", note="torch.nn.functional.one_hot, then cast to the dtype"),
     **{
         f"embedding_bag_{mode}": call(
             "torch.nn.functional.embedding_bag", "input=indices, weight=weight", f"mode='{mode}'"
         )
         for mode in ("sum", "mean")
     },
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_INDEXING,
-    **_EMBEDDING,
+    **compositions(
+        one_hot=(
+            lambda indices, depth, dtype: torch.nn.functional.one_hot(indices, depth).to(dtype),
+            "torch.nn.functional.one_hot, then cast to the dtype",
+        )
+    ),
 }

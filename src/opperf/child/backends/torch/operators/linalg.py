@@ -6,29 +6,8 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, compositions
 from opperf.child.backends.torch.functions import elsewhere
-
-# PyTorch's products of matrices and vectors.
-
-
-def matmul_transposed(lhs: Any, rhs: Any) -> Any:
-    """Return the product with the transposed right matrix, as users write it; `linear` would do for one matrix only."""
-    return torch.matmul(lhs, rhs.mT)
-
-
-_MATMUL: dict[str, Binding] = {
-    "matmul": call("torch.matmul", "input=lhs, other=rhs", also=("torch.mm", *elsewhere("matmul"), *elsewhere("mm"))),
-    "matmul_transposed": composed(matmul_transposed, "lhs, rhs", note="torch.matmul of a transposed view"),
-    "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs", also=elsewhere("bmm")),
-    "linear": call("torch.nn.functional.linear", "input=data, weight=weight, bias=bias"),
-    "matrix_vector": call("torch.mv", "input=lhs, vec=rhs"),
-    "outer": call("torch.outer", "input=lhs, vec2=rhs"),
-    "dot": call("torch.dot", "input=lhs, tensor=rhs"),
-}
-
-
-# PyTorch's parts of matrices, products of special form, systems of equations and decompositions.
 
 NEAR = "of the identity plus the data over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
@@ -44,12 +23,16 @@ def symmetric(data: Any) -> Any:
     return (data + data.T) / 2
 
 
-def syrk(data: Any) -> Any:
-    """Multiply with the transpose."""
-    return torch.mm(data, data.T)
-
-
-_LINALG: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's products of matrices and vectors.
+    "matmul": call("torch.matmul", "input=lhs, other=rhs", also=("torch.mm", *elsewhere("matmul"), *elsewhere("mm"))),
+    "batch_matmul": call("torch.bmm", "input=lhs, mat2=rhs", also=elsewhere("bmm")),
+    "linear": call("torch.nn.functional.linear", "input=data, weight=weight, bias=bias"),
+    "matrix_vector": call("torch.mv", "input=lhs, vec=rhs"),
+    "outer": call("torch.outer", "input=lhs, vec2=rhs"),
+    "dot": call("torch.dot", "input=lhs, tensor=rhs"),
+    **compositions(matmul_transposed=(lambda lhs, rhs: torch.matmul(lhs, rhs.mT), "torch.matmul of a transposed view")),
+    # PyTorch's parts of matrices, products of special form, systems of equations and decompositions.
     "trace": call("torch.trace", "input=data"),
     "diagonal": call("torch.diagonal", "input=data", "offset=offset"),
     "triu": call("torch.triu", "input=data", "diagonal=offset"),
@@ -68,11 +51,5 @@ _LINALG: dict[str, Binding] = {
     "lstsq": call("torch.linalg.lstsq", "matrix, right"),
     "kron": call("torch.kron", "input=lhs, other=rhs"),
     "tensordot": call("torch.tensordot", "a=lhs, b=rhs", "dims=axes"),
-    "syrk": composed(syrk, "data", note="torch.mm with the transposed view"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_MATMUL,
-    **_LINALG,
+    **compositions(syrk=(lambda data: torch.mm(data, data.T), "torch.mm with the transposed view")),
 }

@@ -7,8 +7,6 @@ from typing import Any
 
 from opperf.child.backends.call import Binding, call
 
-# PyTorch's normalizations.
-
 
 def weight_shape(arguments: Mapping[str, Any]) -> Any:
     """Return the shape of the weight: the dimensions to normalize over."""
@@ -20,7 +18,13 @@ def training(arguments: Mapping[str, Any]) -> Any:
     return arguments.get("training", True)
 
 
-_NORMALIZATION: dict[str, Binding] = {
+_SOFTMAX: dict[str, Binding] = {
+    name: call(f"torch.nn.functional.{name}", "input=data", "dim=axis", also=(f"torch.{name}", f"torch.Tensor.{name}"))
+    for name in ("softmax", "log_softmax", "softmin")
+}
+
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's normalizations.
     "batch_norm": call(
         "torch.nn.functional.batch_norm",
         "input=data, running_mean=running_mean, running_var=running_var",
@@ -44,26 +48,13 @@ _NORMALIZATION: dict[str, Binding] = {
     ),
     "instance_norm": call("torch.nn.functional.instance_norm", "input=data", "weight=weight, bias=bias, eps=epsilon"),
     "l2_normalize": call("torch.nn.functional.normalize", "input=data", "dim=axis, eps=epsilon"),
-}
-
-
-# PyTorch's softmax and its kin.
-
-_SOFTMAX: dict[str, Binding] = {
-    name: call(f"torch.nn.functional.{name}", "input=data", "dim=axis", also=(f"torch.{name}", f"torch.Tensor.{name}"))
-    for name in ("softmax", "log_softmax", "softmin")
-}
-
-
-# PyTorch's dropout.
-
-_DROPOUT: dict[str, Binding] = {
+    # PyTorch's softmax and its kin.
+    **{
+        name: call(
+            f"torch.nn.functional.{name}", "input=data", "dim=axis", also=(f"torch.{name}", f"torch.Tensor.{name}")
+        )
+        for name in ("softmax", "log_softmax", "softmin")
+    },
+    # PyTorch's dropout.
     "dropout": call("torch.nn.functional.dropout", "input=data", "p=rate, training=training"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_NORMALIZATION,
-    **_SOFTMAX,
-    **_DROPOUT,
 }

@@ -7,10 +7,8 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed
+from opperf.child.backends.call import Binding, Call, call, compositions
 from opperf.child.backends.torch.functions import elsewhere
-
-# PyTorch's recurrent networks: the functions that its modules call, with their weights in a list.
 
 NAMES = ("weight_input", "weight_hidden", "bias_input", "bias_hidden")
 WEIGHTS = "w_ih=weight_input, w_hh=weight_hidden, b_ih=bias_input, b_hh=bias_hidden"
@@ -34,22 +32,6 @@ def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:
     return call(path, f"data, {state}, weights, {settings}", derive=derive)
 
 
-_RECURRENT: dict[str, Binding] = {
-    **{
-        name: call(f"torch.{name}", f"input=data, hx=hidden, {WEIGHTS}")
-        for name in ("rnn_tanh_cell", "rnn_relu_cell", "gru_cell")
-    },
-    "lstm_cell": call("torch.lstm_cell", f"input=data, hx=states, {WEIGHTS}", derive={"states": _states}),
-    "rnn": _layer("torch.rnn_tanh", "hidden"),
-    "lstm": _layer("torch.lstm", "states"),
-    "gru": _layer("torch.gru", "hidden"),
-    "bidirectional_lstm": _layer("torch.lstm", "states", both_ways=True),
-}
-
-
-# Sequences of unequal length in PyTorch: places made of the lengths, then one function.
-
-
 def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
     """Return the data with what lies beyond the lengths filled."""
     beyond = torch.arange(data.shape[0], device=data.device)[:, None] >= lengths
@@ -61,25 +43,6 @@ def sequence_reverse(data: Any, lengths: Any) -> Any:
     places = torch.arange(data.shape[0], device=data.device)[:, None]
     places = torch.where(places < lengths, lengths - 1 - places, places)
     return data[places, torch.arange(data.shape[1], device=data.device)]
-
-
-def sequence_last(data: Any, lengths: Any) -> Any:
-    """Return the last row of each sequence."""
-    return data[lengths - 1, torch.arange(data.shape[1], device=data.device)]
-
-
-_SEQUENCE: dict[str, Binding] = {
-    "sequence_mask": composed(
-        sequence_mask, "data, lengths, value", note="torch.arange, a comparison and torch.masked_fill"
-    ),
-    "sequence_reverse": composed(
-        sequence_reverse, "data, lengths", note="torch.arange, torch.where, and indexing with two tensors"
-    ),
-    "sequence_last": composed(sequence_last, "data, lengths", note="torch.arange, and indexing with two tensors"),
-}
-
-
-# PyTorch's sums, means, greatest and counts by index.
 
 
 def segment_sum(data: Any, segments: Any, count: int) -> Any:
@@ -100,14 +63,27 @@ def segment_max(data: Any, segments: Any, count: int) -> Any:
     return lowest.scatter_reduce(0, places, data, reduce="amax")
 
 
-SEGMENTED = "data, segments, count"
-
-_SEGMENT: dict[str, Binding] = {
-    "segment_sum": composed(segment_sum, SEGMENTED, note="zeros and torch.Tensor.index_add"),
-    "segment_mean": composed(
-        segment_mean, SEGMENTED, note="zeros, torch.Tensor.index_add, torch.bincount, a clamp and a division"
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's recurrent networks: the functions that its modules call, with their weights in a list.
+    **{
+        name: call(f"torch.{name}", f"input=data, hx=hidden, {WEIGHTS}")
+        for name in ("rnn_tanh_cell", "rnn_relu_cell", "gru_cell")
+    },
+    "lstm_cell": call("torch.lstm_cell", f"input=data, hx=states, {WEIGHTS}", derive={"states": _states}),
+    "rnn": _layer("torch.rnn_tanh", "hidden"),
+    "lstm": _layer("torch.lstm", "states"),
+    "gru": _layer("torch.gru", "hidden"),
+    "bidirectional_lstm": _layer("torch.lstm", "states", both_ways=True),
+    # Sequences of unequal length in PyTorch: places made of the lengths, then one function.
+    **compositions(
+        sequence_mask=(sequence_mask, "torch.arange, a comparison and torch.masked_fill"),
+        sequence_reverse=(sequence_reverse, "torch.arange, torch.where, and indexing with two tensors"),
+        sequence_last=(
+            lambda data, lengths: data[lengths - 1, torch.arange(data.shape[1], device=data.device)],
+            "torch.arange, and indexing with two tensors",
+        ),
     ),
-    "segment_max": composed(segment_max, SEGMENTED, note="minus infinity everywhere, and torch.Tensor.scatter_reduce"),
+    # PyTorch's sums, means, greatest and counts by index.
     "index_add": call("torch.index_add", "input=data, dim=0, index=indices, source=updates"),
     "scatter_reduce_amax": call(
         "torch.scatter_reduce", "input=data, dim=axis, index=indices, src=updates", "reduce='amax'"
@@ -117,11 +93,9 @@ _SEGMENT: dict[str, Binding] = {
     "searchsorted": call(
         "torch.searchsorted", "sorted_sequence=data, input=values", adapt={"data": lambda data: data.sort().values}
     ),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_RECURRENT,
-    **_SEQUENCE,
-    **_SEGMENT,
+    **compositions(
+        segment_sum=(segment_sum, "zeros and torch.Tensor.index_add"),
+        segment_mean=(segment_mean, "zeros, torch.Tensor.index_add, torch.bincount, a clamp and a division"),
+        segment_max=(segment_max, "minus infinity everywhere, and torch.Tensor.scatter_reduce"),
+    ),
 }

@@ -6,10 +6,8 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, composed, compositions
 from opperf.child.backends.torch.operators.shape import axis
-
-# PyTorch's reductions. `prod`, `argmax`, `argmin` and the running ones take one axis, the others several.
 
 
 def nanprod(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -20,7 +18,17 @@ def nanprod(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 FOLD = "dim=axis, keepdim=keepdims"
 
-_REDUCTION: dict[str, Binding] = {
+
+def f1_score(data: Any, labels: Any) -> Any:
+    """Count what is found, what should be, and both."""
+    prediction, truth = data.argmax(1) == 1, labels == 1
+    return (2 * (prediction & truth).sum() / (prediction.sum() + truth.sum())).to(data.dtype)
+
+
+PICKED = "torch.gather, torch.log and torch.mean"
+
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's reductions. `prod`, `argmax`, `argmin` and the running ones take one axis, the others several.
     "sum": call("torch.sum", "input=data", FOLD),
     "mean": call("torch.mean", "input=data", FOLD),
     # `torch.max` along an axis returns indices as well; `torch.amax` is the maximum alone.
@@ -41,88 +49,45 @@ _REDUCTION: dict[str, Binding] = {
     "any": call("torch.any", "input=data", FOLD),
     "cumsum": call("torch.cumsum", "input=data", "dim=axis"),
     "cumprod": call("torch.cumprod", "input=data", "dim=axis"),
-}
-
-
-# PyTorch's sorting and selecting.
-
-_SORTING: dict[str, Binding] = {
+    # PyTorch's sorting and selecting.
     # Returns the indices as well; there is no sort without them.
     "sort": call("torch.sort", "input=data", "dim=axis, descending=descending"),
     "argsort": call("torch.argsort", "input=data", "dim=axis, descending=descending"),
     "topk": call("torch.topk", "input=data, k=k", "dim=axis, largest=largest"),
-}
-
-
-# Scores in PyTorch, which has none: what evaluation libraries compose.
-
-
-def accuracy(data: Any, labels: Any) -> Any:
-    """Compare the best class with the label."""
-    return (data.argmax(1) == labels).to(data.dtype).mean()
-
-
-def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
-    """Look for the label among the best classes."""
-    return (data.topk(k, 1).indices == labels[:, None]).any(1).to(data.dtype).mean()
-
-
-def f1_score(data: Any, labels: Any) -> Any:
-    """Count what is found, what should be, and both."""
-    prediction, truth = data.argmax(1) == 1, labels == 1
-    return (2 * (prediction & truth).sum() / (prediction.sum() + truth.sum())).to(data.dtype)
-
-
-def mean_absolute_error(data: Any, labels: Any) -> Any:
-    """Average absolute differences."""
-    return (data - labels).abs().mean()
-
-
-def mean_squared_error(data: Any, labels: Any) -> Any:
-    """Average squares of differences."""
-    return (data - labels).square().mean()
-
-
-def root_mean_squared_error(data: Any, labels: Any) -> Any:
-    """Take the root of the average."""
-    return mean_squared_error(data, labels).sqrt()
-
-
-def negative_log_likelihood(data: Any, labels: Any) -> Any:
-    """Pick the probability of each label."""
-    return -data.gather(1, labels[:, None]).log().mean()
-
-
-def perplexity(data: Any, labels: Any) -> Any:
-    """Raise e to the power of the likelihood."""
-    return negative_log_likelihood(data, labels).exp()
-
-
-def pearson_correlation(data: Any, labels: Any) -> Any:
-    """Take one element of the matrix of correlations."""
-    return torch.corrcoef(torch.stack((data.flatten(), labels.flatten())))[0, 1]
-
-
-PICKED = "torch.gather, torch.log and torch.mean"
-
-_SCORE: dict[str, Binding] = {
-    function.__name__: composed(function, arguments, note=f"{note}, composed")
-    for function, arguments, note in (
-        (accuracy, "data, labels", "torch.argmax, a comparison and torch.mean"),
-        (top_k_accuracy, "data, labels, k", "torch.topk, a comparison, torch.any and torch.mean"),
-        (f1_score, "data, labels", "torch.argmax, comparisons and sums"),
-        (mean_absolute_error, "data, labels", "torch.abs of a difference and torch.mean"),
-        (mean_squared_error, "data, labels", "torch.square of a difference and torch.mean"),
-        (root_mean_squared_error, "data, labels", "torch.square of a difference, torch.mean and torch.sqrt"),
-        (negative_log_likelihood, "data, labels", PICKED),
-        (perplexity, "data, labels", f"{PICKED}, and torch.exp"),
-        (pearson_correlation, "data, labels", "torch.stack and torch.corrcoef"),
-    )
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_REDUCTION,
-    **_SORTING,
-    **_SCORE,
+    # Scores in PyTorch, which has none: what evaluation libraries compose.
+    **compositions(
+        accuracy=(
+            lambda data, labels: (data.argmax(1) == labels).to(data.dtype).mean(),
+            "torch.argmax, a comparison and torch.mean, composed",
+        ),
+        top_k_accuracy=(
+            lambda data, labels, k: (data.topk(k, 1).indices == labels[:, None]).any(1).to(data.dtype).mean(),
+            "torch.topk, a comparison, torch.any and torch.mean, composed",
+        ),
+        f1_score=(f1_score, "torch.argmax, comparisons and sums, composed"),
+        mean_absolute_error=(
+            lambda data, labels: (data - labels).abs().mean(),
+            "torch.abs of a difference and torch.mean, composed",
+        ),
+        mean_squared_error=(
+            lambda data, labels: (data - labels).square().mean(),
+            "torch.square of a difference and torch.mean, composed",
+        ),
+        root_mean_squared_error=(
+            lambda data, labels: (data - labels).square().mean().sqrt(),
+            "torch.square of a difference, torch.mean and torch.sqrt, composed",
+        ),
+        negative_log_likelihood=(
+            lambda data, labels: -data.gather(1, labels[:, None]).log().mean(),
+            f"{PICKED}, composed",
+        ),
+        perplexity=(
+            lambda data, labels: (-data.gather(1, labels[:, None]).log().mean()).exp(),
+            f"{PICKED}, and torch.exp, composed",
+        ),
+        pearson_correlation=(
+            lambda data, labels: torch.corrcoef(torch.stack((data.flatten(), labels.flatten())))[0, 1],
+            "torch.stack and torch.corrcoef, composed",
+        ),
+    ),
 }

@@ -7,9 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Binding, Call, call, composed, parameters
-
-# PyTorch's ways to lay out the elements of a tensor anew; several are views, which move nothing.
+from opperf.child.backends.call import Binding, Call, call, compositions, parameters
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
@@ -43,7 +41,8 @@ def last_first(widths: Any) -> tuple[int, ...]:
     return tuple(width for pair in reversed(widths) for width in pair)
 
 
-_SHAPE: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # PyTorch's ways to lay out the elements of a tensor anew; several are views, which move nothing.
     "transpose": call("torch.permute", "input=data, dims=axes", derive={"axes": axes}),
     "swap_axes": call("torch.transpose", "input=data, dim0=axis1, dim1=axis2"),
     "reshape": call("torch.reshape", "input=data, shape=shape", adapt={"shape": as_tuple}),
@@ -58,51 +57,20 @@ _SHAPE: dict[str, Binding] = {
     "pad": call("torch.nn.functional.pad", "input=data, pad=widths", "value=value", adapt={"widths": last_first}),
     "copy": call("torch.clone", "input=data"),
     "cast": call("torch.Tensor.to", "self=data, dtype=dtype"),
-}
-
-
-# PyTorch's joining and parting of tensors; the parts are views.
-
-_JOIN_SPLIT: dict[str, Binding] = {
+    # PyTorch's joining and parting of tensors; the parts are views.
     "concatenate": call("torch.cat", "tensors=data", "dim=axis"),
     "stack": call("torch.stack", "tensors=data", "dim=axis"),
     "split": call("torch.chunk", "input=data, chunks=sections", "dim=axis"),
-}
-
-
-# PyTorch's brackets, layouts and way to NumPy.
-
-
-def to_numpy(data: Any) -> Any:
-    """Return an array of NumPy: on a CPU a view, from a device a copy."""
-    return data.cpu().numpy()
-
-
-def shape_array(data: Any) -> Any:
-    """Return the shape."""
-    return torch.tensor(data.shape)
-
-
-def size_array(data: Any) -> Any:
-    """Return the number of elements."""
-    return torch.tensor([data.numel()])
-
-
-_CONVERSION: dict[str, Binding] = {
+    # PyTorch's brackets, layouts and way to NumPy.
     "get_item": Call(
         "torch.Tensor.__getitem__", parameters("data, index"), function=torch.Tensor.__getitem__, note="`data[index]`"
     ),
-    "shape_array": composed(shape_array, "data", note="torch.tensor of the shape"),
-    "size_array": composed(size_array, "data", note="torch.tensor of torch.Tensor.numel"),
     "item": call("torch.Tensor.item", "self=data"),
     "to_device": call("torch.Tensor.to", "self=data, device=device"),
     "contiguous": call("torch.Tensor.contiguous", "self=data"),
-    "to_numpy": composed(to_numpy, "data", note="torch.Tensor.cpu and torch.Tensor.numpy"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_SHAPE,
-    **_JOIN_SPLIT,
-    **_CONVERSION,
+    **compositions(
+        shape_array=(lambda data: torch.tensor(data.shape), "torch.tensor of the shape"),
+        size_array=(lambda data: torch.tensor([data.numel()]), "torch.tensor of torch.Tensor.numel"),
+        to_numpy=(lambda data: data.cpu().numpy(), "torch.Tensor.cpu and torch.Tensor.numpy"),
+    ),
 }

@@ -7,9 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.call import Adapt, Binding, Missing, call, composed
-
-# Sparse matrices in PyTorch: compressed rows, and coordinates of whole rows for row-sparse ones.
+from opperf.child.backends.call import Adapt, Binding, Missing, call, composed, compositions
 
 
 def csr(data: Any) -> Any:
@@ -49,7 +47,8 @@ BOTH: Mapping[str, Adapt] = {"lhs": csr, "rhs": csr}
 DATA: Mapping[str, Adapt] = {"data": csr}
 ROWS = {"stored": rows_of("values", "rows")}
 
-_SPARSE: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # Sparse matrices in PyTorch: compressed rows, and coordinates of whole rows for row-sparse ones.
     "to_csr": call("torch.Tensor.to_sparse_csr", "self=data"),
     "csr_to_dense": call("torch.Tensor.to_dense", "self=data", adapt=DATA),
     "csr_matmul": call("torch.sparse.mm", "lhs, rhs", adapt=LEFT),
@@ -73,34 +72,18 @@ _SPARSE: dict[str, Binding] = {
         note="torch.isin, indexing with a mask, and torch.sparse_coo_tensor",
     ),
     "row_sparse_matmul": Missing("PyTorch multiplies coordinates of numbers, not of whole rows"),
-}
-
-
-# Eight bits in PyTorch: arithmetic to and fro, and the product that `torch.compile` and quantized models call.
-
-
-def quantize_int8(data: Any, scale: float, zero_point: int) -> Any:
-    """Return the nearest numbers of eight bits."""
-    return torch.clamp(torch.round(data / scale) + zero_point, -128, 127).to(torch.int8)
-
-
-def dequantize_int8(data: Any, scale: float, zero_point: int) -> Any:
-    """Return what eight bits stand for."""
-    return (data.to(torch.float32) - zero_point) * scale
-
-
-ARGUMENTS = "data, scale, zero_point"
-
-_QUANTIZED: dict[str, Binding] = {
-    "quantize_int8": composed(
-        quantize_int8, ARGUMENTS, note="a division, torch.round, a sum, torch.clamp and a cast; ties go to even numbers"
-    ),
-    "dequantize_int8": composed(dequantize_int8, ARGUMENTS, note="a cast, a difference and a product"),
+    # Eight bits in PyTorch: arithmetic to and fro, and the product that `torch.compile` and quantized models call.
     "int8_matmul": call("torch._int_mm", "self=lhs, mat2=rhs", also=("aten::_int_mm",)),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_SPARSE,
-    **_QUANTIZED,
+    **compositions(
+        quantize_int8=(
+            lambda data, scale, zero_point: torch.clamp(torch.round(data / scale) + zero_point, -128, 127).to(
+                torch.int8
+            ),
+            "a division, torch.round, a sum, torch.clamp and a cast; ties go to even numbers",
+        ),
+        dequantize_int8=(
+            lambda data, scale, zero_point: (data.to(torch.float32) - zero_point) * scale,
+            "a cast, a difference and a product",
+        ),
+    ),
 }

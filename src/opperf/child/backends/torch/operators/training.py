@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.nn import functional
+from torch.nn import functional as F
 
-from opperf.child.backends.call import Binding, call, composed
-
-# PyTorch's losses.
+from opperf.child.backends.call import Binding, call, composed, compositions
 
 REDUCED = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
 
@@ -28,7 +26,7 @@ def ctc_loss(data: Any, labels: Any) -> Any:
     """Return the loss of whole sequences; PyTorch's takes log-probabilities and the lengths of both."""
     time, batch, _ = data.shape
     lengths = (time,) * batch, (labels.shape[1],) * batch
-    return functional.ctc_loss(functional.log_softmax(data, 2), labels, *lengths, reduction="none")
+    return F.ctc_loss(F.log_softmax(data, 2), labels, *lengths, reduction="none")
 
 
 def _reduce(losses: Any, reduction: str | None) -> Any:
@@ -51,32 +49,6 @@ OTHERS = {
     "triplet_margin_loss": ("anchor=anchor, positive=positive, negative=negative", "margin=margin, eps=0.0"),
 }
 
-_LOSS: dict[str, Binding] = {
-    **{name: call(f"torch.nn.functional.{name}", "input=data, target=labels", "reduction=reduction") for name in SAME},
-    **{
-        name: call(f"torch.nn.functional.{name}", tensors, f"reduction=reduction, {more}")
-        for name, (tensors, more) in OTHERS.items()
-    },
-    "logistic_loss": call("torch.nn.functional.soft_margin_loss", "input=data, target=labels", "reduction=reduction"),
-    "hinge_loss": composed(
-        hinge_loss, "data, labels", "reduction=reduction", note="a product, torch.relu and torch.mean"
-    ),
-    "squared_hinge_loss": composed(
-        squared_hinge_loss,
-        "data, labels",
-        "reduction=reduction",
-        note="a product, torch.relu, torch.square and torch.mean",
-    ),
-    "ctc_loss": composed(
-        ctc_loss, "data, labels", note="torch.nn.functional.log_softmax and ctc_loss, of sequences in their full length"
-    ),
-}
-
-
-# PyTorch's optimizer steps, which change the weight in place.
-#
-# All but the simplest are the same calls, in the same order, as `torch.optim` makes them for one tensor.
-
 
 def sgd_momentum_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
     """Take a step along the velocity."""
@@ -88,11 +60,6 @@ def nag_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, 
     """Take the next step along the velocity, too."""
     velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
     return weight.add_(velocity, alpha=momentum).sub_(gradient, alpha=learning_rate)
-
-
-def signsgd_update(weight: Any, gradient: Any, learning_rate: float) -> Any:
-    """Take a step of one length in each direction."""
-    return weight.sub_(torch.sign(gradient), alpha=learning_rate)
 
 
 def adam_update(
@@ -156,7 +123,7 @@ def ftrl_update(
     before = squares.sqrt()
     root = squares.addcmul_(gradient, gradient).sqrt()
     sums.add_(gradient).addcmul_(root - before, weight, value=-1 / learning_rate)
-    shrunk = torch.nn.functional.softshrink(sums, l1)
+    shrunk = F.softshrink(sums, l1)
     return torch.div(shrunk.mul_(-learning_rate), root.add_(beta), out=weight)
 
 
@@ -182,27 +149,43 @@ def _remember(gradient: Any, mean: Any, variance: Any, beta1: float, beta2: floa
     variance.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
 
 
-_OPTIMIZER: dict[str, Binding] = {
-    "sgd_update": call("torch.Tensor.sub_", "self=weight, other=gradient", "alpha=learning_rate"),
-    **{
-        function.__name__: composed(function, note=f"{of}, in place")
-        for function, of in (
-            (sgd_momentum_update, "mul_, sub_ and add_"),
-            (nag_update, "mul_, sub_, add_ and sub_"),
-            (signsgd_update, "torch.sign and sub_"),
-            (adam_update, "lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
-            (adamw_update, "mul_, lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_"),
-            (rmsprop_update, "mul_, addcmul_, add, sqrt_ and addcdiv_"),
-            (adagrad_update, "addcmul_, sqrt, add_ and addcdiv_"),
-            (adadelta_update, "mul_, addcmul_, add, sqrt_, div_, mul_ and sub_"),
-            (ftrl_update, "sqrt, addcmul_, softshrink, mul_, add_ and torch.div"),
-            (lamb_update, "lerp_, mul_, addcmul_, div, add_, norm and sub_"),
-        )
-    },
-}
-
-
 BINDINGS: dict[str, Binding] = {
-    **_LOSS,
-    **_OPTIMIZER,
+    # PyTorch's losses.
+    **{name: call(f"torch.nn.functional.{name}", "input=data, target=labels", "reduction=reduction") for name in SAME},
+    **{
+        name: call(f"torch.nn.functional.{name}", tensors, f"reduction=reduction, {more}")
+        for name, (tensors, more) in OTHERS.items()
+    },
+    "logistic_loss": call("torch.nn.functional.soft_margin_loss", "input=data, target=labels", "reduction=reduction"),
+    "hinge_loss": composed(
+        hinge_loss, "data, labels", "reduction=reduction", note="a product, torch.relu and torch.mean"
+    ),
+    "squared_hinge_loss": composed(
+        squared_hinge_loss,
+        "data, labels",
+        "reduction=reduction",
+        note="a product, torch.relu, torch.square and torch.mean",
+    ),
+    **compositions(
+        ctc_loss=(ctc_loss, "torch.nn.functional.log_softmax and ctc_loss, of sequences in their full length")
+    ),
+    # PyTorch's optimizer steps, which change the weight in place.
+    #
+    # All but the simplest are the same calls, in the same order, as `torch.optim` makes them for one tensor.
+    "sgd_update": call("torch.Tensor.sub_", "self=weight, other=gradient", "alpha=learning_rate"),
+    **compositions(
+        sgd_momentum_update=(sgd_momentum_update, "mul_, sub_ and add_, in place"),
+        nag_update=(nag_update, "mul_, sub_, add_ and sub_, in place"),
+        signsgd_update=(
+            lambda weight, gradient, learning_rate: weight.sub_(torch.sign(gradient), alpha=learning_rate),
+            "torch.sign and sub_, in place",
+        ),
+        adam_update=(adam_update, "lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_, in place"),
+        adamw_update=(adamw_update, "mul_, lerp_, mul_, addcmul_, sqrt, add_ and addcdiv_, in place"),
+        rmsprop_update=(rmsprop_update, "mul_, addcmul_, add, sqrt_ and addcdiv_, in place"),
+        adagrad_update=(adagrad_update, "addcmul_, sqrt, add_ and addcdiv_, in place"),
+        adadelta_update=(adadelta_update, "mul_, addcmul_, add, sqrt_, div_, mul_ and sub_, in place"),
+        ftrl_update=(ftrl_update, "sqrt, addcmul_, softshrink, mul_, add_ and torch.div, in place"),
+        lamb_update=(lamb_update, "lerp_, mul_, addcmul_, div, add_, norm and sub_, in place"),
+    ),
 }
