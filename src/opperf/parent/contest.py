@@ -21,7 +21,7 @@ from opperf.domain.comparison import Comparison, ComparisonRun, Explanations, Pa
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Measurement
-from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
@@ -271,7 +271,9 @@ class Comparing:
         try:
             duel.check(self._reference, contest.base, contest.new)
             stage(contest).append(duel.compare(contest.base, contest.new, patience))
-            if not contest.memory and _same_kind(contest.base.side, contest.new.side):
+            base, new = contest.base.side, contest.new.side
+            # Memory is counted in another way in another framework or mode.
+            if not contest.memory and (base.framework, base.mode) == (new.framework, new.mode):
                 contest.memory = duel.memory(contest.base, contest.new)
         except OpperfError as error:
             contest.failure = str(error).partition("\n")[0]
@@ -353,11 +355,6 @@ def _times(
 
 def _log_ratios(pairs: Sequence[PairValue]) -> list[float]:
     return [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
-
-
-def _same_kind(base: Side, new: Side) -> bool:
-    """Whether memory can be compared: it is counted in another way in another framework or mode."""
-    return (base.framework, base.mode) == (new.framework, new.mode)
 
 
 def _memory(measured: Sequence[Measurement]) -> PeakMemory:

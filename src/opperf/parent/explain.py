@@ -14,7 +14,7 @@ from opperf.domain.comparison import Explanations
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.explanation import Explanation
 from opperf.domain.message.requests import Explain
-from opperf.domain.plan import VARIABLE, Settings, Side, Trial
+from opperf.domain.plan import VARIABLE, Settings, Trial
 from opperf.parent.analysis.difference import difference
 from opperf.parent.contest import Contest
 from opperf.parent.workers.pool import Pool
@@ -65,14 +65,11 @@ def explanation(base: Explanation | str, new: Explanation | str) -> Explanations
 
 def _asked(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
     """Return what a child says of a trial, or why it does not."""
+    # Its libraries are told to print; what the user set stands.
+    side = replace(trial.side, settings={**VARIABLES, **trial.side.settings})
     try:
-        return children.worker(_telling(trial.side)).ask(Explain(trial, settings.seed), settings.timeout)
+        return children.worker(side).ask(Explain(trial, settings.seed), settings.timeout)
     except OperatorFailure as failed:
         return str(failed).partition("\n")[0]
     except OpperfError as error:
         return error.message
-
-
-def _telling(side: Side) -> Side:
-    """Return the side with its libraries told to print; what the user set stands."""
-    return replace(side, settings={**VARIABLES, **side.settings})

@@ -43,7 +43,7 @@ class HostReading:
 
 def read(root: Path = Path("/")) -> HostReading:
     """Return the counters now; costs about 0.1 ms, most of it the kernel's."""
-    return HostReading(_stolen(root), _throttled(root), _cap(root))
+    return HostReading(_stolen(root), sum(int(_text(count) or 0) for count in _throttle_counts(root)), _cap(root))
 
 
 def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warning]:
@@ -77,10 +77,6 @@ def _stolen(root: Path) -> float:
     # "cpu  user nice system idle iowait irq softirq steal guest guest_nice", in ticks
     words = _text(root / "proc/stat").partition("\n")[0].split()
     return int(words[8]) / os.sysconf("SC_CLK_TCK") if len(words) > 8 else 0.0
-
-
-def _throttled(root: Path) -> int:
-    return sum(int(_text(count) or 0) for count in _throttle_counts(root))
 
 
 @cache

@@ -61,7 +61,7 @@ def _columns(clock: str, recorded: str) -> tuple[Column[Line], ...]:
         ),
         Column("clock", None, lambda line: "" if line[1]["recorded"] is None else clock),
         Column("status", None, lambda line: "not measured" if line[0].record is None else line[0].record.status),
-        Column("reason", None, lambda line: _message(line[0])),
+        Column("reason", None, lambda line: getattr(getattr(line[0].record, "reason", None), "message", None)),
         Column(None, "notes", lambda line: _note(line[0]), least=20, below=True),
         Column(None, "inputs", lambda line: case_text(line[0].traced.case), least=14, lines=6),
     )
@@ -69,10 +69,6 @@ def _columns(clock: str, recorded: str) -> tuple[Column[Line], ...]:
 
 def _number(name: str) -> Callable[[Line], object]:
     return lambda line: line[1][name]
-
-
-def _message(entry: ReplayedCase) -> str | None:
-    return None if entry.record is None or entry.record.reason is None else entry.record.reason.message
 
 
 def _reasons(hidden: Sequence[ReplayedCase]) -> list[str]:

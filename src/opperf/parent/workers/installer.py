@@ -130,9 +130,5 @@ def complaint(stderr: str) -> str:
     if not telling:
         return "uv does not say why"
     headline = ": ".join(dict.fromkeys((telling[0], telling[-1])))
-    return headline if len(telling) < 3 else f"{headline}\n\nuv says:\n\n{last_lines(stderr)}"
-
-
-def last_lines(text: str) -> str:
-    """Return the end of what a program said."""
-    return "\n".join(text.strip().splitlines()[-LAST_LINES:])
+    end = "\n".join(stderr.strip().splitlines()[-LAST_LINES:])
+    return headline if len(telling) < 3 else f"{headline}\n\nuv says:\n\n{end}"

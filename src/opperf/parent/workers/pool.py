@@ -158,7 +158,8 @@ class Pool:
             return Outcome(trial, process, status, reason=failed.reason, version=version)
         except WorkerFailure as lost:
             self._worker = None
-            return Outcome(trial, process, "failed", reason=_lost(lost), version=version)
+            reason = Reason(lost.slug, lost.message, lost.hint, signal=lost.signal, stderr=lost.stderr)
+            return Outcome(trial, process, "failed", reason=reason, version=version)
         return Outcome(trial, process, "ok", measurement, version=version)
 
     def _ask(self, worker: Worker, trial: Trial) -> Measurement:
@@ -200,10 +201,6 @@ class Pool:
                 raise
 
         return ask
-
-
-def _lost(error: WorkerFailure) -> Reason:
-    return Reason(error.slug, error.message, error.hint, signal=error.signal, stderr=error.stderr)
 
 
 def _start_failure(side: Side, error: OpperfError) -> Reason:

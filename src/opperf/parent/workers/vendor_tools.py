@@ -45,13 +45,17 @@ class Vendor:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: the package that it comes with and how to get that, its ranges, its report, and how that is read."""
+    """A tool: the package that it comes with and how to get that, its ranges, its report, and how that is read.
+
+    `words` stand between its program and the command. `{stem}` is the report without the suffix, which some tools add.
+    """
 
     package: str
     hint: str
     ranges: str | None
     report: str
     read: str
+    words: tuple[str, ...]
 
 
 TOOLS = {
@@ -61,6 +65,7 @@ TOOLS = {
         "nvtx",
         "opperf.nsys-rep",
         "`nsys stats {report}` prints tables, `nsys-ui {report}` shows it",
+        ("profile", "--trace=cuda,nvtx,osrt", "--force-overwrite=true", "--output={stem}"),
     ),
     "ncu": Tool(
         "Nsight Compute",
@@ -68,6 +73,11 @@ TOOLS = {
         "nvtx",
         "opperf.ncu-rep",
         f"the first {MOST_KERNELS} kernels; `ncu --import {{report}}` prints them, `ncu-ui {{report}}` shows them",
+        # Its own lines go to stderr, as stdout is the program's.
+        (
+            *("--nvtx", "--target-processes", "all", "--launch-count", str(MOST_KERNELS), "--log-file", "stderr"),
+            *("--force-overwrite", "--export", "{stem}"),
+        ),
     ),
     "vtune": Tool(
         "Intel's VTune Profiler",
@@ -75,6 +85,11 @@ TOOLS = {
         "itt",
         "opperf_vtune",
         "`vtune -report hotspots -group-by task -result-dir {report}` prints operators, `vtune-gui {report}` shows it",
+        # Sampling in user mode needs no driver and no root.
+        (
+            *("-collect", "hotspots", "-knob", "sampling-mode=sw", "-no-summary", "-quiet"),
+            *("-result-dir", "{report}", "--"),
+        ),
     ),
     "perf": Tool(
         "Linux's perf",
@@ -82,6 +97,7 @@ TOOLS = {
         None,
         "opperf_perf.data",
         "`perf report -i {report}` shows it",
+        ("record", "--quiet", "--freq", str(FREQUENCY), "--output", "{report}"),
     ),
 }
 
@@ -98,8 +114,10 @@ def wrapped(tool: str, command: Sequence[str], output: Path) -> Vendor:
     report = output.absolute() / tool_facts.report
     if tool == "vtune":
         report = _unused(report)
-    own = {"nsys": _nsys, "ncu": _ncu, "vtune": _vtune, "perf": _perf}[tool](report, command)
-    return Vendor((program, *own), tool_facts.ranges, report, tool_facts.read.format(report=shlex.quote(str(report))))
+    words = [word.format(report=report, stem=report.with_suffix("")) for word in tool_facts.words]
+    words += _stacks(command[0]) if tool == "perf" else []
+    note = tool_facts.read.format(report=shlex.quote(str(report)))
+    return Vendor((program, *words, *command), tool_facts.ranges, report, note)
 
 
 def located(program: str, *, option: str, package: str, hint: str) -> str:
@@ -110,36 +128,12 @@ def located(program: str, *, option: str, package: str, hint: str) -> str:
     return str(Path(path).absolute())
 
 
-def _nsys(report: Path, command: Sequence[str]) -> list[str]:
-    # It adds the suffix of the report itself.
-    return [
-        *("profile", "--trace=cuda,nvtx,osrt", "--force-overwrite=true", f"--output={report.with_suffix('')}"),
-        *command,
-    ]
-
-
-def _ncu(report: Path, command: Sequence[str]) -> list[str]:
-    # Its own lines go to stderr, as stdout is the program's.
-    return [
-        *("--nvtx", "--target-processes", "all", "--launch-count", str(MOST_KERNELS), "--log-file", "stderr"),
-        *("--force-overwrite", "--export", str(report.with_suffix("")), *command),
-    ]
-
-
-def _vtune(report: Path, command: Sequence[str]) -> list[str]:
-    # Sampling in user mode needs no driver and no root.
-    return [
-        *("-collect", "hotspots", "-knob", "sampling-mode=sw", "-no-summary", "-quiet"),
-        *("-result-dir", str(report), "--", *command),
-    ]
-
-
-def _perf(report: Path, command: Sequence[str]) -> list[str]:
+def _stacks(python: str) -> list[str]:
+    """Return how `perf` follows the calls of an interpreter; raises `InputError` where it may not look."""
     _check_allowed()
-    own = ["record", "--quiet", "--freq", str(FREQUENCY), "--output", str(report)]
-    if _names_its_functions(command[0]):
-        return [*own, "--call-graph", "fp", "--", "env", "PYTHONPERFSUPPORT=1", *command]
-    return [*own, "--call-graph", "dwarf", "--", *command]
+    if _names_its_functions(python):
+        return ["--call-graph", "fp", "--", "env", "PYTHONPERFSUPPORT=1"]
+    return ["--call-graph", "dwarf", "--"]
 
 
 def _names_its_functions(python: str) -> bool:
