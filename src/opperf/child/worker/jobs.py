@@ -33,33 +33,8 @@ from opperf.domain.case import Case, DType
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Explanation, typical
 from opperf.domain.measurement import Measurement
-from opperf.domain.message.replies import (
-    Agreement,
-    Evaluation,
-    Failure,
-    Output,
-    Preparation,
-    Recording,
-    Remainder,
-    Sampling,
-)
-from opperf.domain.message.requests import (
-    Capture,
-    CaptureModel,
-    Compare,
-    Describe,
-    Discover,
-    Evaluate,
-    Explain,
-    Generate,
-    Iterate,
-    Measure,
-    Prepare,
-    R,
-    Release,
-    Request,
-    Turn,
-)
+from opperf.domain.message import replies, requests
+from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import NATIVE, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.tensor import TensorSpec
@@ -100,19 +75,19 @@ class Jobs:
         self._held_at_first: int | None = None
         self.tracers = Tracers()
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
-            Prepare: self._prepare,
-            Measure: self._measure,
-            Turn: self._turn,
-            Release: self._release,
-            Describe: lambda request: self._names.describe(request.name),
-            Discover: lambda request: self._names.discover(request.path, request.size),
-            Explain: self._explain,
-            Evaluate: self._evaluate,
-            Compare: self._compare,
-            Capture: self._capture,
-            CaptureModel: self._capture_model,
-            Iterate: self._workload.entries,
-            Generate: self._workload.descriptions,
+            requests.Prepare: self._prepare,
+            requests.Measure: self._measure,
+            requests.Turn: self._turn,
+            requests.Release: self._release,
+            requests.Describe: lambda request: self._names.describe(request.name),
+            requests.Discover: lambda request: self._names.discover(request.path, request.size),
+            requests.Explain: self._explain,
+            requests.Evaluate: self._evaluate,
+            requests.Compare: self._compare,
+            requests.Capture: lambda request: capture(backend, request.code, folder, counters),
+            requests.CaptureModel: lambda request: capture_model(backend, request.model, request.inputs, counters),
+            requests.Iterate: self._workload.entries,
+            requests.Generate: self._workload.descriptions,
         }
         self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen)
 
@@ -124,7 +99,7 @@ class Jobs:
         """Return the reply to a request; raises what the framework raises."""
         return self._answers[type(request)](request)  # type: ignore[no-any-return]  # of the request's own type
 
-    def _prepare(self, request: Prepare) -> Preparation:
+    def _prepare(self, request: requests.Prepare) -> replies.Preparation:
         trial, seed = request.trial, request.seed
         checked = self._check(trial, seed) if request.check else {}
         # What is allocated behind this lies elsewhere in memory than before.
@@ -137,16 +112,16 @@ class Jobs:
         self._handles += 1
         self._prepared[self._handles] = prepared
         spent = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
-        return Preparation(self._handles, prepared.facts, spent)
+        return replies.Preparation(self._handles, prepared.facts, spent)
 
-    def _release(self, request: Release) -> Remainder:
+    def _release(self, request: requests.Release) -> replies.Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
         self._prepared.pop(request.handle, None)
         self.tracers.restore()
         size = private_bytes()
         if self._held_at_first is None:
             self._held_at_first = size
-        return Remainder(size - self._held_at_first)
+        return replies.Remainder(size - self._held_at_first)
 
     def _ready(self, trial: Trial, seed: int, memory_limit: int | None = None) -> PreparedTrial:
         definition = catalog().get(trial.case.operator)
@@ -251,7 +226,7 @@ class Jobs:
             self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
         return self._backward_seconds
 
-    def _measure(self, request: Measure) -> Measurement:
+    def _measure(self, request: requests.Measure) -> Measurement:
         prepared, settings = self._prepared[request.handle], request.settings
         sound = prepared.sound
         if settings.clock == NATIVE:
@@ -267,62 +242,56 @@ class Jobs:
             warnings=(*measured.warnings, *self._thread_doubts, *_trace(self.tracers)),
         )
 
-    def _turn(self, request: Turn) -> Sampling:
+    def _turn(self, request: requests.Turn) -> replies.Sampling:
         """Settle after a switch of sides, then take samples."""
         prepared = self._prepared[request.handle]
         block = self._block(prepared)
         block.calls = request.calls or block.calls
         samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes)
-        return Sampling(samples, tuple(_trace(self.tracers)))
+        return replies.Sampling(samples, tuple(_trace(self.tracers)))
 
     def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:
             prepared.block = self._engine.block(prepared.sound.work)
         return prepared.block
 
-    def _explain(self, request: Explain) -> Explanation:
+    def _explain(self, request: requests.Explain) -> Explanation:
         """Say what one call of a trial runs."""
         return typical(self._backend.explain(self.work(request.trial, request.seed), EXPLAINED_CALLS))
 
-    def _evaluate(self, request: Evaluate) -> Evaluation:
+    def _evaluate(self, request: requests.Evaluate) -> replies.Evaluation:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
         prepared = self._ready(request.trial, request.seed)
         written = []
         for i, (raw, shape, dtype) in enumerate(self._on_host(call_once(self._backend, prepared.sound.work))):
             path = Path(request.folder) / f"output_{i}.bin"
             path.write_bytes(raw)
-            written.append(Output(str(path), tuple(shape), dtype))
-        return Evaluation(tuple(written))
+            written.append(replies.Output(str(path), tuple(shape), dtype))
+        return replies.Evaluation(tuple(written))
 
-    def _compare(self, request: Compare) -> Agreement:
+    def _compare(self, request: requests.Compare) -> replies.Agreement:
         check(_read(request.results), _read(request.expected), request.against, leeway(request.trial))
-        return Agreement()
-
-    def _capture(self, request: Capture) -> Recording:
-        return capture(self._backend, request.code, self._folder, self._counters)
-
-    def _capture_model(self, request: CaptureModel) -> Recording:
-        return capture_model(self._backend, request.model, request.inputs, self._counters)
+        return replies.Agreement()
 
     def _on_host(self, result: Any) -> list[HostValue]:
         return [self._backend.to_host(tensor) for tensor in self._backend.leaves(result)]
 
 
-def _read(outputs: Sequence[Output]) -> list[HostValue]:
+def _read(outputs: Sequence[replies.Output]) -> list[HostValue]:
     """Return tensors that some child's `evaluate` wrote."""
     return [(Path(one.file).read_bytes(), one.shape, one.dtype) for one in outputs]
 
 
-def failure(error: BaseException) -> Failure:
+def failure(error: BaseException) -> replies.Failure:
     """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
     if isinstance(error, Unsupported):
-        return Failure(Reason(error.slug, str(error), error.hint), skipped=True)
+        return replies.Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__
     if isinstance(error, WrongResult):
-        return Failure(Reason("wrong_result", text, "mend it, or measure it anyway with `--no-check`"))
+        return replies.Failure(Reason("wrong_result", text, "mend it, or measure it anyway with `--no-check`"))
     slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
     trace = "".join(traceback.format_exception(error))[-8000:]
-    return Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=trace))
+    return replies.Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=trace))
 
 
 def _headline(text: str) -> str:

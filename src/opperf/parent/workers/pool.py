@@ -11,18 +11,9 @@ from types import TracebackType
 from opperf.domain.code import Code
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome
+from opperf.domain.message import requests
 from opperf.domain.message.replies import Discovery, Meaning, Recording
-from opperf.domain.message.requests import (
-    Capture,
-    CaptureModel,
-    Describe,
-    Discover,
-    Measure,
-    Prepare,
-    R,
-    Release,
-    Request,
-)
+from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import Part, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.registry import BUILT_IN
@@ -97,12 +88,12 @@ class Pool:
 
     def describe(self, side: Side, name: str | Code) -> Meaning:
         """Ask what the name of an implementation means, or code; raises when the environment is of no use."""
-        return self._reply(side, Describe(name), name, DESCRIBE_TIMEOUT)
+        return self._reply(side, requests.Describe(name), name, DESCRIBE_TIMEOUT)
 
     def discover(self, side: Side, path: str | Code | None, size: str) -> Discovery:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
         try:
-            return self._reply(side, Discover(path, size), path)
+            return self._reply(side, requests.Discover(path, size), path)
         except WorkerFailure as error:
             if error.slug != "no_registry":
                 raise
@@ -115,7 +106,11 @@ class Pool:
         return self._reply(side, request)
 
     def _reply(
-        self, side: Side, request: Request[R], name: str | Code | None = None, timeout: float = DISCOVER_TIMEOUT
+        self,
+        side: Side,
+        request: Request[R],
+        name: str | Code | None = None,
+        timeout: float = DISCOVER_TIMEOUT,
     ) -> R:
         worker = self._usable(side)
         try:
@@ -135,7 +130,7 @@ class Pool:
                 slug="import_failed",
             ) from failed
 
-    def capture(self, side: Side, what: Capture | CaptureModel) -> Recording:
+    def capture(self, side: Side, what: requests.Capture | requests.CaptureModel) -> Recording:
         """Ask which operators the user's code runs, or a model; raises `OperatorFailure` with what was raised."""
         return self._within(self._usable(side))(what)
 
@@ -167,11 +162,11 @@ class Pool:
         settings = self._settings
         checked = self._reference.checked(trial, self._within(worker))
         ask = self._within(worker)
-        handle = ask(Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
+        handle = ask(requests.Prepare(trial, settings.seed, settings.check, memory_limit=settings.memory_limit)).handle
         try:
-            measured = ask(Measure(handle, settings, self._part(trial)))
+            measured = ask(requests.Measure(handle, settings, self._part(trial)))
         finally:
-            if self._worker is worker and worker.alive and ask(Release(handle)).size > MOST_HELD:
+            if self._worker is worker and worker.alive and ask(requests.Release(handle)).size > MOST_HELD:
                 self.close()
         if settings.by_share:
             time = CountedTimes.of([measured.time], trial.side.threads)
