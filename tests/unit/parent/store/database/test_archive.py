@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,19 +14,24 @@ import pytest
 from sqlalchemy import create_engine, func, inspect, select, text
 
 from opperf.domain.case import Case
+from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.load import read_document
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import VARIABLE, Address, choose, connect
 from opperf.parent.store.database.documents import pack, unpack
 from opperf.parent.store.database.history import entries, histories
+from opperf.parent.store.database.operator_history import operator_times
+from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.pruning import prune
 from opperf.parent.store.passwords import hide_passwords
 
+GOLD = Path(__file__).parents[4] / "gold" / "version_1"
 MACHINE: dict[str, Any] = {
     "cpu": "EPYC",
     "architecture": "x86_64",
@@ -216,6 +223,27 @@ def test_migrations_make_the_tables_of_this_opperf(tmp_path: Path) -> None:
     direct = create_engine(f"sqlite:///{tmp_path / 'direct.db'}")
     schema.metadata.create_all(direct)
     assert shape(connect(Address.of(str(tmp_path / "migrated.db")))) == shape(direct)
+
+
+def test_a_database_that_the_first_opperf_wrote_has_all_that_it_had(tmp_path: Path) -> None:
+    """The file is what opperf wrote at its first schema, as statements; the documents are those that were added."""
+    with closing(sqlite3.connect(tmp_path / "old.db")) as old:
+        old.executescript((GOLD / "database.sql").read_text())
+    archive = Archive(Address.of(str(tmp_path / "old.db")))
+    for name in ("run", "comparison"):
+        expected = read_document(GOLD / f"database_{name}.json")
+        assert isinstance(expected, (Run, ComparisonRun))
+        key = expected.id if isinstance(expected, Run) else expected.run.id
+        assert archive.document(key) == expected
+        # Had it been added today, the row would be the same one.
+        assert archive.add(expected, samples=name == "run").outcome == "there"
+    assert [(entry.kind, entry.rows) for entry in entries(archive)] == [("comparison", 2), ("run", 4)]
+    (times, _) = operator_times(archive, "sum")
+    assert (times.memory, times.builds) == ((5476,), ("2.4.6",))
+    view = overview(archive)
+    assert view is not None
+    assert [(one.series.operator, one.verdict) for one in view.movers] == [("exp", "faster"), ("sum", "same")]
+    assert view.movers[0].new_time == pytest.approx(3.44e-4, rel=0.01)
 
 
 def test_a_database_of_something_else_or_of_a_newer_opperf_is_refused(tmp_path: Path) -> None:
