@@ -78,8 +78,9 @@ def named_changes(
     All comparisons count for where a series stands; `since` leaves out changes to builds that are older.
     """
     named: list[NamedChange] = []
-    every = ratios(archive, operator=operator)
-    for series in every:
+    count = 0
+    for series in ratios(archive, operator=operator):
+        count += 1
         edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
         anchor, builds = points(edges)
         started: dict[str, datetime] = {}
@@ -90,7 +91,7 @@ def named_changes(
             for change in changes(builds, tolerance=tolerance)
             if since is None or started.get(change.after, since) >= since
         ]
-    return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), len(every)
+    return sorted(named, key=lambda one: -abs(one.change.size.log_ratio)), count
 
 
 def imported_changes(

@@ -83,15 +83,20 @@ def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
     bases = Counter(edge.base for edge in edges)
     anchor = max(bases, key=bases.__getitem__)
     graph = RatioGraph(edges)
-    direct = RatioGraph([edge for edge in edges if edge.base == anchor])
+    pairs: dict[tuple[str, str], list[Edge]] = {}
+    for edge in edges:
+        pairs.setdefault((edge.base, edge.new), []).append(edge)
+
+    def compared(base: str, new: str) -> Estimate | None:
+        return RatioGraph(pairs.get((base, new), [])).between(base, new)
+
     series = [Point(anchor, Estimate(0.0, LEAST_ERROR))] if edges[0].base == anchor else []
     for build in dict.fromkeys(edge.new for edge in edges if edge.new != anchor):
-        level = direct.between(anchor, build) or graph.between(anchor, build)
+        level = compared(anchor, build) or graph.between(anchor, build)
         if level is None:
             continue
-        before = series[-1].build if series else None
-        steps = RatioGraph([edge for edge in edges if (edge.base, edge.new) == (before, build)])
-        step = steps.between(before, build) if before not in (None, anchor) else None
+        before = series[-1].build if series else anchor
+        step = compared(before, build) if before != anchor else None
         series.append(Point(build, level, step))
     return anchor, series
 

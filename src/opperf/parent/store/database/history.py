@@ -17,6 +17,7 @@ from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
+from opperf.parent.store.database.series import Filters, begin, series_of, within
 
 
 @dataclass(frozen=True)
@@ -144,50 +145,40 @@ class Ratios:
     ratios: tuple[Ratio, ...]
 
 
-def ratios(archive: Archive, *, operator: str | None = None, since: datetime | None = None) -> list[Ratios]:
-    """Return what was compared of builds of one framework whose versions are known."""
-    table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
-    old_build, new_build = schema.environments.alias("old_build"), schema.environments.alias("new_build")
-    query = (
-        select(
-            table.c.new_series_id, table.c.started, table.c.verdict, table.c.ratio, table.c.error,
-            old_build.c.version.label("base_version"), new_build.c.version.label("new_version"),
-            new.c.framework, new.c.direction, schema.cases.c.document, schema.machines.c.name,
-        )
-        .join(base, base.c.id == table.c.base_series_id)
-        .join(new, new.c.id == table.c.new_series_id)
-        .join(schema.cases, schema.cases.c.id == new.c.case_id)
-        .join(schema.machines, schema.machines.c.id == new.c.machine_id)
-        .join(old_build, old_build.c.id == table.c.base_environment_id)
-        .join(new_build, new_build.c.id == table.c.new_environment_id)
-        .where(table.c.error.is_not(None), base.c.framework == new.c.framework)
-        .where(old_build.c.version != new_build.c.version)
-        .order_by(table.c.new_series_id, table.c.started, table.c.id)
-    )  # fmt: skip
-    if operator is not None:
-        query = query.where(schema.cases.c.operator == operator)
-    if since is not None:
-        query = query.where(table.c.started >= since.timestamp())
+def ratios(archive: Archive, *, operator: str | None = None, since: datetime | None = None) -> Iterator[Ratios]:
+    """Yield what was compared of builds of one framework whose versions are known, series by series.
+
+    An index holds these columns in this order, so that of millions of comparisons those of one series are in memory.
+    """
+    table, environments = schema.comparisons.c, schema.environments.c
+    columns = (
+        *(table.new_series_id, table.base_series_id, table.started, table.verdict, table.ratio, table.error),
+        *(table.base_environment_id, table.new_environment_id),
+    )
+    query = select(*columns).where(table.error.is_not(None)).order_by(table.new_series_id, table.started)
+    query = begin(within(query, table.new_series_id, Filters(operator=operator)), table.started, since)
     with reading(archive.engine, archive.address) as connection:
-        rows = connection.execute(query).all()
-    series = []
-    for _, several in groupby(rows, key=attrgetter("new_series_id")):
-        own = list(several)
-        first = own[0]
-        compared = tuple(
-            Ratio(
-                moment(row.started),
-                row.base_version,
-                row.new_version,
-                row.verdict,
-                Estimate(math.log(row.ratio), row.error),
+        versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
+        series = series_of(connection, Filters())
+        rows = connection.execution_options(yield_per=10_000).execute(query)
+        for key, several in groupby(rows, key=attrgetter("new_series_id")):
+            own = series[key]
+            compared = tuple(
+                Ratio(
+                    moment(row.started),
+                    versions[row.base_environment_id],
+                    versions[row.new_environment_id],
+                    row.verdict,
+                    Estimate(math.log(row.ratio), row.error),
+                )
+                for row in several
+                if None not in (row.base_environment_id, row.new_environment_id)
+                and series[row.base_series_id].framework == own.framework
+                and versions[row.base_environment_id] != versions[row.new_environment_id]
             )
-            for row in own
-        )
-        series.append(
-            Ratios(Case.from_json(first.document, "case"), first.direction, first.framework, first.name, compared)
-        )
-    return series
+            if compared:
+                case = Case.from_json(own.case, "case")
+                yield Ratios(case, own.direction, own.framework, own.machine_name, compared)
 
 
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:
