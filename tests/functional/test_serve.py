@@ -141,6 +141,13 @@ def test_a_run_answers_as_its_file_does(client: TestClient, store: Archive) -> N
     assert client.get("/runs/run-25?format=json").json() == run.to_json()
 
 
+def test_a_run_of_noise_floors_has_its_table_and_its_chart(client: TestClient) -> None:
+    page = client.get("/runs/floors").text
+    assert "Noise floors" in page
+    assert "spread of pairs" in page
+    assert len(client.get("/runs/floors?format=json").json()["floors"]) == len(OPERATORS)
+
+
 def test_a_machine_says_what_makes_it_noisy_and_how_far_it_moves(client: TestClient) -> None:
     page = client.get("/machines/1").text
     assert "the frequency governor is `powersave`" in page

@@ -11,7 +11,7 @@ from opperf.parent.pages.charts.drawing import AXIS, CHARACTER, LINE, Axis, Draw
 
 #: The height of the plot, and the width of the labels of the upright axis. Pixels.
 HEIGHT, LABELS = 220, 72
-#: Dots are small where there are many.
+#: No more builds have dots; the line is enough for others.
 MANY = 60
 
 
@@ -82,11 +82,11 @@ class History:
             drawing.line(x, top, x, bottom, f"step {step.level}")
             late = x > width - 80
             drawing.text(x + (-4 if late else 4), top + 11, step.text, f"{step.level} {'right' if late else ''}")
-        radius = 3.5 if len(self.builds) <= MANY else 2
         for place, line in enumerate(self.lines):
             for moment in line.moments:
                 x, y = across(moment.place), upright.at(moment.value)
-                drawing.circle(x, y, radius, color(place))
+                if len(self.builds) <= MANY:
+                    drawing.circle(x, y, 3.5, color(place))
                 drawing.rect(x - max(stretch / 2, 2), y - 12, max(stretch, 4), 24, "hit", moment.tip)
         return drawing.close(bottom + AXIS)
 

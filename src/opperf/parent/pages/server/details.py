@@ -10,10 +10,12 @@ from typing import Any
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import InputError
+from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent, format_seconds
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.compare import recorded
+from opperf.parent.load import read_value
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.drawing import COLORS
 from opperf.parent.pages.charts.history import History, Line, Moment
@@ -33,7 +35,7 @@ from opperf.parent.reports import report_of
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, plain, table
 from opperf.parent.reports.history import RUNS
 from opperf.parent.reports.text import case_text
-from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.archive import Archive, Stored
 from opperf.parent.store.database.headings import headings
 from opperf.parent.store.database.history import entries, moment
 from opperf.parent.store.database.listing import Floor, floors, machines
@@ -83,17 +85,22 @@ def run(archive: Archive, key: str, query: Query) -> View:
     return View(document, charts(part), facts=facts(run), whole=lambda: report_of(result))
 
 
-def _beginning(result: Run | ComparisonRun) -> tuple[Run | ComparisonRun, int]:
+def _beginning(result: Stored) -> tuple[Stored, int]:
     """Return as much of a result as a page shows, and how many rows there are."""
+    if isinstance(result, NoiseRun):
+        return replace(result, floors=result.floors[:MOST_ROWS]), len(result.floors)
     if isinstance(result, ComparisonRun):
         return replace(result, comparisons=result.comparisons[:MOST_ROWS]), len(result.comparisons)
     return replace(result, records=result.records[:MOST_ROWS]), len(result.records)
 
 
-def _stored(archive: Archive, key: str) -> Run | ComparisonRun:
-    result = archive.document(key)
-    if result is None:
+def _stored(archive: Archive, key: str) -> Stored:
+    data = archive.document_json(key)
+    if data is None:
         raise InputError(f"the database has no run `{key}`", slug="missing")
+    result = read_value(data, f"run {key}")
+    if not isinstance(result, (Run, ComparisonRun, NoiseRun)):
+        raise InputError(f"run {key}: neither results nor comparisons nor noise floors", slug="database")
     return result
 
 

@@ -19,8 +19,8 @@ from opperf.parent.store.database.history import moment
 from opperf.parent.store.database.operator_history import Ratios, Times
 from opperf.parent.store.database.series import Series
 
-#: So many charts of a kind a page has at most.
-MOST = 8
+#: So many charts of a kind a page has at most, and so many builds or runs a chart, the latest.
+MOST, MOST_BUILDS = 6, 300
 #: The metrics that are drawn: the column of each, and how it is written.
 METRICS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
     "time": ("times", format_seconds),
@@ -63,7 +63,8 @@ def ratio_charts(compared: Sequence[Ratios]) -> Iterator[History]:
 
 
 def _ratios(series: Series, edges: Sequence[Edge]) -> History:
-    anchor, builds = points(edges)
+    anchor, every = points(edges)
+    builds = every[-MOST_BUILDS:]
     places = {point.build: place for place, point in enumerate(builds)}
     moments = []
     for point in builds:
@@ -71,14 +72,16 @@ def _ratios(series: Series, edges: Sequence[Edge]) -> History:
         text = f"{point.build}\n{level:.3f} {format_ratios(interval)} of {anchor}"
         moments.append(Moment(places[point.build], level, interval, text))
     steps = []
-    for change in changes(builds):
+    for change in changes(every):
+        if change.after not in places:
+            continue
         ratio, interval = math.exp(change.size.log_ratio), change.size.interval()
         words = f"{change.before} to {change.after}: {ratio:.3f} {format_ratios(interval)}"
         text = f"{'+' if ratio > 1 else ''}{format_percent(ratio - 1)}{'' if change.confirmed else ' ?'}"
         steps.append(Step(places[change.after], text, "slower" if ratio > 1 else "faster", words))
     return History(
         f"{side_words(series)} against {anchor}: {what(series)}",
-        f"Ratio of each build to the anchor, with its interval, on {series.machine_name}."
+        f"Ratio of each build to the anchor, with its interval, on {series.machine_name}.{_latest(builds, every)}"
         + (" A dashed line is a change; the next build has to confirm one with ?." if steps else ""),
         [point.build for point in builds],
         [Line(series.framework, moments)],
@@ -86,6 +89,10 @@ def _ratios(series: Series, edges: Sequence[Edge]) -> History:
         steps,
         mark=1.0,
     )
+
+
+def _latest(part: Sequence[object], every: Sequence[object]) -> str:
+    return f" The latest {len(part)} of {len(every)}." if len(part) < len(every) else ""
 
 
 def _groups(times: Sequence[Times]) -> list[list[Times]]:
@@ -127,7 +134,8 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
     """Yield a metric of each run, a line for each side."""
     column, show = METRICS[metric]
     for group in _groups(times):
-        runs = sorted({pair for one in group for pair in zip(one.started, one.runs, strict=True)})
+        every = sorted({pair for one in group for pair in zip(one.started, one.runs, strict=True)})
+        runs = every[-MOST_BUILDS:]
         places = {run: place for place, (_, run) in enumerate(runs)}
         lines = []
         for one in group:
@@ -139,14 +147,15 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
                     f"{moment(one.started[i]):%Y-%m-%d %H:%M}\n{one.series.framework} {one.builds[i]}\n{show(value)}",
                 )
                 for i, value in enumerate(getattr(one, column))
-                if value
+                if value and one.runs[i] in places
             ]
             lines += [Line(side_words(one.series), moments)] if moments else []
         if lines:
             series = group[0].series
             yield History(
                 f"{metric.capitalize()} of one call: {what(series)}",
-                f"As it was measured on {series.machine_name}; it also moves with what else the machine does.",
+                f"As it was measured on {series.machine_name}; it also moves with what else the machine does."
+                + _latest(runs, every),
                 [_day(moment(started)) for started, _ in runs],
                 lines,
                 show,
