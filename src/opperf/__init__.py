@@ -23,6 +23,7 @@ __all__ = [
     "Operators",
     "OpperfError",
     "Profile",
+    "ProfileDiff",
     "ProfilerError",
     "Replay",
     "Report",
@@ -63,7 +64,18 @@ if TYPE_CHECKING:
     from opperf.domain.tensor import TensorSpec
     from opperf.parent import strategies
     from opperf.parent.library import capture, compare, gate, load, noise, operators, profile, replay, run
-    from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, Replay, Report, Results, Suite
+    from opperf.parent.results import (
+        Comparisons,
+        Gate,
+        Noise,
+        Operators,
+        Profile,
+        ProfileDiff,
+        Replay,
+        Report,
+        Results,
+        Suite,
+    )
 
 #: The public names, by the module that they live in.
 _NAMES = {
@@ -87,6 +99,7 @@ _NAMES = {
         "Noise",
         "Operators",
         "Profile",
+        "ProfileDiff",
         "Replay",
         "Report",
         "Results",

@@ -16,7 +16,10 @@ import pytest
 from typer.main import get_command
 
 import opperf
+from opperf.domain.profile.event import Event
+from opperf.domain.profile.event import Profile as ProfileOfCalls
 from opperf.parent.cli.main import app
+from opperf.parent.profile import ProfileResult
 
 SLOWER = "null;slowdown=1.5"
 #: Options that no argument stands for, and why; and those whose argument has another name.
@@ -30,10 +33,12 @@ ELSEWHERE = {
     "markdown": "`Gate.to_markdown`",
     "junit": "the command writes it for a CI system",
     "github": "the command writes it for a CI system",
-    "save_suite": "`Replay.suite`; `opperf capture` for profiles",
+    "save_suite": "`Replay.suite`",
     "html": "`Profile._repr_html_`",
+    "plot": "`opperf show --plot` draws what `save` wrote",
+    "database": "`opperf history add` takes what `save` wrote",
     "read": "`opperf.load`",
-    "diff": "the command compares files",
+    "diff": "`Profile.diff`",
     "print_autostart": "for processes that are not started by opperf",
 }
 #: What an object's `save` writes, where no journal is kept.
@@ -247,6 +252,53 @@ def test_a_script_is_profiled_and_a_missing_profile_is_an_error(here: Path) -> N
     for wrong in ({"by": "nam"}, {"sort": "slf"}, {"skip": 1}, {"function": "f"}, {"framework": "numpy"}):
         with pytest.raises(opperf.InputError):
             opperf.profile("idle.py", **wrong)
+
+
+def profile(**lengths: int) -> opperf.Profile:
+    """Return a profile with a call of each operator, one after the other, that lasts so many nanoseconds."""
+    calls = enumerate(lengths.items())
+    events = (Event(name, "operator", 10_000 * place, length, 1, "main") for place, (name, length) in calls)
+    return opperf.Profile(ProfileOfCalls(tuple(events)))
+
+
+def test_two_profiles_differ_operator_by_operator_as_the_command_says(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = profile(matmul=1000, add=10), profile(matmul=1500, exp=20)
+    diff = before.diff(after)
+    assert repr(diff) == "<opperf.ProfileDiff: 3 rows>"
+    assert [change.name for change in diff] == ["matmul", "exp", "add"]
+    assert (diff[0].ratio, diff[1].before, diff[2].after) == (1.5, None, None)
+    before.save("before.json")
+    after.save("after.json")
+    with pytest.raises(SystemExit):
+        app(["profile", "--diff", "before.json", "after.json", "--format", "csv"])
+    assert diff.to_csv() == capsys.readouterr().out
+    with pytest.raises(opperf.InputError, match="no grouping `line`"):
+        before.diff(after, by="line")
+
+
+def test_a_suite_of_a_profile_is_refused_where_nobody_records_arguments(here: Path) -> None:
+    (here / "train.py").write_text("import jax\nopen('ran', 'w')\n")
+    with pytest.raises(opperf.InputError, match="needs the arguments of operators, which jax does not record"):
+        opperf.profile("train.py", save_suite="s.json")
+    with pytest.raises(opperf.InputError, match="cannot write"):
+        opperf.profile("train.py", framework="torch", save_suite=here / "nowhere" / "s.json")
+    assert not (here / "ran").exists()
+
+
+def test_a_profile_that_has_no_arguments_says_where_it_lies(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "train.py").write_text("import torch\n")
+    left = ProfileResult(0, profile(add=1).profile, (Path("p.json"),), ("operators_1.json: not JSON",))
+    monkeypatch.setattr("opperf.parent.profile.python_for", lambda *words: Path(sys.executable))
+    monkeypatch.setattr("opperf.parent.profile.run", lambda *words, **named: left)
+    with pytest.raises(
+        opperf.HarnessError, match=r"no suite: s\.json is not written; operators_1\.json: not JSON"
+    ) as told:
+        opperf.profile("train.py", save_suite="s.json")
+    assert "`opperf.load` reads the profile: p.json" in str(told.value)
+    assert not (here / "s.json").exists()
+    assert len(opperf.profile("train.py")) == 1
 
 
 def test_dir_lists_the_library() -> None:

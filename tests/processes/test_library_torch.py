@@ -54,6 +54,17 @@ def test_a_function_is_profiled(steps: ModuleType, capfd: pytest.CaptureFixture[
     assert "<table" in again._repr_html_()
 
 
+def test_the_operators_of_a_profile_are_a_suite_that_is_measured(steps: ModuleType) -> None:
+    profile = opperf.profile(steps.step, framework="torch", output="profiled", save_suite="suite.json")
+    suite = opperf.load("suite.json")
+    assert isinstance(suite, opperf.Suite)
+    counts = {entry.case.operator: entry.count for entry in suite}
+    # What is recorded is the call of the program; autograd and dispatch make `mm` of it, which the profile sees.
+    assert counts["torch:aten::matmul.default"] == counts["torch:aten::relu.default"] == 3
+    assert {row.name: row.calls for row in profile}["aten::mm"] == 3
+    assert {record.status for record in opperf.run(suite=suite, framework="torch", runs=3, skip="*ones*")} == {"ok"}
+
+
 def test_a_function_is_captured_and_its_operators_are_measured(steps: ModuleType) -> None:
     suite = opperf.capture(steps.step, framework="torch")
     counts = {entry.case.operator: entry.count for entry in suite}

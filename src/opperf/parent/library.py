@@ -42,7 +42,7 @@ from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, 
 from opperf.parent.session import Options
 from opperf.parent.sources.live_function import code_text, written
 from opperf.parent.sources.plugin_file import framework_of
-from opperf.parent.store.output_lock import take
+from opperf.parent.store.output_lock import check_place, take
 from opperf.parent.workers.package import cache_folder
 
 if TYPE_CHECKING:
@@ -439,12 +439,15 @@ def profile(
     by: str = "name",
     sort: str = "self",
     tool: str | None = None,
+    save_suite: str | Path | None = None,
     output: str | Path = ".",
 ) -> Profile:
     """Run a script with its arguments, a module or a function, and return which operators it spends its time in.
 
-    The script is not changed; what it prints goes to stderr. Files of events are left in the folder `output`. Raises
-    `HarnessError` where it leaves no profile. `opperf.profiler` profiles a part of the running program instead.
+    The script is not changed; what it prints goes to stderr. Files of events are left in the folder `output`. With
+    `save_suite` its operators and their arguments are written to that file as a suite, which PyTorch alone records.
+    Raises `HarnessError` where it leaves no profile, or no arguments for a suite. `opperf.profiler` profiles a part of
+    the running program instead.
     """
     profiling.check_rows(by, sort)
     words = [str(script), *map(str, arguments)]
@@ -460,7 +463,9 @@ def profile(
         api=api,
         memory_limit=None if memory_limit is None else int(requests.number(memory_limit, parse_bytes, "memory_limit")),
     )
-    options = profiling.Options(watching, framework, granularity, function, skip, calls, False, allocator)
+    suite = None if save_suite is None else Path(save_suite)
+    check_place(suite)
+    options = profiling.Options(watching, framework, granularity, function, skip, calls, suite is not None, allocator)
     command = profiling.command(words, module=module)
     profiling.check(command, options)
     python = profiling.python_for(command, environment, options, Silent().note)
@@ -471,6 +476,14 @@ def profile(
             hint="`framework` or `environment` says which Python it needs",
             slug="no_profile",
         )
+    if suite is not None:
+        if done.recorded is None:
+            raise HarnessError(
+                "; ".join([f"no suite: {suite} is not written", *done.notes]),
+                hint=f"{profiling.NO_SUITE}; `opperf.load` reads the profile: {', '.join(map(str, done.files))}",
+                slug="no_suite",
+            )
+        Suite(done.recorded.suite()).save(suite)
     return Profile(done.profile, by=by, sort=sort, exit_code=done.code, files=done.files, notes=done.notes)
 
 

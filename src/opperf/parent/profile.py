@@ -36,6 +36,8 @@ from opperf.parent.workers.process import child_variables
 GRANULARITIES: Mapping[str, Mapping[str, str]] = {"bulk": {}, "operator": ONE_BY_ONE}
 #: The framework that records the arguments of its operators.
 RECORDS = "torch"
+#: Said where a script has left no arguments of its operators.
+NO_SUITE = "PyTorch alone records the arguments of operators; `opperf capture` makes suites of functions of the others"
 #: The file of all processes together, where there are several.
 MERGED = "profile.json"
 #: Said where the machine's peak is not known.

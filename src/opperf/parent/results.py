@@ -13,14 +13,14 @@ from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.profile import event
 from opperf.domain.profile.chrome import save
-from opperf.domain.profile.rows import Row, rows
+from opperf.domain.profile.rows import Change, Row, changes, rows
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, SuiteCase
 from opperf.domain.suite import Suite as SuiteDocument
 from opperf.domain.trace import Replay as ReplayDocument
 from opperf.domain.trace import ReplayedCase
 from opperf.parent.reports import gate as gates
-from opperf.parent.reports import render, report_of
+from opperf.parent.reports import profile_change, render, report_of
 from opperf.parent.reports import suite as suites
 from opperf.parent.reports.document import Document
 
@@ -193,9 +193,23 @@ class Profile(Report[Row]):
         again = {"exit_code": self.exit_code, "files": self.files, "notes": self.notes}
         return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
 
+    def diff(self, after: Profile, by: str = "name") -> ProfileDiff:
+        """Return what differs between this profile and a later one, by name, shape, module, stack or kernel."""
+        return ProfileDiff(self.profile, after.profile, by)
+
     def save(self, path: str | Path) -> None:
         """Write the events to a file, which `opperf.load` and Perfetto read."""
         save(self.profile, Path(path))
+
+    def _told(self) -> str:
+        return _count(len(self), "row")
+
+
+class ProfileDiff(Report[Change]):
+    """Two profiles operator by operator, what differs most first."""
+
+    def __init__(self, before: event.Profile, after: event.Profile, by: str = "name") -> None:
+        super().__init__(changes(before, after, by), profile_change.document(before, after, by))
 
     def _told(self) -> str:
         return _count(len(self), "row")

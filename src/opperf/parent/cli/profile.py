@@ -184,13 +184,10 @@ def _run(
 def _save_suite(recorded: Trace | None, path: Path) -> None:
     """Write the operators of a script as a suite, and say which of them no suite can hold."""
     from opperf.parent.cli.output import tell_left_out, write_suite
+    from opperf.parent.profile import NO_SUITE
 
     if recorded is None:
-        typer.echo(
-            f"no suite: {path} is not written\n\nhint: PyTorch alone records the arguments of operators; "
-            "`opperf capture` makes suites of functions of the others",
-            err=True,
-        )
+        typer.echo(f"no suite: {path} is not written\n\nhint: {NO_SUITE}", err=True)
         return
     write_suite(recorded.suite(), path)
     tell_left_out(recorded.left_out)
