@@ -136,7 +136,7 @@ def _grouped(
 ) -> dict[Any, list[tuple[Any, ...]]]:
     """Return the columns of rows, by what stands in the first of them."""
     groups: dict[Any, list[Row[Any]]] = {}
-    for row in connection.execute(begin(query, started, since)):
+    for row in connection.execute(begin(query, started, since)).all():
         groups.setdefault(row[:keys], []).append(row)
     return {key: list(zip(*rows)) for key, rows in groups.items()}
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -83,9 +82,8 @@ def overview(
     return Overview(latest.build.framework, latest.build.version, base.build.version, evidence, verdicts, movers)
 
 
-@dataclass(frozen=True)
-class _Mover:
-    """A row of an overview before its series is looked up."""
+class _Mover(NamedTuple):
+    """A row of an overview before its series is looked up; there are many, and a tuple is made in no time."""
 
     series: int
     run: int
@@ -140,7 +138,7 @@ def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, fil
         .where(table.new_environment_id.in_(build.environments), table.base_environment_id.in_(anchor.environments))
         .order_by(table.started)
     )  # fmt: skip
-    rows = connection.execute(begin(within(query, table.new_series_id, filters), table.started, filters.since))
+    rows = connection.execute(begin(within(query, table.new_series_id, filters), table.started, filters.since)).all()
     return list({row[0]: _Mover(*row) for row in rows}.values())
 
 
@@ -170,11 +168,11 @@ def _latest_times(
     )
     times: dict[int, tuple[int, float]] = {}
     for run in connection.scalars(begin(latest, own.started, filters.since)).all():
-        query = select(table.series_id, table.run_id, table.time).where(
+        query = select(table.series_id, table.time).where(
             table.run_id == run, table.environment_id.in_(build.environments), table.time > 0
         )
-        for series, key, time in connection.execute(within(query, table.series_id, filters)):
-            times.setdefault(series, (key, time))
+        for series, time in connection.execute(within(query, table.series_id, filters)).all():
+            times.setdefault(series, (run, time))
         if needed is not None and needed <= set(times):
             break
     return times
@@ -182,4 +180,4 @@ def _latest_times(
 
 def _weight(row: _Mover) -> tuple[bool, float]:
     """Return where a row stands among others: what is called slower or faster first, then by the size of its ratio."""
-    return row.verdict not in (None, "slower", "faster"), -abs(math.log(row.ratio)) if row.ratio else 0.0
+    return row.verdict not in (None, "slower", "faster"), -max(row.ratio, 1 / row.ratio) if row.ratio else 0.0
