@@ -312,3 +312,37 @@ def test_a_vast_profile_is_a_page_of_bounded_size_that_answers_at_once(window: O
         # Others on the machine take time as well, but seldom of all tries.
         assert min(page.evaluate(draw) for _ in range(5)) < 3000
     assert page.locator("#timeline .bars .point").count() == 10
+
+
+def test_a_long_stretch_in_which_nothing_ran_is_narrow_and_says_how_long_it_was(opened: Opened, tmp_path: Path) -> None:
+    events = (
+        Event("mul", "operator", EPOCH, 1000 * US, 7, "main"),
+        Event("add", "operator", EPOCH + 9000 * US, 1000 * US, 7, "main"),
+    )
+    path = tmp_path / "idle.html"
+    path.write_text(render(Profile(events)), encoding="utf-8")
+    opened.page.goto(path.as_uri())
+    opened.page.wait_for_selector("#timeline .bars .point")
+    assert opened.complaints == []
+    assert opened.page.locator("#timeline .annotation-text").all_text_contents() == ["8.00 ms empty"]
+    bars = json.loads(opened.page.evaluate("JSON.stringify(document.getElementById('timeline').data)"))
+    (begins,) = (bar["base"] for bar in bars if bar["type"] == "bar" and bar["base"])
+    # 8 of 10 ms are drawn as a fiftieth of them.
+    assert [round(1e6 * begin) for begin in begins] == [0, 1200]
+    ticks = opened.page.locator("#timeline .xtick text").all_text_contents()
+    assert "10.0 ms" in ticks
+    assert "5.00 ms" not in ticks
+
+
+def test_a_part_of_a_narrowed_timeline_can_be_enlarged(opened: Opened, tmp_path: Path) -> None:
+    events = tuple(Event("mul", "operator", EPOCH + begin * US, 1000 * US, 7, "main") for begin in (0, 9000))
+    path = tmp_path / "idle.html"
+    path.write_text(render(Profile(events)), encoding="utf-8")
+    opened.page.goto(path.as_uri())
+    opened.page.wait_for_selector("#timeline .bars .point")
+    back = "[axisOf('0').back(axisOf('0').at(EPOCH)), axisOf('0').back(0.0017)]".replace("EPOCH", "9.4e6")
+    value, within = opened.page.evaluate(back)
+    assert value == pytest.approx(9.4e6)
+    assert within == pytest.approx(9.5e6)
+    opened.page.evaluate("drawTime([0.0013, 0.0020])")
+    assert opened.page.locator("#timeline .bars .point").count() == 1

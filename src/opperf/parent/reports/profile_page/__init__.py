@@ -25,7 +25,7 @@ from opperf.parent.reports.profile_page.timeline import drawing, typical, window
 
 FOLDER = Path(__file__).parent
 #: In the order in which they run; each declares functions for the last.
-SCRIPTS = ("page.js", "timeline.js", "flow.js", "flame.js", "start.js")
+SCRIPTS = ("page.js", "timeline.js", "axis.js", "flow.js", "flame.js", "start.js")
 
 
 def render(profile: Profile) -> str:

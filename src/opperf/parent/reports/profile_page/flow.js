@@ -14,9 +14,8 @@ function flowsOf(span) {
 
 // Draw a line for each, with a frame around both of its ends.
 function drawFlow(span) {
-  const [from, length] = time.windows[step.value];
+  const {from, length, at} = axisOf(step.value);
   const lines = linesOf([from, length]);
-  const at = value => (value - from) / 1e9;
   const line = {color: color("ink"), width: 2};
   const frame = one => ({
     type: "rect", line, x0: at(time.begin[one]), x1: at(time.end[one]),
@@ -38,9 +37,9 @@ function clearFlow() {
 function goAlongFlow(span) {
   const spans = flowsOf(span).flat();
   if (!spans.length) return;
-  const [from] = time.windows[step.value];
-  const begin = Math.min(...spans.map(one => time.begin[one])) - from;
-  const end = Math.max(...spans.map(one => time.end[one])) - from;
-  drawTime([1.02 * begin - 0.02 * end, 1.02 * end - 0.02 * begin].map(value => value / 1e9));
+  const {at} = axisOf(step.value);
+  const begin = at(Math.min(...spans.map(one => time.begin[one])));
+  const end = at(Math.max(...spans.map(one => time.end[one])));
+  drawTime([1.02 * begin - 0.02 * end, 1.02 * end - 0.02 * begin]);
   drawFlow(span);
 }

@@ -79,14 +79,14 @@ function held({name, time, held}, low, high, at) {
   };
 }
 
-function spansOf(kind, shown, lines, low, high, from, at) {
+function spansOf(kind, shown, lines, low, high, {from, at}) {
   const spans = shown.filter(span => time.whats[time.what[span]][1] === kind);
   // Cut to what is shown, so that names of spans that began before it are seen.
   const begins = spans.map(span => Math.max(low, time.begin[span]));
   const ends = spans.map(span => Math.min(high, time.end[span]));
   return {
     type: "bar", orientation: "h", ...look(time.kinds[kind]), name: time.kinds[kind], width: 0.9,
-    base: begins.map(at), x: begins.map((begin, place) => (ends[place] - begin) / 1e9),
+    base: begins.map(at), x: begins.map((begin, place) => at(ends[place]) - at(begin)),
     y: spans.map(span => lines.get(time.line[span])), ids: spans.map(String),
     text: spans.map(span => time.whats[time.what[span]][0]),
     textposition: "inside", insidetextanchor: "start", textangle: 0,
@@ -94,19 +94,18 @@ function spansOf(kind, shown, lines, low, high, from, at) {
   };
 }
 
-// Draw a stretch of a window, in seconds of it; without one, the whole.
+// Draw a stretch of a window, as its axis has it; without one, the whole.
 function drawTime(range) {
   if (!step) return;
-  const [from, length] = time.windows[step.value];
-  const [start, stop] = range ?? [0, length / 1e9];
-  const [low, high] = [from + start * 1e9, from + stop * 1e9];
-  const at = value => (value - from) / 1e9;
-  const lines = linesOf([from, length]);
+  const axis = axisOf(step.value);
+  const [start, stop] = range ?? [0, axis.end];
+  const [low, high] = [start, stop].map(axis.back);
+  const lines = linesOf([axis.from, axis.length]);
   const [shown, said] = longest(low, high, lines);
   document.getElementById("not-drawn").textContent = said;
   const traces = [
-    ...time.kinds.map((_, kind) => spansOf(kind, shown, lines, low, high, from, at)),
-    ...time.memory.map(one => held(one, low, high, at)),
+    ...time.kinds.map((_, kind) => spansOf(kind, shown, lines, low, high, axis)),
+    ...time.memory.map(one => held(one, low, high, axis.at)),
   ];
   // A line of its own for each thread that has spans here.
   const tops = time.threads.map((_, thread) =>
@@ -114,11 +113,12 @@ function drawTime(range) {
   const named = time.threads.filter((_, thread) => tops[thread] !== undefined);
   const below = time.memory.length ? 150 : 0;
   const all = layout(
-    {range: [start, stop], ticks: "outside", tickcolor: color("paper"), tickformat: "~s", ticksuffix: "s", fixedrange: false, uirevision: draws++},
+    {range: [start, stop], ticks: "outside", tickcolor: color("paper"), tickformat: "~s", ticksuffix: "s", fixedrange: false, uirevision: draws++,
+     ...ticksOf(axis, low, high)},
     {tickvals: tops.filter(top => top !== undefined).map(top => lines.get(top)), ticktext: named,
      showticklabels: !isNarrow()}, 40, lines.size,
     {barmode: "overlay", dragmode: isNarrow() ? false : "zoom", uniformtext: {mode: "hide", minsize: 9},
-     uirevision: "kept", showlegend: true, legend: {orientation: "h", y: 1, yanchor: "bottom"}},
+     uirevision: "kept", annotations: notesOf(axis), showlegend: true, legend: {orientation: "h", y: 1, yanchor: "bottom"}},
   );
   if (below) {
     all.height += below;
