@@ -240,13 +240,21 @@ def test_a_bad_file_is_refused_with_its_place_and_adds_nothing(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert "x.json" in done.err
-    assert "no runs" in opperf("history", "list", "--database", "team.db").out
+    assert not (here / "team.db").exists()
 
 
-def test_a_folder_without_results_of_asv_is_refused(opperf: Any, here: Path) -> None:
+def test_each_file_of_a_folder_is_imported(opperf: Any, here: Path) -> None:
+    (here / "saved" / "Linux").mkdir(parents=True)
+    write(here / "saved" / "Linux" / "0001.json", PYTEST)
+    write(here / "saved" / "Linux" / "0002.json", {**PYTEST, "commit_info": {"id": "c2"}})
+    assert "2 added" in bring(opperf, "saved").err
+    assert [row["version"] for row in show(opperf, "test_x.py::test_sum")] == ["0123456789ab", "c2"]
+
+
+def test_a_folder_without_results_is_refused(opperf: Any, here: Path) -> None:
     (here / "empty").mkdir()
     done = opperf("history", "import", "empty", "--database", "team.db")
-    assert (done.code, "no results of asv" in done.err) == (2, True)
+    assert (done.code, "a folder without results" in done.err) == (2, True)
 
 
 def test_a_format_that_is_not_known_is_refused(opperf: Any, exported: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,6 +16,7 @@ from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.floor import NoiseRun
 from opperf.domain.record import Run
+from opperf.parent.history import archive as open_archive
 from opperf.parent.load import read_value
 from opperf.parent.reports.exports import asv, bencher, csv, pytorch_v3
 from opperf.parent.store.database.archive import Addition, Archive, Kind
@@ -49,36 +50,50 @@ def export_results(archive: Archive, format: str, output: Path, *, since: dateti
     return len(keys)
 
 
-def import_results(archive: Archive, path: Path, *, version: str | None = None) -> list[Addition]:
-    """Add what another tool measured, or `opperf history export --format jsonl` wrote; a bad file adds nothing.
+def import_results(
+    paths: Sequence[Path], database: str | None = None, *, version: str | None = None
+) -> tuple[str, list[Addition]]:
+    """Add what other tools measured, or `opperf history export` wrote as lines; return the address of the database.
 
-    `version` is the build that was measured, for files that do not say.
+    Where one of the files cannot be read, nothing is added. `version` is the build, for files that do not say.
     """
-    return [archive.add(one.document, samples=True, kind=one.kind) for one in list(read_imports(path, version))]
+    imports = [one for path in paths for one in read_imports(path, version)]
+    with open_archive(database, create=True) as store:
+        return str(store.address), [store.add(one.document, samples=True, kind=one.kind) for one in imports]
 
 
 def read_imports(path: Path, version: str | None = None) -> Iterator[Import]:
-    """Yield the runs of a file or of asv's folder; raises `InputError` for anything else."""
-    if path.is_dir():
+    """Yield the runs of a file, of asv's folder, or of each file in another one; raises `InputError` for others."""
+    if not path.is_dir():
+        yield from _read_file(path, version or UNKNOWN_VERSION)
+    elif asv_folder.is_results(path):
         yield from map(Import, asv_folder.read_folder(path))
-        return
+    else:
+        files = sorted(path.rglob("*.json"))
+        if not files:
+            hint = "asv keeps them in `.asv/results`, pytest-benchmark in `.benchmarks`"
+            raise InputError(f"{path}: a folder without results", hint=hint, slug="input")
+        for file in files:
+            yield from _read_file(file, version or UNKNOWN_VERSION)
+
+
+def _read_file(path: Path, version: str) -> Iterator[Import]:
     data, where = read_bytes(path), str(path)
     started = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-    build = version or UNKNOWN_VERSION
     values = _values(data, where)
     first = values[0] if values else None
     keys = set(first) if isinstance(first, dict) else set()
     if "run_options" in keys or "sys_info" in keys:
-        yield Import(param_run(values, where, version=build, started=started))
+        yield Import(param_run(values, where, version=version, started=started))
     elif {"schema_version", "run"} <= keys:
         for number, value in enumerate(values, 1):
             yield _own(value, f"{where}: line {number}" if len(values) > 1 else where)
     elif {"benchmarks", "machine_info"} <= keys:
         yield Import(pytest_run(first, where))
     elif {"benchmarks", "context"} <= keys:
-        yield Import(google_run(first, where, version=build))
+        yield Import(google_run(first, where, version=version))
     elif is_mxnet(first):
-        yield Import(mxnet_run(first, where, version=build, started=started))
+        yield Import(mxnet_run(first, where, version=version, started=started))
     else:
         hint = "it reads asv's folder, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines"
         raise InputError(f"{where}: no results of a tool that opperf knows", hint=hint, slug="input")

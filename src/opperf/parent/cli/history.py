@@ -204,10 +204,8 @@ def import_files(
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.exchange import import_results
-    from opperf.parent.history import archive
 
-    with archive(database, create=True) as store:
-        additions = [one for path in paths for one in import_results(store, path, version=version)]
-        new = sum(one.outcome == "added" for one in additions)
-        tell(f"{new} added, {len(additions) - new} there already")
-        tell(f"database: {store.address}")
+    address, additions = import_results(paths, database, version=version)
+    new = sum(one.outcome == "added" for one in additions)
+    tell(f"{new} added, {len(additions) - new} there already")
+    tell(f"database: {address}")

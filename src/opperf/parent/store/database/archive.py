@@ -271,8 +271,11 @@ class _Rows:
         gpus = [gpu.get("name") if isinstance(gpu, Mapping) else gpu for gpu in facts.get("gpus") or ()]
         hardware = [facts.get(name) for name in HARDWARE]
         distinction = [*hardware, None if memory is None else memory_step(memory), gpus]
-        name = f"{facts.get('cpu') or facts.get('architecture') or 'unknown'}, {facts.get('cores_logical')} cores"
-        return self.share(schema.machines, distinction, {"name": ", ".join([name, *map(str, gpus)]), "facts": facts})
+        cores = facts.get("cores_logical")
+        parts = [facts.get("cpu") or facts.get("architecture") or "unknown", cores and f"{cores} cores", *gpus]
+        return self.share(
+            schema.machines, distinction, {"name": ", ".join(map(str, filter(None, parts))), "facts": facts}
+        )
 
     def environment(self, facts: Mapping[str, Any]) -> int:
         """Return the build of a framework that facts are of."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from opperf.domain.codec import Fields, Unread, read_as
-from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_json
 from opperf.domain.record import Run
 from opperf.parent.store.imports.absolute_times import Spread, Timing, absolute_run
@@ -56,14 +55,15 @@ class _File(Fields):
     requirements: Mapping[str, str] = field(default_factory=dict)
 
 
+def is_results(folder: Path) -> bool:
+    """Whether this is a folder of asv's results: it has one for each machine."""
+    return any(folder.glob("*/machine.json"))
+
+
 def read_folder(folder: Path) -> Iterator[Run]:
-    """Yield a run for each commit and environment of each machine; raises `InputError` for a folder of another kind."""
+    """Yield a run for each commit and environment of each machine; raises `InputError` for what asv did not write."""
     benchmarks = _benchmarks(folder / "benchmarks.json")
-    places = sorted(folder.glob("*/machine.json"))
-    if not places:
-        hint = "asv keeps them in `.asv/results` or `results`, with a folder for each machine"
-        raise InputError(f"{folder}: no results of asv", hint=hint, slug="input")
-    for place in places:
+    for place in sorted(folder.glob("*/machine.json")):
         machine = read_as(_Machine, read_json(place), str(place))
         for path in sorted(place.parent.glob("*.json")):
             if path != place:
