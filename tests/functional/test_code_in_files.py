@@ -171,7 +171,7 @@ def test_an_expectation_of_code_is_refused_until_its_function_is_named(name: str
         ({"environment": "planted @ file:///planted.whl"}, "a file does not say which program is run"),
         ({"environment": "torch @ file:///planted.whl"}, "a file does not say which program is run"),
         ({"environment": "planted==1.0"}, "a file does not say which program is run"),
-        ({"settings": {"env.LD_PRELOAD": "./planted.so"}}, "variables of the environment are not set by a file"),
+        ({"settings": {"env.LD_PRELOAD": "./planted.so"}}, "files may not set environment variables"),
     ],
 )
 def test_an_expectation_names_no_program_to_run(changed: dict[str, Any], told: str, opperf: Opperf, here: Path) -> None:

@@ -222,8 +222,8 @@ def test_an_empty_database_leaves_empty_files(opperf: Any, here: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("text",), "no results of a tool that opperf knows"),
-        (({"cases": []},), "no results of a tool that opperf knows"),
+        (("text",), "not the results of a tool that opperf reads"),
+        (({"cases": []},), "not the results of a tool that opperf reads"),
         (({**PYTEST, "benchmarks": [{"name": "x", "fullname": "x"}]},), "benchmarks[0]"),
         (({**GOOGLE, "benchmarks": [{"name": "x", "real_time": 1, "time_unit": "h"}]},), "benchmarks[0].time_unit"),
         (({"add": [{"inputs": {}, "avg_time_forward_add": "fast"}]},), "avg_time_forward_add"),

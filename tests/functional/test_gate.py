@@ -140,7 +140,7 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         ((*SAME, "--threshold", "5%"), "`--threshold` does not apply to a live comparison"),
         (("gate", "--expected", "e.json", "--tolerance", "5%"), "`--tolerance` does not apply to expectations"),
         (("gate", "--expected", "none.json"), "cannot read `none.json`"),
-        (("gate", "--update-expected"), "no file of expectations is named"),
+        (("gate", "--update-expected"), "no expectations file given"),
         (("gate", "--update-expected", "--expected", "e.json"), "nothing to measure"),
         (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "makes no comparison"),
         (("gate", "add", "--expected", "e.json", "--update-expected", "--processes", "2"), "`--processes`: found 2"),
@@ -239,7 +239,7 @@ def test_a_gate_that_runs_again_writes_over_its_own_reports_and_nothing_else(
     report.write_text("notes of mine\n")
     refused = opperf(*SAME, option, "report")
     assert refused.code == 2
-    assert "`report` is no report of opperf, and is not overwritten" in refused.err
+    assert "`report` exists, and is not a report of opperf" in refused.err
     assert "`--force`" in refused.err
     assert report.read_text() == "notes of mine\n"
     assert opperf(*SAME, option, "report", "--force").code == 0

@@ -110,7 +110,7 @@ def test_a_journal_is_loaded_as_the_results_so_far(here: Path) -> None:
 
 def test_a_run_holds_its_output_and_does_not_overwrite_it(here: Path) -> None:
     opperf.run("null:steady", runs=5, output="k.json")
-    with pytest.raises(opperf.InputError, match="exists already"):
+    with pytest.raises(opperf.InputError, match="already exists"):
         opperf.run("null:steady", runs=5, output="k.json")
     again = opperf.run("null:steady", runs=5, output="k.json", force=True)
     assert opperf.run("null:steady", runs=5, resume="k.json").run.id == again.run.id
@@ -118,7 +118,7 @@ def test_a_run_holds_its_output_and_does_not_overwrite_it(here: Path) -> None:
 
 def test_what_opperf_did_not_write_is_refused(here: Path) -> None:
     (here / "x.json").write_text('{"a": 1}')
-    with pytest.raises(opperf.InputError, match=r"x\.json: no document that opperf writes"):
+    with pytest.raises(opperf.InputError, match=r"x\.json: not a document of opperf"):
         opperf.load("x.json")
 
 

@@ -75,7 +75,7 @@ def test_a_build_that_is_in_the_database_is_not_measured_again(opperf: Opperf, c
     assert opperf("nightly").code == 0
     again = opperf("nightly")
     assert (again.code, again.out) == (0, "")
-    assert "is in the database: it is not measured again" in again.err
+    assert "is in the database, so it is not measured again" in again.err
     assert opperf("nightly", "--again").code == 0
     assert len(nights(opperf)) == 2
 

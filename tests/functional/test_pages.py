@@ -52,7 +52,7 @@ def test_nothing_is_measured_where_the_page_would_take_the_place_of_something_el
     (here / "notes.html").write_text("my own notes")
     refused = opperf("run", "add", *QUICK, "--html", "notes.html")
     assert refused.code == 2
-    assert "`notes.html` is no report of opperf" in refused.err
+    assert "`notes.html` exists, and is not a report of opperf" in refused.err
     assert refused.out == ""
     assert (here / "notes.html").read_text() == "my own notes"
 

@@ -80,7 +80,7 @@ def test_the_result_of_another_run_is_overwritten_only_when_asked(output: Path, 
     done = opperf(*QUICK, "--output", output)
     assert done.code == 2
     assert done.err == (
-        f"error: `{output}` exists already and is not overwritten\n\n"
+        f"error: `{output}` already exists\n\n"
         f"hint: `--force` overwrites it, `--resume {output}` goes on with it; or name another place\n"
     )
     assert output.read_bytes() == before
@@ -96,7 +96,7 @@ def test_every_verb_refuses_before_it_measures(
 ) -> None:
     output.write_text("mine")
     done = opperf(*words, "--output", output)
-    assert (done.code, "exists already and is not overwritten" in done.err) == (2, True), done.err
+    assert (done.code, "already exists" in done.err) == (2, True), done.err
     assert "`--force` overwrites it" in done.err
     assert output.read_text() == "mine"
 

@@ -18,15 +18,15 @@ Opperf: TypeAlias = Callable[..., Any]
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ((), "no script is named", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
-        (("-m",), "no script is named", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
+        ((), "no script given", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
+        (("-m",), "no script given", "write `opperf profile SCRIPT.py` or `-m MODULE`"),
         (("none.py",), "no script `none.py`", "write `-m` before a module's name"),
         (("--by", "line", "train.py"), "no grouping `line`", "known: name, shape, module, stack, kernel"),
         (("--sort", "max", "train.py"), "no order `max`", "known: self, total, calls, mean"),
         (("--format", "xml", "train.py"), "no format `xml`", "known: console, json, csv, md"),
         (("--framework", "numpy", "train.py"), "the operators of numpy cannot be profiled", "known: torch, mxnet, jax"),
         (("--granularity", "fine", "train.py"), "no granularity `fine`", "known: bulk, operator"),
-        (("--skip", 1, "train.py"), "`--skip` and `--calls` are of a function", "with `--function MODULE:NAME`"),
+        (("--skip", 1, "train.py"), "`--skip` and `--calls` need `--function`", "with `--function MODULE:NAME`"),
         (("--function", "step", "train.py"), "`--function` is `step`, expected", "write `__main__:step` for one"),
         (("--function", "__main__:stpe", "train.py"), "`train.py` has no function `stpe`", "did you mean `step`?"),
         (

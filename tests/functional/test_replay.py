@@ -43,7 +43,7 @@ def test_a_trace_of_which_all_is_left_out_has_a_report_with_the_reasons(
 ) -> None:
     done = opperf("replay", trace, "--output", here / "out.json")
     assert done.code == 2
-    assert "no operator of the trace can be run again" in done.err
+    assert "no operator of the trace can be replayed" in done.err
     assert "left out: 1 x c10d::allreduce_: communication between processes" in done.out
     document = json.loads((here / "out.json").read_text())
     reasons = {entry["name"]: entry["reason"] for entry in document["left_out"]}

@@ -208,7 +208,7 @@ def test_a_program_brings_the_token_in_a_header(store: Archive) -> None:
 def test_an_address_that_others_reach_is_refused_without_a_token(host: str, opperf: Any, here: Path) -> None:
     refused = opperf("serve", "--host", host, "--database", "team.db")
     assert refused.code == 2
-    assert f"others can reach `{host}`" in refused.err
+    assert f"everyone who can reach `{host}`" in refused.err
     assert "`--token`" in refused.err
 
 

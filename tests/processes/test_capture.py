@@ -123,7 +123,7 @@ def test_what_no_case_holds_is_told_beside_the_suite(
         ("mine:missing", "error: `mine:missing`: `mine` has no `missing`"),
         ("mine:idle", "error: `mine:idle` calls no operator of null"),
         ("mine:hangs", "error: not done within 1 s; the child was ended\n\nhint: give it longer with `--timeout`"),
-        ("mine", "error: `mine` is no function"),
+        ("mine", "error: `mine` is not a function"),
     ],
 )
 def test_code_that_cannot_be_captured_is_one_message(

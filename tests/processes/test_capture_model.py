@@ -144,7 +144,7 @@ def test_a_model_that_cannot_be_captured_is_one_message(
 def test_inputs_are_not_for_functions(command: Command) -> None:
     done = command("capture", "mine:step", "--input", "x=1")
     assert done.returncode == 2
-    assert "`--input` is for a model in a file" in done.stderr
+    assert "`--input` applies to model files only" in done.stderr
 
 
 def test_a_value_of_a_type_that_numpy_lacks_leaves_out_its_nodes_only(

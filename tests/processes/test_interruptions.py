@@ -62,7 +62,7 @@ def test_a_signal_leaves_a_document_of_every_finished_record_and_the_run_goes_on
     left, table, said = _stop(start, until, number, output)
     assert left == code
     assert "Traceback" not in said
-    assert said.splitlines()[-1] == f"stopped; go on with `--resume {output}`"
+    assert said.splitlines()[-1] == f"stopped; continue with `--resume {output}`"
     assert "2 trials: 2 ok" in table
     stopped = document(output)
     assert [(record["case"]["operator"], record["status"]) for record in stopped] == [("add", "ok"), ("subtract", "ok")]

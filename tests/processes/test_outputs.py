@@ -88,7 +88,7 @@ def test_of_two_runs_that_start_together_one_works(output: Path, start: Start) -
         assert codes == [0, 2], said
         refused = next(err for one, (_, err) in zip(both, said) if one.returncode == 2)
         assert refused.startswith(f"error: `{output}` ")
-        assert "is being written by" in refused or "exists already" in refused
+        assert "is being written by" in refused or "already exists" in refused
         assert len(json.loads(output.read_text())["records"]) == 1
         assert os.listdir(output.parent) == ["run.json"]
         output.unlink()

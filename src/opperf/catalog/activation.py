@@ -73,7 +73,7 @@ def _half(case: Case) -> tuple[TensorSpec, ...]:
     data = case.tensor("data")
     *rows, width = data.shape
     if width % 2:
-        raise InputError(f"`{case.operator}` cuts the last dimension in two, and it has {width} elements")
+        raise InputError(f"`{case.operator}` halves the last dimension, which has {width} elements")
     return (like(data, (*rows, width // 2)),)
 
 

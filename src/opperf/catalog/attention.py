@@ -60,7 +60,7 @@ def _layer_flops(case: Case) -> int:
     batch, length, width = case.tensor("data").shape
     heads = whole(case, "heads")
     if width % heads:
-        raise InputError(f"`{case.operator}` cannot share {width} elements out to {heads} heads")
+        raise InputError(f"`{case.operator}` cannot split {width} elements between {heads} heads")
     pairs = batch * length * length
     return 8 * batch * length * width * width + pairs * (4 * width + 6 * heads)
 
@@ -189,7 +189,7 @@ def _multiply(case: Case) -> tuple[TensorSpec, ...]:
     if width != length or rows % groups:
         raise InputError(
             f"`{case.operator}` cannot multiply {rows} rows of {width} with {groups} matrices that take {length}",
-            hint="as many rows for each matrix, each as long as the matrix is high",
+            hint="give each matrix the same number of rows, as long as the matrix is high",
         )
     return (like(data, (rows, out)),)
 

@@ -119,7 +119,7 @@ def _gather(case: Case) -> tuple[TensorSpec, ...]:
     data, factor = case.tensor("data"), whole(case, "factor")
     batch, channels, height, width = data.shape
     if height % factor or width % factor:
-        raise InputError(f"`{case.operator}` cannot part {height} x {width} pixels into {factor} x {factor}")
+        raise InputError(f"`{case.operator}` cannot divide {height} x {width} pixels into {factor} x {factor}")
     return (like(data, (batch, channels * factor**2, height // factor, width // factor)),)
 
 

@@ -60,7 +60,7 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
     """Read what `document` wrote; raises `InputError` that names the place."""
     if not isinstance(data, dict) or "expectations" not in data:
         raise InputError(
-            f"{where}: not a file of expectations",
+            f"{where}: not an expectations file",
             hint="`opperf gate --update-expected` writes one",
             slug="expected_file",
         )
@@ -69,8 +69,6 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
     keys: set[tuple[object, ...]] = set()
     for i, one in enumerate(expectations):
         if one.trial.key in keys:
-            raise InputError(
-                f"{where}: expectations[{i}] is of a trial that an earlier one is of", slug="expected_file"
-            )
+            raise InputError(f"{where}: expectations[{i}] repeats the trial of an earlier one", slug="expected_file")
         keys.add(one.trial.key)
     return expectations

@@ -190,7 +190,7 @@ class Settings(Fields):
             if getattr(self, name) not in names:
                 raise InputError(f"`--{name}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
         if self.clock == NATIVE and self.cache == "cold":
-            raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave `--cache cold` out")
+            raise InputError("`--clock native` cannot be combined with a cold cache", hint="leave out `--cache cold`")
 
     def differences(self, other: Settings) -> list[str]:
         """Return the names of the settings that make two measurements unlike."""

@@ -235,7 +235,7 @@ class TensorSpec(Fields):
         ):
             raise InputError(
                 f"strides {list(self.strides)} must hold a whole number for each of {len(self.shape)} dimensions",
-                hint="they count elements; leave `strides` out for a row-major tensor",
+                hint="they count elements; leave out `strides` for a row-major tensor",
             )
         if self.literal is not None:
             self._set_literal(self.literal)

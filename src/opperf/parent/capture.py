@@ -63,10 +63,12 @@ def capture(
         given = foreign_case(code, inputs or {}, {}).inputs
         return capture_model(Path(code), side, given, seconds, note, named=environment is not None, plugins=plugins)
     if inputs:
-        raise InputError("`--input` is for a model in a file", hint="a function takes no arguments")
+        raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
     function = named(code)
     if not isinstance(function, Code):
-        raise InputError(f"`{code}` is no function", hint="write `module:function`, `file.py:function` or `model.onnx`")
+        raise InputError(
+            f"`{code}` is not a function", hint="write `module:function`, `file.py:function` or `model.onnx`"
+        )
     return capture_function(function, side, seconds, note, named=environment is not None, plugins=plugins)
 
 
@@ -121,7 +123,7 @@ def capture_model(
     Raises `InputError` for what is no model or does not run; `HarnessError` for a child that does not start or is lost.
     """
     if not path.is_file():
-        raise InputError(f"no file `{path}`", hint="name a model that is there, as `model.onnx`", slug="bad_model")
+        raise InputError(f"no file `{path}`", hint="name an existing model, such as `model.onnx`", slug="bad_model")
     given = {name: argument_to_json(value) for name, value in inputs.items()}
     with Pool(Settings(timeout=timeout), note, plugins) as pool:
         try:
@@ -147,6 +149,6 @@ def _refuse(code: str, failed: OperatorFailure) -> InputError:
         return InputError(f"`{code}`: {reason.message}", hint=reason.hint, slug="no_capture")
     return InputError(
         f"`{code}` raised {reason.exception}: {reason.message}",
-        hint="it is called without arguments, and must run by itself",
+        hint="opperf calls it without arguments, so it must run by itself",
         slug="user_code",
     )

@@ -96,7 +96,7 @@ def _read_file(path: Path, version: str) -> Iterator[Import]:
         yield Import(mxnet_run(first, where, version=version, started=started))
     else:
         hint = "it reads asv's folder, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines"
-        raise InputError(f"{where}: no results of a tool that opperf knows", hint=hint, slug="input")
+        raise InputError(f"{where}: not the results of a tool that opperf reads", hint=hint, slug="input")
 
 
 def _values(data: bytes, where: str) -> list[object]:

@@ -63,8 +63,8 @@ class Gate:
         """Raise `InputError` for an option that is not read: whoever gave it expects something of it."""
         if (self.base or self.new) and (self.options.get("expected") is not None or self.update_expected):
             raise InputError(
-                "`--base` and `--new` compare live, `--expected` and `--update-expected` with what is recorded",
-                hint="give one of the two",
+                "`--base` and `--new` compare live; `--expected` and `--update-expected` use recorded expectations",
+                hint="use one or the other",
             )
         typed = {**self.options, "base": self.base, "new": self.new, "explain": self.explain or None}
         idle = sorted(
@@ -230,7 +230,7 @@ def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> G
     path = gate.file.expected
     if path is None:
         raise InputError(
-            "no file of expectations is named",
+            "no expectations file given",
             hint="give `--expected FILE`, or `file` in the table `[expected]`",
             slug="expected_file",
         )
@@ -273,7 +273,7 @@ def _plan(
     ]
     if not trials:
         raise InputError(
-            "nothing to measure: no operators are named, and nothing is expected there",
+            "nothing to measure: no operators are named, and the file has no expectations",
             hint="name operators, or select them in the gate file",
             slug="empty_plan",
         )

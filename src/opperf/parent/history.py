@@ -126,7 +126,7 @@ def prune(archive: Archive, *, older: int | None, keep: int | None, samples: boo
     """
     if older is None and keep is None and not samples:
         hint = "add `--older-than DAYS` or `--keep N`, or `--samples`"
-        raise InputError("nothing says which runs to remove", hint=hint, slug="input")
+        raise InputError("no rule says which runs to remove", hint=hint, slug="input")
     before = None if older is None else datetime.now(timezone.utc) - timedelta(days=older)
     return prune_archive(archive, before=before, keep=keep or 0, samples=samples, dry=dry)
 
@@ -142,5 +142,5 @@ def day(text: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise InputError(f"`{text}` is no day", hint="write for example `2026-11-23`", slug="input") from None
+        raise InputError(f"`{text}` is not a date", hint="write for example `2026-11-23`", slug="input") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)

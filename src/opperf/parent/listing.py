@@ -46,7 +46,7 @@ def listing(
     if not (operators or lines):
         if pattern is not None:
             raise unknown("operator", pattern, catalog())
-        raise InputError("no neutral operator is in these groups", hint="leave `--framework` out to see which")
+        raise InputError("no neutral operator is in these groups", hint="leave out `--framework` to see which")
     if owners:
         names = [one.name for one in operators]
         return names, reports.support(operators, owners, support(operators, owners, note, plugins))

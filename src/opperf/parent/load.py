@@ -72,7 +72,7 @@ def read_value(data: object, where: str) -> Document:
     if is_mxnet_inputs(data):
         return mxnet_suite(data, where)
     raise InputError(
-        f"{where}: no document that opperf writes",
+        f"{where}: not a document of opperf",
         hint="it reads results, comparisons, noise floors, replays, suites and profiles",
     )
 

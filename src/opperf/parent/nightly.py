@@ -86,10 +86,10 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             build = pinned(text, file.index)
             former = [entry for entry in _former(file, store) if entry.labels.get(BUILD) != build]
             if build == anchor:
-                progress.note(f"{build} is the anchor: it is not measured by itself")
+                progress.note(f"{build} is the anchor, so it is not measured by itself")
                 continue
             if not order.again and _is_there(file, store, build, anchor):
-                progress.note(f"{build} is in the database: it is not measured again")
+                progress.note(f"{build} is in the database, so it is not measured again")
                 continue
             before = _predecessor(file, former, anchor)
             bases = list(dict.fromkeys(base for base in (before or anchor, anchor, moved_from) if base is not None))
@@ -174,7 +174,7 @@ def _former_anchor(file: NightlyFile, store: Archive, anchor: str, *, overlap: b
     if not overlap:
         raise InputError(
             f"no night of `{file.name}` was compared with the anchor `{anchor}`",
-            hint=f"add `--overlap`: it is then compared with the former anchor, `{former[0].labels[ANCHOR]}`, once",
+            hint=f"add `--overlap`: it compares the new anchor with the former one, `{former[0].labels[ANCHOR]}`, once",
             slug="anchor",
         )
     return former[0].labels[ANCHOR] if _is_runnable(file, former[0].labels[ANCHOR]) else None

@@ -72,7 +72,7 @@ class Options:
         check_known("granularity", self.granularity, GRANULARITIES)
         check_known("allocator", self.allocator, ALLOCATORS)
         if self.function is None and (self.skip or self.calls is not None):
-            raise InputError("`--skip` and `--calls` are of a function", hint="name it with `--function MODULE:NAME`")
+            raise InputError("`--skip` and `--calls` need `--function`", hint="name it with `--function MODULE:NAME`")
         if self.function is not None and (not is_code(self.function) or ".py:" in self.function):
             raise InputError(
                 f"`--function` is `{self.function}`, expected `module:function`",
@@ -146,7 +146,7 @@ class ProfileResult:
 def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
     """Return what Python is given; raises `InputError` without a script."""
     if not words:
-        raise InputError("no script is named", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
+        raise InputError("no script given", hint="write `opperf profile SCRIPT.py` or `-m MODULE`", slug="no_script")
     if not module and not Path(words[0]).exists():
         raise InputError(f"no script `{words[0]}`", hint="write `-m` before a module's name", slug="no_script")
     return ("-m", *words) if module else tuple(words)
@@ -166,7 +166,7 @@ def check(words: Sequence[str], options: Options) -> None:
     if options.record and frameworks and RECORDS not in frameworks:
         raise InputError(
             f"`--save-suite` needs the arguments of operators, which {', '.join(frameworks)} does not record",
-            hint="PyTorch alone does; `opperf capture` makes suites of functions of the others",
+            hint="only PyTorch records them; for the others, use `opperf capture`",
             slug="no_suite",
         )
 

@@ -64,7 +64,7 @@ def test_a_layer_of_attention_is_its_projections_and_its_heads() -> None:
 
 
 def test_heads_that_do_not_share_out_the_width_are_an_input_error() -> None:
-    with pytest.raises(InputError, match="cannot share 8 elements out to 3 heads"):
+    with pytest.raises(InputError, match="cannot split 8 elements between 3 heads"):
         flops("multi_head_attention", **layer(3))
 
 
@@ -82,7 +82,7 @@ def test_a_gate_halves_the_last_dimension() -> None:
 
 
 def test_a_gate_of_an_odd_width_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="`swiglu` cuts the last dimension in two, and it has 7 elements"):
+    with pytest.raises(InputError, match="`swiglu` halves the last dimension, which has 7 elements"):
         shapes("swiglu", data=TensorSpec((3, 7)))
 
 

@@ -113,7 +113,7 @@ def test_a_category_that_is_not_there_is_refused_with_its_neighbours() -> None:
 
 
 def test_another_frameworks_operator_is_refused() -> None:
-    with pytest.raises(InputError, match="no operator of MXNet"):
+    with pytest.raises(InputError, match="not an operator of MXNet"):
         names(["torch:torch.add"], (), {})
 
 
@@ -263,13 +263,13 @@ def test_markdown_of_the_python_profiler_has_its_columns() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["-o", "old.json"], "`old.json` exists already"),
+        (["-o", "old.json"], "`old.json` already exists"),
         (["--resume"], "no journal beside it"),
         (["-f", "xml"], "no format `xml`"),
         (["-p", "cpp"], "no profiler `cpp`"),
         (["--int64-tensor", "yes"], "expected on or off"),
         (["--inputs", "old.json"], "expected operators with lists of rows"),
-        (["--operator", "torch:torch.add"], "no operator of MXNet"),
+        (["--operator", "torch:torch.add"], "not an operator of MXNet"),
         (["--ctx", "tpu"], "no device `tpu`"),
         (["--dtype", "float31"], "no dtype `float31`"),
     ],

@@ -75,7 +75,7 @@ def test_a_later_schema_is_refused_with_what_to_do() -> None:
 
 
 def test_two_expectations_of_one_trial_are_refused() -> None:
-    with pytest.raises(InputError, match=r"expectations\[1\] is of a trial that an earlier one is of"):
+    with pytest.raises(InputError, match=r"expectations\[1\] repeats the trial of an earlier one"):
         from_document(document([ONE, ONE]), "file")
 
 

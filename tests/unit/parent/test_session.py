@@ -419,7 +419,7 @@ def test_a_failed_trial_is_not_tried_again_on_resume(pool: type[FakePool], tmp_p
 def test_there_is_nothing_to_resume_where_no_file_lies(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="do not exist") as caught:
         run(A, resume=tmp_path / "run.json")
-    assert caught.value.hint == "leave `--resume` out to begin a run"
+    assert caught.value.hint == "leave out `--resume` to start a new run"
 
 
 def test_the_current_environment_is_another_only_where_nobody_named_it(monkeypatch: pytest.MonkeyPatch) -> None:

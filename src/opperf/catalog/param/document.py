@@ -40,7 +40,7 @@ def examined(path: Path, own: Workloads = NONE, *, lenient: bool = False) -> tup
         for operator in operators:
             if operator.is_settled:
                 check(operator, reading.problems)
-    notes = [*reading.notes, *(f"{problem}; passed over" for problem in reading.problems.passed_over or ())]
+    notes = [*reading.notes, *(f"{problem}; skipped" for problem in reading.problems.passed_over or ())]
     return ParamConfig(path, operators, tuple(dict.fromkeys(notes)), lenient), reading.problems
 
 

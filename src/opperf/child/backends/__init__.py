@@ -43,7 +43,7 @@ def start_from(module: str, side: Side) -> Backend:
 def native_clock(framework: str) -> Any:
     """Return the module that measures by a framework's own profiler; raises `Unsupported` where there is none."""
     message = f"opperf reads no time of an operator from the profiler of {framework}"
-    return _part(framework, "native", Unsupported(message, slug="no_native_clock", hint="leave `--clock native` out"))
+    return _part(framework, "native", Unsupported(message, slug="no_native_clock", hint="leave out `--clock native`"))
 
 
 def ranges(framework: str) -> Any:

@@ -54,7 +54,7 @@ def _drift(times: Sequence[float]) -> list[Warning]:
         Warning(
             "drifting",
             f"the last third of the samples took {last / first:.2f} times as long as the first",
-            "give more `--warmup`, or look for a machine that heats up or serves others",
+            "increase `--warmup`, or check whether the machine heats up or runs other work",
         )
     ]
 
@@ -87,7 +87,7 @@ def _faults(samples: Sequence[Sample], output_bytes: int) -> list[Warning]:
     return [
         Warning(
             "page_faults",
-            f"each call took {faults:.0f} page faults: its output is mapped afresh, which is in the time",
+            f"each call took {faults:.0f} page faults: its output is mapped anew, and the time includes that",
             "outputs over 32 MiB are always mapped by glibc; compare like with like, or preload another allocator",
         )
     ]

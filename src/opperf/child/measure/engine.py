@@ -156,7 +156,7 @@ class Engine:
             raise Unsupported(
                 f"{self._backend.name} does not tell the size of a device's cache, so none can be emptied",
                 slug="no_cold_cache",
-                hint="leave `--cache cold` out",
+                hint="leave out `--cache cold`",
             )
         return own or _sweep()
 

@@ -60,7 +60,11 @@ def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warn
         )
     if after.throttled > before.throttled:
         result.append(
-            Warning("throttled", "a core slowed down to cool", "let the machine cool, or lower its top frequency")
+            Warning(
+                "throttled",
+                "a core throttled because of its temperature",
+                "let the machine cool down, or lower its maximum frequency",
+            )
         )
     if after.capped > before.capped:
         result.append(

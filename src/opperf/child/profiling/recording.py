@@ -50,7 +50,7 @@ def imported(framework: str | None = None) -> tuple[str, ...]:
     frameworks = tuple(name for name in WATCHED if FRAMEWORKS[name].module in sys.modules)
     if not frameworks:
         raise ProfilerError(
-            "no framework is imported whose operators could be seen",
+            "no framework is imported, so there is nothing to profile",
             hint=f"import one of {', '.join(WATCHED)} first, or name it: `framework=...`",
             slug="no_framework_imported",
         )

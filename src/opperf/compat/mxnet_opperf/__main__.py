@@ -125,13 +125,13 @@ def _take_places(output: Path, records: Path | None, inputs: Path | None, *, for
     unfinished = journal_of(output).exists()
     if resume and not unfinished:
         raise InputError(
-            f"`{output}` has no journal beside it: nothing to go on with",
-            hint="leave `--resume` out to begin a run",
+            f"`{output}` has no journal beside it, so there is nothing to resume",
+            hint="leave out `--resume` to start a new run",
             slug="no_journal",
         )
     if output.is_file() and not resume and not force:
         hint = "`--resume` goes on with it" if unfinished else "name another `--output-file`, or give `--force`"
-        raise InputError(f"`{output}` exists already and is not overwritten", hint=hint, slug="output_exists")
+        raise InputError(f"`{output}` already exists", hint=hint, slug="output_exists")
 
 
 def _measured(
@@ -180,7 +180,7 @@ def _leave(run: Run, output: Path, stopped: BaseException | None) -> None:
     from opperf.parent.store.journal import journal_of
 
     if stopped is not None:
-        tell(f"stopped; `--resume` goes on where {output} ends")
+        tell(f"stopped; `--resume` continues {output} ends")
         raise way_out(stopped)
     journal_of(output).unlink(missing_ok=True)
     leave(run, strict=False)

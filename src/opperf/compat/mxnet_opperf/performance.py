@@ -39,7 +39,7 @@ def run_performance_test(
     Times are milliseconds, memory is kB. Raises `InputError` for usage that is wrong.
     """
     if ops is None and F is None:
-        raise InputError("no operator was given", hint="run_performance_test(mx.nd.add, inputs=[{...}])")
+        raise InputError("no operator given", hint="run_performance_test(mx.nd.add, inputs=[{...}])")
     several = F if ops is None else ops
     bench = Bench(ctx, dtype, profiler, warmup, runs)
     operators = list(several) if isinstance(several, (list, tuple)) else [several]

@@ -75,7 +75,7 @@ class BenchmarkConfig:
     def load(self, config: object) -> None:
         """Take objects."""
         if not isinstance(config, dict) or not all(isinstance(info, dict) for info in config.values()):
-            raise InputError("the config is no object of operators by name", slug="param_config")
+            raise InputError("the config is not an object of operators by name", slug="param_config")
         self.bench_config = copy.deepcopy(config)
         device = self.run_options["device"]
         self.op_configs = [make_op_config(name, info, device) for name, info in self.bench_config.items()]

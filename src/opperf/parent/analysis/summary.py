@@ -133,7 +133,7 @@ def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[d
         }
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         doubt = f"the formulas of `{definition.name}` do not fit these inputs: {error}"
-        return {}, (Warning("formula_does_not_fit", doubt, "check that the inputs are what you meant"),)
+        return {}, (Warning("formula_does_not_fit", doubt, "check the inputs"),)
     return _all_counted(counts, seconds, "formula"), ()
 
 

@@ -16,7 +16,7 @@ def capture(
     code: Annotated[
         str,
         typer.Argument(
-            metavar="MODULE:FUNCTION|FILE.onnx", help="A function without arguments, or a model file. opperf runs it."
+            metavar="MODULE:FUNCTION|FILE.onnx", help="Function without arguments, or model file. opperf runs it."
         ),
     ],
     *,
@@ -42,11 +42,10 @@ def capture(
     ] = None,
     force: options.Force = False,
 ) -> None:
-    """Write the operators of one call of your function as a suite.
+    """Write the operators that your function calls as a suite.
 
-    It has their real shapes, strides, arguments and counts. The function is called several times: to be timed, and what
-    the last call runs is captured. Of a model in a file, the nodes are written; `--input` is for those of its inputs
-    whose shapes are open.
+    The suite has their real shapes, strides, arguments and counts. opperf calls the function several times to time it,
+    and captures the last call. For a model file, it writes the nodes; use `--input` for inputs whose shapes are open.
     """
     from opperf.parent.capture import capture as captured
     from opperf.parent.cli.output import suite_text, tell_left_out, write_suite

@@ -32,7 +32,7 @@ def compare(
 ) -> None:
     """Compare two sides: slower, faster, same or inconclusive.
 
-    It measures interleaved pairs of fresh processes. Without sides, two result files are compared: `opperf compare
+    It measures interleaved pairs of fresh processes. Without sides, it compares two result files: `opperf compare
     old.json new.json`.
     """
     from opperf.domain.errors import way_out

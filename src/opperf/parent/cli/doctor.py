@@ -28,9 +28,9 @@ def doctor(
     peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can go.")] = False,
     format: options.Format = None,
 ) -> None:
-    """Say what the environments are, and what makes times noisy.
+    """Show the environments, and what makes times noisy here.
 
-    `--peaks` measures how fast the machine can be.
+    `--peaks` measures how fast the machine can go.
     """
     from opperf.parent.calibration import stored_rates
     from opperf.parent.planning.selection import Selection

@@ -15,7 +15,7 @@ _NAME = typer.Argument(metavar="NAME", help="A framework (`mxnet`) or a requirem
 
 @app.command("list")
 def list_environments(*, format: options.Format = None) -> None:
-    """Show the environments: the current one, those built and not yet."""
+    """Show the environments: current, built, and not built yet."""
     from opperf.domain.environment import preset
     from opperf.domain.registry import PRESETS
     from opperf.parent.cli.output import deliver
@@ -33,7 +33,7 @@ def list_environments(*, format: options.Format = None) -> None:
 
 @app.command()
 def create(name: Annotated[str, _NAME]) -> None:
-    """Build an environment, unless it is there already."""
+    """Build an environment, unless it exists already."""
     from opperf.domain.environment import EnvironmentSpec
     from opperf.parent.workers import environments
 
@@ -52,7 +52,7 @@ def remove(
     from opperf.parent.workers import environments
 
     if every == bool(name):
-        raise InputError("name an environment to remove, or give `--all`", hint="`opperf env list` shows what there is")
+        raise InputError("name an environment to remove, or give `--all`", hint="`opperf env list` shows them")
     removed = environments.remove_all(progress=_say) if every else environments.remove(name, progress=_say)
     for folder in removed:
         _say(f"removed {folder}")
@@ -64,7 +64,7 @@ def remove(
 def python(name: Annotated[str, _NAME]) -> None:
     """Print the path of an environment's Python.
 
-    The environment is built where it is missing.
+    Build the environment if it is missing.
 
     `$(opperf env python mxnet) script.py` runs a script there.
     """

@@ -80,7 +80,7 @@ def gate(
 
     0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 
-    What is compared stands in a file; options override it.
+    A file says what to compare; options override it.
     """
     from opperf.domain.errors import HarnessError, way_out
     from opperf.parent.cli.keeping import check_database, keep

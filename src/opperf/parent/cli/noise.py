@@ -21,9 +21,9 @@ def noise(
     how: options.How,
     report: options.Report,
 ) -> None:
-    """Compare operators with themselves, and keep how far they move.
+    """Measure how far identical code moves on this machine.
 
-    Comparisons and gates on this machine use it.
+    It compares operators with themselves. Comparisons and gates on this machine use the result.
     """
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying

@@ -27,8 +27,7 @@ def operators(
 ) -> None:
     """List the operators: category, directions, arguments, meaning.
 
-    With `--framework`, list what it makes of them; without it no framework is imported. Those of plugins stand
-    at the end.
+    With `--framework`, show how it supports each; without it, no framework is imported. Operators of plugins come last.
     """
     from opperf.parent.cli.output import deliver, tell
     from opperf.parent.listing import listing

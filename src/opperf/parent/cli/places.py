@@ -37,8 +37,8 @@ def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable
             start = file.read(MARKED)
     if start and mark.encode() not in start:
         raise InputError(
-            f"`{place}` is no report of opperf, and is not overwritten",
-            hint="`--force` overwrites it; or name another place",
+            f"`{place}` exists, and is not a report of opperf",
+            hint="overwrite it with `--force`, or name another file",
             slug="output_exists",
         )
 

@@ -56,7 +56,7 @@ def profile(
     ] = "default",
     memory_limit: Annotated[
         Optional[str],
-        Option(metavar="SIZE", help="Stop recording before the profile takes more. Default: half of free memory."),
+        Option(metavar="SIZE", help="Stop recording before the profile needs more. Default: half of free memory."),
     ] = None,
     function: Annotated[
         Optional[str], Option(metavar="MODULE:NAME", help="Profile only calls of this function.")
@@ -85,12 +85,12 @@ def profile(
         bool, Option("--print-autostart", help="Print the folder that starts the profiler when it is on PYTHONPATH.")
     ] = False,
 ) -> None:
-    """Run a script, and print which operators it spends its time in.
+    """Run a script and show which operators take its time.
 
-    The script is not changed, and its exit code is kept.
+    The script runs unchanged and keeps its exit code. Each process writes a file of Chrome trace events, which Perfetto
+    shows.
 
-    Options stand before the script or behind it. Everything else is the script's own, and so is all that follows `--`.
-    Each process leaves a file of Chrome trace events, for Perfetto.
+    Put options before the script or after it. Everything else is the script's own, and so is all that follows `--`.
     """
     if print_autostart:
         from opperf.parent.workers.package import autostart_folder

@@ -48,7 +48,7 @@ def replay(
 ) -> None:
     """Run every operator of a recorded program by itself.
 
-    What each costs, and its share of the whole, stands beside what was recorded.
+    The report shows the cost of each and its share of the whole, next to the recorded times.
     """
     from opperf.domain.errors import InputError
     from opperf.domain.trace import Replay
@@ -91,5 +91,5 @@ def replay(
     if not trace.cases and not keeping.dry_run:
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
         drop_journal(options_of_run)
-        raise InputError("no operator of the trace can be run again", hint="the report has the reasons")
+        raise InputError("no operator of the trace can be replayed", hint="the report has the reasons")
     measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report)

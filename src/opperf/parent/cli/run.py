@@ -39,8 +39,8 @@ def run(
 ) -> None:
     """Measure operators: time, latency, memory and rates.
 
-    Forward and backward, each framework alone in its process, with honest intervals. The share of the machine's limits
-    that an operator reaches is shown once `opperf doctor --peaks` has measured them.
+    Each framework runs in a process of its own, forward and backward. To see what share of the machine's limits an
+    operator reaches, run `opperf doctor --peaks` once.
     """
     from opperf.catalog.param.config import notes
     from opperf.parent.cli.keeping import check_database
@@ -95,7 +95,7 @@ def measure(
     report(measured.run)
     if measured.cause is not None:
         if options.output is not None:
-            bar.note(f"stopped; go on with `--resume {options.output}`")
+            bar.note(f"stopped; continue with `--resume {options.output}`")
         keep(measured.run, wishes)
         raise way_out(measured.cause)
     running.drop_journal(options)

@@ -54,7 +54,7 @@ def serve(
         place = (
             f"http://{f'[{host}]' if ':' in host else host}:{socket.getsockname()[1]}/{'?token=TOKEN' if token else ''}"
         )
-        tell(f"serving {store.address} at {place}; Ctrl-C ends it")
+        tell(f"serving {store.address} at {place}; stop with Ctrl-C")
         app = application(store, hosts=names, token=token)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket])
 
@@ -81,8 +81,8 @@ def check_address(host: str, token: str | None) -> None:
         raise InputError(f"the token has {len(token)} characters, expected {LEAST} or more", slug="token")
     if token is None and not _is_loopback(host):
         raise InputError(
-            f"others can reach `{host}`, and everyone could read the results",
-            hint="`--token` or OPPERF_TOKEN keeps them out; `--host 127.0.0.1` listens on this machine alone",
+            f"everyone who can reach `{host}` could read the results",
+            hint="set `--token` or OPPERF_TOKEN, or listen on this machine only: `--host 127.0.0.1`",
             slug="token",
         )
 

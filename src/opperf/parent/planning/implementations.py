@@ -46,7 +46,7 @@ def as_implemented(case: Case, own: Meaning) -> Case:
     if MADE_BY in case.attributes:
         raise InputError(
             f"`{case.operator}` implements `{definition.name}`, whose inputs are the same in every framework",
-            hint="leave its data generator out",
+            hint="leave out its data generator",
             slug="user_code",
         )
     words = own.arguments
@@ -91,7 +91,7 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
     base = sides[0].side
     if base.implementation is None:
         text = implementations[0]
-        raise InputError(f"opperf does not know which operator `{text.text}` is", hint="name it before `--base`")
+        raise InputError(f"opperf cannot tell which operator `{text.text}` is", hint="name it before `--base`")
     own = isinstance(base.implementation, Code)
     return base.implementation if own else f"{base.framework}:{base.implementation}"
 

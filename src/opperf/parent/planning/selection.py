@@ -84,12 +84,12 @@ class Selection:
         side, named = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
         if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in named:
             raise InputError(
-                f"{where}: a file does not say which program is run, and this is measured with `{side.environment}`",
+                f"{where}: files may not choose the interpreter, and this one asks for `{side.environment}`",
                 hint=f"name it yourself: `--environment {side.environment}`",
                 slug="code_in_file",
             )
         if side.variables:
-            raise InputError(f"{where}: variables of the environment are not set by a file", slug="code_in_file")
+            raise InputError(f"{where}: files may not set environment variables", slug="code_in_file")
         name = own_name(trial.side.implementation)
         if name is None:
             return trial

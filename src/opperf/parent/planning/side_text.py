@@ -52,7 +52,7 @@ def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: Non
         keys = dict(_pair(word.strip(), text) for word in rest if word.strip())
         owner = keys.get("framework") or usual(own)
         if owner is None:
-            raise InputError(f"`{own.name}` does not tell its framework", hint="add `;framework=torch`")
+            raise InputError(f"`{own.name}` does not say which framework it is for", hint="add `;framework=torch`")
         text = ";".join([f"{framework(owner).name}:{own}", *rest])
     words = _read(text)
     name = words.side.implementation
@@ -63,7 +63,7 @@ def side_named(text: str, usual: Callable[[Code], str | None] = lambda code: Non
 def _read(text: str) -> SideText:
     first, *rest = [word.strip() for word in text.split(";")]
     if not first:
-        raise InputError(f"`{text}` is no side", hint=HINT)
+        raise InputError(f"`{text}` is not a side", hint=HINT)
     keys = dict(_pair(word, text) for word in rest if word)
     name, environment, path = _place(first, keys.pop("framework", None))
     settings = {key: value for key, value in keys.items() if key not in KEYS}
@@ -92,7 +92,7 @@ def _place(first: str, named: str | None) -> tuple[str, str, str | None]:
     spec = EnvironmentSpec.parse(first)
     name = named or spec.framework
     if name is None:
-        raise InputError(f"`{first}` does not tell its framework", hint="add `;framework=torch`")
+        raise InputError(f"`{first}` does not say which framework it is for", hint="add `;framework=torch`")
     return framework(name).name, spec.text, None
 
 

@@ -27,7 +27,9 @@ def check_suite(selection: Selection) -> None:
     if selection.suite is None:
         return
     if selection.every:
-        raise InputError("`--all` and `--suite` are given", hint="leave `--all` out to measure all cases of the suite")
+        raise InputError(
+            "`--all` cannot be combined with `--suite`", hint="leave out `--all` to measure all cases of the suite"
+        )
     given = {
         "--input": selection.inputs,
         "--shapes": selection.rows,
@@ -86,7 +88,7 @@ def not_in_suite(selection: Selection, name: str) -> InputError:
     listed = ", ".join(f"`{other}`" for other in list(likely)[:MOST_NAMED])
     more = f" and {len(own) - MOST_NAMED} more" if len(own) > MOST_NAMED else ""
     return InputError(
-        f"no case of `{name}` in {suite_name(selection)}: operators named beside a suite choose from its cases",
+        f"no case of `{name}` in {suite_name(selection)}: with `--suite`, operators select from its cases",
         hint=f"it has {listed}{more}" if own else "it has no cases",
         slug="not_in_suite",
     )

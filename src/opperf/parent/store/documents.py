@@ -59,7 +59,7 @@ def earlier_work(resume: Path | None, settings: Settings) -> Earlier:
     earlier = Earlier()
     journal = journal_of(resume)
     if not resume.exists() and not journal.exists():
-        raise InputError(f"`{resume}` and its journal do not exist", hint="leave `--resume` out to begin a run")
+        raise InputError(f"`{resume}` and its journal do not exist", hint="leave out `--resume` to start a new run")
     if not journal.exists():
         earlier.run = read_run(resume)
         earlier.records = {record.trial.key: record for record in earlier.run.records if not _is_open(record, settings)}

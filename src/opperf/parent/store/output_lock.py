@@ -78,7 +78,7 @@ def take(
         lock.close()
         other = f", `--resume {output}` goes on with it" if resumes else ""
         raise InputError(
-            f"`{output}` exists already and is not overwritten",
+            f"`{output}` already exists",
             hint=f"`--force` overwrites it{other}; or name another place",
             slug="output_exists",
         )

@@ -111,7 +111,7 @@ def remove(name: str, *, progress: Progress = quiet) -> list[str]:
         names = {name}
     matches = [folder for folder in folders if {folder.name, texts.get(folder.name)} & names]
     if not matches:
-        raise unknown("environment", name, {*texts, *texts.values()}, hint="`opperf env list` shows what there is")
+        raise unknown("environment", name, {*texts, *texts.values()}, hint="`opperf env list` shows them")
     for folder in matches:
         with _lock(folder, folder.name, progress):
             (folder / _MARK).unlink(missing_ok=True)

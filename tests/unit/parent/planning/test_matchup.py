@@ -74,7 +74,7 @@ def test_operators_that_are_named_are_what_is_compared_and_code_of_sides_is_know
 
 @pytest.mark.parametrize("new", ["numpy", "numpy:code:mine.py:plain"])
 def test_sides_that_do_not_tell_the_operator_are_refused(new: str) -> None:
-    with pytest.raises(InputError, match=r"nothing to compare|does not know which operator"):
+    with pytest.raises(InputError, match=r"nothing to compare|cannot tell which operator"):
         between(Selection(), [read_side("numpy"), side_named(new)], Answers())
 
 
@@ -106,7 +106,7 @@ def test_code_is_of_the_framework_that_is_said_declared_imported_or_on_the_other
 
 def test_code_that_nothing_tells_the_framework_of_is_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opperf.parent.compare.importable", lambda: ("numpy", "torch"))
-    with pytest.raises(InputError, match="does not tell its framework") as caught:
+    with pytest.raises(InputError, match="does not say which framework it is for") as caught:
         sides_named(["bare.py:f", "bare.py:f"])
     assert caught.value.hint == "add `;framework=torch`"
 

@@ -47,7 +47,7 @@ def traced(function: Callable[[], Any]) -> Any:
         return jax.make_jaxpr(arrays)()
     except ASKED as error:
         raise Unsupported(
-            f"it reads an array or waits for one, which tracing cannot: {str(error).partition(chr(10))[0]}",
+            f"it reads an array or waits for one, which tracing does not allow: {str(error).partition(chr(10))[0]}",
             slug="no_capture",
             hint="return the array, and read it elsewhere",
         ) from error
@@ -66,7 +66,7 @@ def captured(equation: Equation) -> CapturedCall:
 
 def _case(name: str, equation: Equation) -> Case:
     if not is_own(equation.own.primitive):
-        raise Unsupported("a primitive that is not JAX's own")
+        raise Unsupported("a primitive from outside JAX")
     kinds = [_aval(operand) for operand in equation.own.invars]
     bounds = limits(name, [kind.shape for kind in kinds], equation.own.params)
     inputs: dict[str, Argument] = {

@@ -95,9 +95,9 @@ class JaxBackend(Backend):
         """Return an array on the device, in memory of XLA's own: NumPy's may lie at any address."""
         if strides is not None and tuple(strides) != row_major(shape):
             raise Unsupported(
-                f"strides {list(strides)} are asked for, and arrays of JAX are row-major",
+                f"strides {list(strides)} were requested, but arrays of JAX are row-major",
                 slug="no_strides",
-                hint="leave `strides` out",
+                hint="leave out `strides`",
             )
         if dtype.startswith("complex") and host.size == 2 * prod(shape):
             host = host.view(f"complex{16 * host.itemsize}")

@@ -138,7 +138,7 @@ class Watcher:
             folder.cleanup()
             raise ProfilerError(
                 f"JAX's profiler cannot be started: {problem}",
-                hint="end the program's own recording first (`jax.profiler.stop_trace`): a process has one",
+                hint="stop the program's own recording first (`jax.profiler.stop_trace`); a process can only have one",
                 slug="profiler_taken",
             ) from problem
         self._recording = folder

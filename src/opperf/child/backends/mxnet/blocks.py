@@ -62,7 +62,7 @@ def layer(path: str, arguments: Sequence[Any], keywords: Mapping[str, Any], cont
     if any(parameter.shape is None or 0 in parameter.shape for parameter in parameters):
         lengths = [name for name in inspect.signature(make).parameters if name.startswith(("in_", "input_"))]
         raise Unsupported(
-            f"`{path}` has weights only when it knows how long its inputs are",
+            f"`{path}` needs the length of its inputs to create its weights",
             slug="no_length",
             hint=f"say {' or '.join(f'`build.{name}`' for name in lengths)}",
         )

@@ -49,7 +49,7 @@ def attach(bound: Bound) -> None:
         raise Unsupported("it changes its inputs, and has no gradient", slug="no_gradient", hint="measure it forward")
     if name == "SequenceLast" and not bound.keywords.get("use_sequence_length"):
         raise Unsupported(
-            "MXNet's gradient of it ends the process where no lengths are given",
+            "MXNet's gradient of it crashes the process if no lengths are given",
             slug="no_gradient",
             hint="give it `sequence_length`, and `use_sequence_length=True`",
         )

@@ -93,7 +93,7 @@ class MxnetBackend(Backend):
             )
         if strides is not None:
             raise Unsupported(
-                "MXNet has no tensors with strides of their own", slug="no_strides", hint="leave `strides` out"
+                "MXNet has no tensors with strides of their own", slug="no_strides", hint="leave out `strides`"
             )
         value = host.astype(dtype, copy=False).reshape(tuple(shape))  # `array` copies it
         if shape and 0 not in shape:

@@ -48,10 +48,10 @@ def resolve(path: str) -> Callable[..., Any]:
     """Return the function at a path, or raise `LookupError`, or `Refused` for one that does not compute."""
     path = canonical(path, ROOTS)
     if REFUSED.intersection(path.split(".")):
-        raise Refused(path, "it touches files, runs tests or changes how NumPy works")
+        raise Refused(path, "it touches files, runs tests or changes NumPy's behaviour")
     function = function_at(path, ROOTS, "numpy")
     if not _computes(path):
-        raise Refused(path, "its module holds more than what computes")
+        raise Refused(path, "its module is not only for computing")
     if path.startswith(f"{GENERATOR}."):
         function = getattr(generator(), path.removeprefix(f"{GENERATOR}."))
     return function

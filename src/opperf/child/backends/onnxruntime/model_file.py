@@ -235,7 +235,7 @@ def _bytes(model: Any) -> bytes:
     try:
         content: bytes = model.SerializeToString()
     except (EncodeError, ValueError) as error:
-        raise InputError(f"it is larger than 2 GiB, which a model in one piece cannot be ({error})") from error
+        raise InputError(f"a model in one file cannot be larger than 2 GiB ({error})") from error
     return content
 
 

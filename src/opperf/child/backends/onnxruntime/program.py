@@ -168,7 +168,7 @@ def newest(domain: str) -> int:
         except (*REFUSALS, Unsupported):
             continue
         return version
-    raise Unsupported(f"this ONNX Runtime takes no version of `{domain or STANDARD}`", slug="no_such_operator")
+    raise Unsupported(f"this ONNX Runtime has no version of `{domain or STANDARD}`", slug="no_such_operator")
 
 
 def _nothing(versions: Mapping[str, int]) -> bytes:

@@ -80,9 +80,9 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return an array whose elements lie in the order of their indices."""
         if strides is not None:
             raise Unsupported(
-                f"strides {list(strides)} are asked for, and tensors of ONNX are row-major",
+                f"strides {list(strides)} were requested, but tensors of ONNX are row-major",
                 slug="no_strides",
-                hint="leave `strides` out",
+                hint="leave out `strides`",
             )
         if dtype == STRING:
             host = np.array([one if isinstance(one, str) else str(int(one)) for one in host], np.object_)
@@ -102,7 +102,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return NumPy's element type."""
         if name not in DTYPES:
             raise Unsupported(
-                f"ONNX Runtime is given NumPy's arrays, and takes none of {name}",
+                f"ONNX Runtime takes no arrays of {name} from NumPy",
                 slug="no_such_dtype",
                 hint="it takes float16, float32, float64, whole numbers, bool and string",
             )

@@ -73,8 +73,8 @@ class Watcher:
         """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
         if torch.autograd.profiler._is_profiler_enabled:
             raise ProfilerError(
-                "PyTorch's own profiler is running, and there is one in a process",
-                hint="end the block of `torch.profiler.profile` first",
+                "PyTorch's own profiler is running, and a process can only have one",
+                hint="end its `torch.profiler.profile` block first",
                 slug="profiler_taken",
             )
         _wait()

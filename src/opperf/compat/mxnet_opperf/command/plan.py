@@ -74,7 +74,7 @@ def spelled(name: str) -> str:
     """
     prefix, path = split_implementation(name)
     if prefix not in (None, "mxnet"):
-        raise InputError(f"`{name}` is no operator of MXNet", hint="`opperf run` measures every framework")
+        raise InputError(f"`{name}` is not an operator of MXNet", hint="`opperf run` measures every framework")
     if "." not in path:
         path = f"nd._internal.{path}" if path.startswith("_") else f"nd.{path}"
     return f"mxnet:{path}"
@@ -103,7 +103,7 @@ def whole(plans: Sequence[RowPlan], settings: Settings) -> Plan:
     """Return the plan of all rows; raises `InputError` when it is empty."""
     trials = {trial.key: trial for row in plans for trial in row.trials}
     if not trials:
-        raise InputError("nothing to measure", hint="give operators that the file has rows of", slug="empty_plan")
+        raise InputError("nothing to measure", hint="name operators that have rows in the file", slug="empty_plan")
     return Plan(tuple(trials.values()), settings)
 
 

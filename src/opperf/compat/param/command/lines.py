@@ -144,8 +144,8 @@ def between(made: Sequence[ConfigCase], resume: str | None, stop: str | None) ->
     last = len(made) if stop is None else _place(made, stop, "--stop-id")
     if first >= last:
         raise InputError(
-            f"nothing lies between `--resume-id` {resume} and `--stop-id` {stop}",
-            hint="the stop id is left out itself, and comes after the resume id",
+            f"no case lies between `--resume-id` {resume} and `--stop-id` {stop}",
+            hint="the stop id itself is excluded, and must come after the resume id",
             slug="run_id",
         )
     return list(made[first:last])

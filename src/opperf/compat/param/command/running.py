@@ -149,7 +149,7 @@ class Running:
             trials.setdefault(trial.case.id, []).append(trial)
         nowhere = dict.fromkeys(made.run_id.partition("|")[0] for made in cases if made.case.id not in trials)
         for operator in nowhere:
-            self.note(f"warning: no operator `{operator}`; passed over")
+            self.note(f"warning: no operator `{operator}`; skipped")
         self._waiting = {made.run_id: (made, trials.get(made.case.id, [])) for made in cases}
         keys = {trial.key for _, several in self._waiting.values() for trial in several}
         return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))

@@ -69,7 +69,7 @@ def drawing(method: str) -> Adapt:
             raise Unsupported(
                 f"NumPy draws float32 and float64, not {np.dtype(dtype).name}",
                 slug="no_such_dtype",
-                hint="measure it in float32, and `cast` apart",
+                hint="measure it in float32, and `cast` separately",
             )
         return partial(getattr(generator(), method), dtype=dtype)
 

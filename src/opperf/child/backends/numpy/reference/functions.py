@@ -35,7 +35,7 @@ def geglu(data: Any, approximate: str | None) -> Any:
 def distinct(data: Any) -> Any:
     """Return the data; refuse equal elements in a row, which may be named in any order."""
     if not np.diff(np.sort(data, axis=-1), axis=-1).all():
-        raise Unsupported("its data has equal elements, which may be named in any order")
+        raise Unsupported("its data has equal elements, whose order is not defined")
     return data
 
 
