@@ -145,7 +145,7 @@ def write_pages(result: Result, document: Document, html: Path | None, plot: Pat
     from opperf.domain.files.destination import write_text
     from opperf.parent.pages.charts import picture
     from opperf.parent.pages.figures import charts
-    from opperf.parent.pages.frozen import page
+    from opperf.parent.pages.result_page import page
 
     several = charts(result)
     if html is not None:

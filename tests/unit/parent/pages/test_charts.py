@@ -21,7 +21,7 @@ from opperf.domain.tensor import TensorSpec
 from opperf.parent.pages.charts import NARROW, WIDE, Chart, picture
 from opperf.parent.pages.charts.drawing import Axis
 from opperf.parent.pages.figures import charts
-from opperf.parent.pages.frozen import page
+from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
 
 

@@ -28,7 +28,7 @@ from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.trace import Replay, Trace, TracedCase
 from opperf.parent.cli.output import tell
-from opperf.parent.pages import frozen
+from opperf.parent.pages import result_page
 from opperf.parent.pages.charts import picture
 from opperf.parent.pages.figures import Result, charts
 from opperf.parent.reports import gate, profile_page, render, report_of
@@ -177,7 +177,7 @@ PAGES: dict[str, Report] = {
 
 def page_of(result: Result) -> str:
     """Return the page of a result, with a report that has the name wherever a document has a text."""
-    return frozen.page(result, report_of(result), charts(result))
+    return result_page.page(result, report_of(result), charts(result))
 
 
 def check_lines(shown: str) -> None:

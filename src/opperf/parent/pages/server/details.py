@@ -20,7 +20,7 @@ from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.drawing import COLORS
 from opperf.parent.pages.charts.history import History, Line, Moment
 from opperf.parent.pages.figures import charts
-from opperf.parent.pages.frozen import facts
+from opperf.parent.pages.result_page import facts
 from opperf.parent.pages.server.operator_charts import (
     METRICS,
     inputs,

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from tests.nights import archive
 
 from opperf.parent.pages.figures import Result, charts
-from opperf.parent.pages.frozen import page
+from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
 
 

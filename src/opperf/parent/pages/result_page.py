@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent
 def page(result: Result, document: Document, charts: Sequence[Chart]) -> str:
     """Return the page of a result with its report and its charts."""
     filler = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return filler.from_string((FOLDER / "frozen.html").read_text(encoding="utf-8")).render(
+    return filler.from_string((FOLDER / "result_page.html").read_text(encoding="utf-8")).render(
         title=one_line(document.title),
         summary=one_line(document.summary),
         facts={name: one_line(value) for name, value in facts(_run(result)).items()},
