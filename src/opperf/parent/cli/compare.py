@@ -37,20 +37,16 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
-    from opperf.parent.cli.keeping import check_database, keep
+    from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.options import inputs, request
     from opperf.parent.cli.options import judging as judging_of
-    from opperf.parent.cli.output import check_pages, deliver, write_pages
-    from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.comparison import document
     from opperf.parent.reports.formats import check_format
 
     check_format(report.format, checks=True)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
-    take_output(report.output, force=report.force, inputs=read)
-    check_pages(report.html, report.plot, force=report.force, inputs=read)
-    check_database(report.database)
+    take_places(report, read)
     compared, cause = comparing.compare(
         operators or (),
         {**request(what, how), "check": not no_check},
@@ -59,9 +55,7 @@ def compare(
         base=base,
         new=new or (),
     )
-    made = document(compared)
-    deliver(made, report.format, report.output, f"{len(compared.comparisons)} comparisons")
-    write_pages(compared, made, report.html, report.plot)
+    publish(compared, document(compared), report, f"{len(compared.comparisons)} comparisons")
     keep(compared, report)
     if cause is not None:
         raise way_out(cause)

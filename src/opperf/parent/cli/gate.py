@@ -134,9 +134,9 @@ def gate(
 
 def _tell_updated(updated: ExpectationUpdate, places: Places) -> None:
     """Print what was measured, and say what is expected now."""
-    from opperf.parent.cli.output import deliver_run
+    from opperf.parent.reports.run import document
 
-    deliver_run(updated.run, places.format, places.output)
+    output.deliver(document(updated.run), places.format, places.output, f"{len(updated.run.records)} records")
     if updated.cause is not None:
         typer.echo(f"stopped: {updated.path} is as it was", err=True)
         return

@@ -1,4 +1,4 @@
-"""Results that go into a database when a command ends."""
+"""Where a command's results go when it ends: a report, pages, a database; each place is taken before it measures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,34 @@ from typing import TYPE_CHECKING
 from opperf.domain.errors import HarnessError, OpperfError
 
 if TYPE_CHECKING:
-    from opperf.parent.cli.options import Report
+    from collections.abc import Iterable
+
+    from opperf.parent.cli.options import Keeping, Report
     from opperf.parent.history import Result
+    from opperf.parent.pages import figures
+    from opperf.parent.reports.document import Document
+
+
+def take_places(report: Report, inputs: Iterable[Path | None], keeping: Keeping | None = None) -> None:
+    """Hold the places that a report goes to, none of which is among the `inputs`; raises `InputError`.
+
+    A run that is resumed goes on where it stood, unless another place is named.
+    """
+    from opperf.parent.cli.output import check_pages
+    from opperf.parent.cli.places import take_output
+
+    resume, read = None if keeping is None else keeping.resume, [*inputs]
+    take_output(report.output or resume, force=report.force, inputs=read, resume=resume, resumes=keeping is not None)
+    check_pages(report.html, report.plot, force=report.force, inputs=read)
+    check_database(report.database)
+
+
+def publish(result: figures.Result, document: Document, report: Report, what: str, output: Path | None = None) -> None:
+    """Print or write a report, and the pages that are asked for; `what` says what a file holds."""
+    from opperf.parent.cli.output import deliver, write_pages
+
+    deliver(document, report.format, output or report.output, what)
+    write_pages(result, document, report.html, report.plot)
 
 
 def check_database(database: str | None) -> None:

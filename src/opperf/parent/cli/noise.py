@@ -27,18 +27,14 @@ def noise(
     """
     from opperf.domain.errors import way_out
     from opperf.parent import noise as studying
-    from opperf.parent.cli.keeping import check_database, keep
+    from opperf.parent.cli.keeping import keep, publish, take_places
     from opperf.parent.cli.options import command, inputs, labels, request
-    from opperf.parent.cli.output import check_pages, deliver, write_pages
-    from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.noise import document
 
     check_format(report.format, checks=True)
-    take_output(report.output, force=report.force, inputs=inputs(operators, what))
-    check_pages(report.html, report.plot, force=report.force, inputs=inputs(operators, what))
-    check_database(report.database)
+    take_places(report, inputs(operators, what))
     bar = Bar()
     study, cause = studying.noise(
         operators or (),
@@ -49,13 +45,10 @@ def noise(
         command=command(),
         **vars(judging),
     )
-    count = f"{len(study.floors)} floors"
     try:
         studying.store(study, bar.note)
     finally:
-        made = document(study)
-        deliver(made, report.format, report.output, count)
-        write_pages(study, made, report.html, report.plot)
+        publish(study, document(study), report, f"{len(study.floors)} floors")
     keep(study, report)
     if cause is not None:
         raise way_out(cause)

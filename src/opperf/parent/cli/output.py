@@ -19,7 +19,6 @@ from opperf.parent.reports.document import Screen
 from opperf.parent.reports.formats import FORMATS
 
 if TYPE_CHECKING:
-    from opperf.domain.record import Run
     from opperf.domain.suite import LeftOut, Suite
     from opperf.parent.pages.figures import Result
     from opperf.parent.reports.document import Document
@@ -106,13 +105,6 @@ def deliver(document: Document, format: str | None = None, output: Path | None =
     emit(_render(document, format or "console", screen()))
     if trouble is not None:
         raise trouble
-
-
-def deliver_run(run: Run, format: str | None, output: Path | None, top: int | None = None) -> None:
-    """Print the report of a run, or write it; `top` bounds the rows that people are shown."""
-    from opperf.parent.reports.run import document
-
-    deliver(document(run, top), format, output, f"{len(run.records)} records")
 
 
 def _render(document: Document, format: str, place: Screen) -> str:

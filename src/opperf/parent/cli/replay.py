@@ -53,9 +53,9 @@ def replay(
     from opperf.domain.errors import InputError
     from opperf.domain.trace import Replay
     from opperf.parent import replay as replaying
-    from opperf.parent.cli.keeping import check_database
+    from opperf.parent.cli.keeping import publish, take_places
     from opperf.parent.cli.options import run_options
-    from opperf.parent.cli.output import check_pages, deliver, tell, write_pages, write_suite
+    from opperf.parent.cli.output import tell, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.formats import check_format
@@ -67,9 +67,7 @@ def replay(
     read = [*traces, kineto]
     take_output(save_suite, force=report.force, inputs=read)
     if not keeping.dry_run:
-        take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
-        check_pages(report.html, report.plot, force=report.force, inputs=read)
-        check_database(report.database)
+        take_places(report, read, keeping)
     order = {**vars(sampling), **vars(how), "plugin": plugin, "memory_limit": memory_limit}
     order |= {"environment": environment, "device": device, "threads": threads}
     measuring = replaying.settings(order)
@@ -84,9 +82,8 @@ def replay(
 
     def report_on(run: Run) -> None:
         replayed = Replay(trace, run)
-        made = document(replayed, top)
-        deliver(made, report.format, options_of_run.output, f"{len(run.records)} records")
-        write_pages(replayed, made, report.html, report.plot)
+        count = f"{len(run.records)} records"
+        publish(replayed, document(replayed, top), report, count, options_of_run.output)
 
     if not trace.cases and not keeping.dry_run:
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)

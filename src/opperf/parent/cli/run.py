@@ -43,10 +43,9 @@ def run(
     operator reaches, run `opperf doctor --peaks` once.
     """
     from opperf.catalog.param.config import notes
-    from opperf.parent.cli.keeping import check_database
+    from opperf.parent.cli.keeping import publish, take_places
     from opperf.parent.cli.options import inputs, request, run_options
-    from opperf.parent.cli.output import check_pages, deliver_run, tell, write_pages
-    from opperf.parent.cli.places import take_output
+    from opperf.parent.cli.output import tell
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
     from opperf.parent.request import selection, settings
@@ -54,10 +53,7 @@ def run(
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
-        read = inputs(operators, what, config or ())
-        take_output(options_of_run.output, force=report.force, inputs=read, resume=keeping.resume, resumes=True)
-        check_pages(report.html, report.plot, force=report.force, inputs=read)
-        check_database(report.database)
+        take_places(report, inputs(operators, what, config or ()), keeping)
     order = request(what, where, sampling, how, config=config or ())
     selected = selection(operators or (), order, note=tell)
     measuring = settings(order, clock=clock, check=not no_check)
@@ -65,8 +61,7 @@ def run(
         tell(f"note: {note}")
 
     def report_on(run: Run) -> None:
-        deliver_run(run, report.format, options_of_run.output, top)
-        write_pages(run, document(run, top), report.html, report.plot)
+        publish(run, document(run, top), report, f"{len(run.records)} records", options_of_run.output)
 
     measure(selected, measuring, options_of_run, report_on, keeping, report)
 
