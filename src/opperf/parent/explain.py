@@ -2,20 +2,21 @@
 
 The children that were compared have nothing to do with it: a profiler, or a library that prints what it runs, would
 have slowed them. A side that cannot be explained leaves its comparison as it is, and says why.
+What differs is told in sentences, the most time first; what is alike is only counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opperf.domain.comparison import Explanations
 from opperf.domain.errors import OperatorFailure, OpperfError
-from opperf.domain.explanation import Explanation
+from opperf.domain.explanation import Event, Explanation, together
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import VARIABLE, Settings, Trial
-from opperf.parent.analysis.difference import difference
+from opperf.domain.units import format_seconds
 from opperf.parent.contest import Contest
 from opperf.parent.workers.pool import Pool
 
@@ -73,3 +74,115 @@ def _asked(children: Pool, trial: Trial, settings: Settings) -> Explanation | st
         return str(failed).partition("\n")[0]
     except OpperfError as error:
         return error.message
+
+
+#: Times under a profiler are rough: a name whose time moved by less than this, either way, is alike.
+MOVED = 1.25
+#: Nor does a name count as moved whose time did by less than this share of all that ran on the slower side.
+SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs, a sentence for each name, and how many names are alike."""
+
+    lines: tuple[str, ...]
+    alike: int
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """One name on both sides: the implementations that ran under it, none where it did not run."""
+
+    name: str
+    base: tuple[Event, ...]
+    new: tuple[Event, ...]
+
+    @property
+    def moved(self) -> float:
+        """The seconds by which a call's time moved, either way."""
+        return abs((_seconds(self.new) or 0.0) - (_seconds(self.base) or 0.0))
+
+    @property
+    def other(self) -> bool:
+        """Whether other implementations ran, or the same ones another number of times."""
+        return _made_of(self.base) != _made_of(self.new)
+
+    def slowed(self, total: float) -> bool:
+        """Whether the time moved by more than profilers do; `total` is what all took on the slower side."""
+        before, after = _seconds(self.base), _seconds(self.new)
+        if before is None or after is None or self.moved <= SHARE * total:
+            return False
+        return max(before, after) > MOVED * min(before, after)
+
+    def sentence(self) -> str:
+        """Say what differs."""
+        if not self.base or not self.new:
+            side, ran = ("base", self.base) if self.base else ("new", self.new)
+            return f"only {side} ran {self.name}{_by(ran)}{_measured(ran)}"
+        if {event.by for event in self.base} != {event.by for event in self.new}:
+            return f"{self.name}: base ran {_ways(self.base)}, new ran {_ways(self.new)}"
+        return f"{self.name}{_by(self.base)}: base {_told(self.base)}, new {_told(self.new)}"
+
+
+def difference(base: Explanation, new: Explanation) -> Difference:
+    """Return what differs between two explanations.
+
+    >>> ran = lambda by, seconds: Explanation((Event("convolution", "primitive", 1, seconds, by),))
+    >>> difference(ran("brgconv:avx512_core", 1e-4), ran("ref:any", 9e-3)).lines
+    ('convolution: base ran brgconv:avx512_core (100 us), new ran ref:any (9.00 ms)',)
+    """
+    pairings = _pairings(together(base.events), together(new.events))
+    total = max((_seconds(side.events) or 0.0) for side in (base, new))
+    unlike = [one for one in pairings if one.other or one.slowed(total)]
+    lines = [one.sentence() for one in sorted(unlike, key=lambda one: -one.moved)]
+    lines += [f"only base: {note}" for note in base.notes if note not in new.notes]
+    lines += [f"only new: {note}" for note in new.notes if note not in base.notes]
+    return Difference(tuple(lines), len(pairings) - len(unlike))
+
+
+def _pairings(base: Sequence[Event], new: Sequence[Event]) -> list[Pairing]:
+    names = dict.fromkeys((event.kind, event.name) for event in (*base, *new))
+
+    def named(events: Sequence[Event], kind: str, name: str) -> tuple[Event, ...]:
+        return tuple(event for event in events if (event.kind, event.name) == (kind, name))
+
+    return [Pairing(name, named(base, kind, name), named(new, kind, name)) for kind, name in names]
+
+
+def _made_of(events: Iterable[Event]) -> set[tuple[str | None, float]]:
+    return {(event.by, event.calls) for event in events}
+
+
+def _seconds(events: Iterable[Event]) -> float | None:
+    """Return the time of all that have one, None when none has."""
+    numbers = [event.seconds for event in events if event.seconds is not None]
+    return sum(numbers) if numbers else None
+
+
+def _by(events: Sequence[Event]) -> str:
+    ways = " and ".join(event.by for event in events if event.by is not None)
+    return f" by {ways}" if ways else ""
+
+
+def _ways(events: Sequence[Event]) -> str:
+    return " and ".join(f"{event.by or 'no named implementation'}{_measured((event,))}" for event in events)
+
+
+def _measured(events: Sequence[Event]) -> str:
+    """Write calls and time after a name: ` (12.3 us)`, ` (2 times, 12.3 us)`, or nothing."""
+    has_numbers = _seconds(events) is not None or _calls(events) != 1
+    return f" ({_told(events)})" if has_numbers else ""
+
+
+def _told(events: Sequence[Event]) -> str:
+    """Write calls and time: `12.3 us`, `2 times, 12.3 us`, `once`."""
+    calls, seconds = _calls(events), _seconds(events)
+    times = "once" if calls == 1 else f"{calls:.3g} times"
+    if seconds is None:
+        return times
+    return format_seconds(seconds) if calls == 1 else f"{times}, {format_seconds(seconds)}"
+
+
+def _calls(events: Sequence[Event]) -> float:
+    return sum(event.calls for event in events)
