@@ -200,6 +200,19 @@ def test_records_for_pytorch_have_its_columns_and_no_failure_as_zero(opperf: Any
     assert ratio["metric"]["extra_info"]["verdict"] == "slower"
 
 
+def test_a_name_from_a_file_leads_out_of_no_folder(opperf: Any, exported: Path) -> None:
+    document = json.loads((exported / "r.json").read_text())
+    document["run"]["id"] = "evil"
+    document["records"][0]["side"]["framework"] = "../../../../evil"
+    write(exported / "evil.jsonl", document)
+    bring(opperf, "evil.jsonl")
+    before = {path for path in exported.parent.rglob("*") if exported / "asv" not in path.parents}
+    opperf("history", "export", "--format", "asv", "--output", "asv", "--database", "team.db")
+    after = {path for path in exported.parent.rglob("*") if exported / "asv" not in path.parents}
+    assert after - before == {exported / "asv"}
+    assert [path.name for path in (exported / "asv").rglob("*evil*.json")] != []
+
+
 def test_benchers_metrics_are_nanoseconds_and_ratios(opperf: Any, exported: Path) -> None:
     opperf("history", "export", "--format", "bencher", "--output", "b.json", "--database", "team.db")
     measures = list(json.loads((exported / "b.json").read_text()).values())

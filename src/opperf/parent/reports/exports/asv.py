@@ -36,7 +36,7 @@ def write(folder: Path, runs: Iterable[Run]) -> int:
             commit = _hash(f"{framework} {version}")
             name = _name(record)
             benchmarks[name] = _benchmark(name, record)
-            place = machine["machine"], f"{commit[:8]}-{framework}.json"
+            place = machine["machine"], f"{commit[:8]}-{_file_name(framework)}.json"
             file = files.setdefault(place, _file(commit, framework, version, run, machine))
             file["results"][name] = _result(record, name, file["date"])
             count += 1
@@ -103,11 +103,16 @@ def _result(record: Record, name: str, date: int) -> list[Any]:
     return [[time.median], [], _hash(name), date, None, *statistics]
 
 
+def _file_name(text: str) -> str:
+    """Return a text as a name of a file: what comes from a file may be no path."""
+    return "".join(letter if letter.isalnum() else "-" for letter in text)
+
+
 def _machine(run: Run) -> dict[str, Any]:
     facts = run.machine
     cpu = str(facts.get("cpu") or "unknown")
     return {
-        "machine": "".join(letter if letter.isalnum() else "-" for letter in f"{cpu}-{facts.get('cores_logical')}"),
+        "machine": _file_name(f"{cpu}-{facts.get('cores_logical')}"),
         "arch": str(facts.get("architecture") or ""),
         "cpu": cpu,
         "num_cpu": str(facts.get("cores_logical") or ""),

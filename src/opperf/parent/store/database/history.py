@@ -17,7 +17,7 @@ from opperf.domain.stats.significance import Estimate
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import Filters, begin, series_of, within
+from opperf.parent.store.database.series import Filters, begin, pieces, series_of, within
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ def entries(
         query = query.where(runs.c.id.in_(own))
     with reading(archive.engine, archive.address) as connection:
         rows = connection.execute(query).all()
-        named = connection.execute(select(schema.labels).where(schema.labels.c.run_id.in_([row.id for row in rows])))
         labels: dict[int, dict[str, str]] = {}
-        for label in named:
-            labels.setdefault(label.run_id, {})[label.name] = label.value
+        for several in pieces(row.id for row in rows):
+            for one in connection.execute(select(schema.labels).where(schema.labels.c.run_id.in_(several))):
+                labels.setdefault(one.run_id, {})[one.name] = one.value
     return [Entry(row.key, row.kind, moment(row.started), row.name, row.rows, labels.get(row.id, {})) for row in rows]
 
 

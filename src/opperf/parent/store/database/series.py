@@ -5,7 +5,7 @@ A case and a side are in JSON form, as they stand in the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -98,10 +98,16 @@ def series_of(connection: Connection, filters: Filters) -> dict[int, Series]:
 def find_series(connection: Connection, ids: Iterable[int]) -> dict[int, Series]:
     """Return these series by their keys."""
     series: dict[int, Series] = {}
+    for several in pieces(ids):
+        series |= _read(connection, schema.series.c.id.in_(several))
+    return series
+
+
+def pieces(ids: Iterable[int]) -> Iterator[list[int]]:
+    """Yield as many ids as a query may name, until all are named."""
     every = list(ids)
     for start in range(0, len(every), AT_ONCE):
-        series |= _read(connection, schema.series.c.id.in_(every[start : start + AT_ONCE]))
-    return series
+        yield every[start : start + AT_ONCE]
 
 
 def _read(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int, Series]:
@@ -120,4 +126,9 @@ def _read(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int,
 def run_keys(connection: Connection, ids: set[int]) -> dict[int, str]:
     """Return the ids that runs go by."""
     table = schema.runs.c
-    return {row[0]: row[1] for row in connection.execute(select(table.id, table.key).where(table.id.in_(ids)))}
+    keys: dict[int, str] = {}
+    for several in pieces(ids):
+        keys |= {
+            row.id: row.key for row in connection.execute(select(table.id, table.key).where(table.id.in_(several)))
+        }
+    return keys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, func, inspect, select, text
+from sqlalchemy import create_engine, event, func, insert, inspect, select, text
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
@@ -143,6 +144,31 @@ def test_a_series_goes_on_from_build_to_build(archive: Archive) -> None:
     assert [len(one.observations) for one in histories(archive, "sum", since=since)] == [1]
     assert [entry.key for entry in entries(archive, since=since)] == ["r2"]
     assert histories(archive, "sum", framework="torch") == histories(archive, "mean") == []
+
+
+def test_more_runs_than_a_query_names_are_listed(archive: Archive) -> None:
+    """A query of SQLite names 32,766 values at most, here fewer, so that every build of it is like that."""
+    archive.add(run("r1", record("sum"), labels={"night": "1"}))
+
+    def limit(connection: sqlite3.Connection, _: object) -> None:
+        if sys.version_info >= (3, 11):
+            connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+
+    event.listen(archive.engine, "connect", limit)
+    archive.engine.dispose()
+    with archive.engine.begin() as connection:
+        first = connection.execute(select(schema.runs)).mappings().one()
+        more = [{**first, "id": i, "key": f"r{i}", "started": first["started"] + i} for i in range(2, 40_001)]
+        connection.execute(insert(schema.runs), more)
+        connection.execute(insert(schema.labels), {"run_id": 40_000, "name": "night", "value": "last"})
+    every = entries(archive)
+    assert (len(every), every[0].labels, every[-1].labels) == (40_000, {"night": "last"}, {"night": "1"})
+    with archive.engine.begin() as connection:
+        one = connection.execute(select(schema.records)).mappings().one()
+        rows = [{**one, "id": i, "run_id": i, "started": one["started"] + i} for i in range(2, 40_001)]
+        connection.execute(insert(schema.records), rows)
+    (times,) = operator_times(archive, "sum")
+    assert (len(times.runs), times.runs[-1]) == (40_000, "r40000")
 
 
 def test_a_run_that_is_removed_takes_its_records_and_samples_with_it(archive: Archive) -> None:
