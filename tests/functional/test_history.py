@@ -96,7 +96,9 @@ def test_a_change_lies_between_two_builds_and_has_a_size(opperf: Any, nights: li
     assert (change["operator"], change["before"], change["after"]) == ("exp", "1.2", "1.3")
     assert (change["anchor"], change["status"]) == ("1.0", "confirmed")
     assert change["low"] < 1.05 < change["high"]
-    assert "2 series of ratios between builds, 1 change" in opperf("history", "changes", "--database", "team.db").out
+    out = opperf("history", "changes", "--database", "team.db").out
+    assert "2 series of ratios between builds, 1 change" in out
+    assert "`opperf compare exp --size small --base numpy==1.2 --new numpy==1.3 --direction forward`" in out
     assert rows(opperf("history", "changes", "sum", "--database", "team.db", "--format", "json")) == []
     later = opperf("history", "changes", "--since", "2026-11-04", "--database", "team.db", "--format", "json")
     assert rows(later) == []

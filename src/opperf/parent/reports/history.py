@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from opperf.domain.units import format_interval, format_percent, format_seconds
 from opperf.parent.reports.document import Column, Document, Legend, Note, table
+from opperf.parent.reports.rerun import case_words
 from opperf.parent.reports.text import case_text
 
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ class NamedChange:
     series: Ratios | History
     anchor: str | None
     change: Change
+
+
+#: Commands that check a change, at most: those of the largest.
+MOST_CHECKS = 5
 
 
 def runs(entries: Sequence[Entry]) -> Document:
@@ -64,7 +70,19 @@ def changes(named: Sequence[NamedChange], examined: int, imported: int = 0) -> D
         "status": "unconfirmed: one build alone stands behind it",
         "evidence": "times: absolute times of another tool, whose scatter stands for their error",
     }
-    return Document("opperf history changes", [table(CHANGES, named), Note(words + none), Legend(legend)])
+    commands = (_check(one) for one in named if one.anchor is not None)
+    checks = [Note(command, kind="item") for command in commands if command is not None][:MOST_CHECKS]
+    return Document("opperf history changes", [table(CHANGES, named), Note(words + none), *checks, Legend(legend)])
+
+
+def _check(one: NamedChange) -> str | None:
+    """Return the command that compares the builds of a change directly, None where a command line cannot write it."""
+    case = case_words(one.series.case)
+    sides = [f"{one.series.framework}=={build}" for build in (one.change.before, one.change.after)]
+    if case is None:
+        return None
+    words = [*case, "--base", sides[0], "--new", sides[1], "--direction", one.series.direction]
+    return f"check: `{shlex.join(['opperf', 'compare', *words])}`"
 
 
 def _minute(moment: str) -> str:
