@@ -15,7 +15,7 @@ from rerun import MEMORY, RecordedCall, look, main
 from torch.utils import _pytree as pytree
 
 from opperf.child.backends.torch import capture
-from opperf.child.backends.torch.reach import Watch
+from opperf.child.backends.torch.functions import Watch
 from opperf.child.backends.torch.runtime import TorchBackend
 from opperf.domain.backend import HostValue
 from opperf.domain.plan import Side

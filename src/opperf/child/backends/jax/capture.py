@@ -17,7 +17,7 @@ from opperf.child.backends.jax.equations import Equation, equations, is_own
 from opperf.child.backends.jax.functions import KEYS, PREFIX
 from opperf.child.backends.jax.parameters import encoded
 from opperf.child.backends.jax.places import limits
-from opperf.child.backends.value_bounds import bounds
+from opperf.child.backends.values import bounds
 from opperf.domain.backend import CapturedCall, Unsupported
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec

@@ -25,10 +25,10 @@ import jaxlib
 import numpy as np
 
 from opperf.child.backends import threads
-from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.jax import capture, functions, gradients, outstanding, programs
 from opperf.child.backends.jax.programs import Program, over_tensors, program
+from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Unsupported, Work
 from opperf.domain.case import Case

@@ -11,7 +11,6 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends import threads
-from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.mxnet import (
     blocks,
@@ -25,6 +24,7 @@ from opperf.child.backends.mxnet import (
 )
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
+from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case

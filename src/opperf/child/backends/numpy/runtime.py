@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends import threads
-from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.call import Binding, bindings
 from opperf.child.backends.numpy import build, functions
+from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, HostValue, Unsupported, Work
 from opperf.domain.case import Case

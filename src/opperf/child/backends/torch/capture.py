@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from opperf.child.backends.torch.functions import Watch, parameters
 from opperf.child.backends.torch.modules import Modules
-from opperf.child.backends.torch.reach import Watch, parameters
 from opperf.child.backends.torch.specs import Undescribed, called_with, case_of, spec, tensors
 from opperf.domain.backend import CapturedCall
 from opperf.domain.case import Argument, Case, Device, tensors_of

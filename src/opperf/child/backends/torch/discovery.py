@@ -1,4 +1,4 @@
-"""What PyTorch has beside the neutral catalog: the operators of OpInfo, and those of ATen that its samples reach.
+"""What PyTorch has beside the neutral catalog: the operators of OpInfo, and those of ATen that its samples opinfo.
 
 A case of each is made from its samples: the largest that can be written as a case and runs with values drawn anew. It
 is scaled up from there, for PyTorch's samples are of a few elements. Names are as in `opinfo.py`, `aten::add.Tensor`
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.torch import functions, layers, opinfo, reach
+from opperf.child.backends.torch import functions, layers, opinfo
 from opperf.child.backends.torch.scaling import ScaledCase, cost, scaled
 from opperf.child.backends.torch.specs import Undescribed, called_with, case_of, counted, parameters_of
 from opperf.domain.backend import Unsupported
@@ -36,8 +36,8 @@ class Example(Case):
 
 
 def paths(device: str) -> list[str]:
-    """Return every operator of OpInfo, and every ATen operator that its samples reach."""
-    return [*opinfo.names(), *reach.index(device)]
+    """Return every operator of OpInfo, and every ATen operator that its samples opinfo."""
+    return [*opinfo.names(), *opinfo.index(device)]
 
 
 def resolve(path: str, device: str) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def _of_aten(path: str, size: str, device: str) -> Example | None:
     """Return the case in which samples reach an ATen operator, those of its own OpInfo first."""
     overload = functions.overload(path)
     full = f"aten::{overload.overloadpacket.__name__}.{overload._overloadname}"
-    where = reach.index(device).get(full)
+    where = opinfo.index(device).get(full)
     if where is None:
         return _compose(path, overload.overloadpacket.__name__, size, device)
     case, scale = _reached(full, where, size, device)
@@ -93,7 +93,7 @@ def _of_aten(path: str, size: str, device: str) -> Example | None:
     return _example(path, case, scale)
 
 
-def _reached(full: str, where: reach.Where, size: str, device: str) -> tuple[Case, int]:
+def _reached(full: str, where: opinfo.Where, size: str, device: str) -> tuple[Case, int]:
     """Return the case of an ATen operator as it is called within a scaled case of an OpInfo, else within its sample.
 
     ATen's operators check their inputs less than the functions that call them, some not at all: they are never called
@@ -103,12 +103,12 @@ def _reached(full: str, where: reach.Where, size: str, device: str) -> tuple[Cas
     outer = _scale(where.name, where.sample, size, device)
     if outer is not None:
         with opinfo.seeded():
-            case = reach.first_case(full, function, *called_with(outer.case, device, gradients=True))
+            case = opinfo.first_case(full, function, *called_with(outer.case, device, gradients=True))
         if case is not None:
             return case, outer.factor
     sample = opinfo.samples(where.name, device)[where.sample]
     with opinfo.seeded():
-        case = reach.first_case(full, function, (sample.input, *sample.args), sample.kwargs)
+        case = opinfo.first_case(full, function, (sample.input, *sample.args), sample.kwargs)
     return (Case(f"torch:{full}") if case is None else case), 1
 
 

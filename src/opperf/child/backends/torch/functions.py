@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from opperf.child.backends.paths import Refused, function_at
+from opperf.child.backends.torch.specs import Parameter
 from opperf.domain.backend import Unsupported
 
 #: Each holds operators right below it, and a few imports that `_operator` leaves out.
@@ -126,3 +129,35 @@ def _operator(path: str, function: Any) -> bool:
     if home == "torch":
         return hasattr(GENERATED, name) or getattr(function, "__module__", None) == "torch.functional"
     return home in HOMES and getattr(function, "__module__", None) not in FOREIGN
+
+
+#: Takes each call: the path of its operator, that operator, and what it was called with.
+Seen = Callable[[str, Any, Sequence[Any], Mapping[str, Any]], None]
+
+
+class Watch(TorchDispatchMode):  # type: ignore[misc]
+    """Tells of every registered operator before it is called."""
+
+    def __init__(self, note: Seen) -> None:
+        super().__init__()
+        self._seen = note
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Tell, and call."""
+        if isinstance(func, torch._ops.OpOverload):
+            path = f"{func.namespace}::{func.overloadpacket.__name__}.{func._overloadname}"
+            self._seen(path, func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+
+def parameters(overload: Any) -> list[Parameter]:
+    """Return the parameters of an ATen operator, as its schema names them; Python has its own use for `from`."""
+    return [
+        Parameter(
+            own.name,
+            own.default_value if own.has_default_value() else Parameter.default,
+            own.kwarg_only,
+            unnamed=iskeyword(own.name),
+        )
+        for own in overload._schema.arguments
+    ]

@@ -3,23 +3,31 @@
 An operator of the list is `opinfo::linalg.svd` to users: the name that PyTorch gives it, with its variant behind
 (`opinfo::nn.functional.pad.circular`). Names are unique, and stay while PyTorch keeps them. The list comes with PyTorch
 and needs the package `expecttest`; it takes seconds to import, so it is read when somebody asks for it.
+
+Which ATen operators its samples reach, and with which arguments, is seen where PyTorch dispatches them. What PyTorch
+composes of other operators is taken apart before it is dispatched, so these are the operators that have code of their
+own. Gradients are computed too: what only they call is an operator like any other.
 """
 
 from __future__ import annotations
 
 import math
 import random
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from typing import Any
 
 import torch
 
-from opperf.child.backends.torch.specs import tensors
+from opperf.child.backends.torch.functions import Seen, Watch, parameters, refused
+from opperf.child.backends.torch.specs import Undescribed, case_of, tensors
 from opperf.domain.backend import Unsupported
+from opperf.domain.case import Case
 
 PREFIX = "opinfo::"
 #: How many samples of an operator are taken, and looked at; some have thousands, which differ little.
@@ -101,3 +109,85 @@ def seeded() -> Iterator[None]:
             yield
         finally:
             random.setstate(state)
+
+
+@dataclass(frozen=True)
+class Where:
+    """The sample that reaches an operator: of which OpInfo, and which of its samples."""
+
+    name: str
+    sample: int
+
+
+@dataclass
+class Index:
+    """Every ATen operator that is reached, and the sample of most elements that does.
+
+    Samples that a case can hold come first, then those of the operator's own OpInfo.
+    """
+
+    places: dict[str, Where] = field(default_factory=dict)
+    worth: dict[str, tuple[bool, bool, int]] = field(default_factory=dict)
+    here: Where = field(default_factory=lambda: Where("", 0))
+    aten: str = ""
+
+    def __call__(self, path: str, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Take an operator that is called, if it is one of ATen."""
+        if not path.startswith("aten::"):
+            return
+        given = tensors(args)
+        elements = max((tensor.numel() for tensor in given), default=0)
+        fits = all(tensor.layout == torch.strided for tensor in given)
+        worth = (fits, func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
+        if path not in self.places or worth > self.worth[path]:
+            self.places[path], self.worth[path] = self.here, worth
+
+
+def _numbers(value: Any) -> int:
+    """Return the sum of the whole numbers among arguments: shapes and lengths, where no tensor is given."""
+    if isinstance(value, (tuple, list)):
+        return sum(map(_numbers, value))
+    return value if isinstance(value, int) else 0
+
+
+@cache
+def index(device: str) -> Mapping[str, Where]:
+    """Return every ATen operator that the samples reach on a device; a sample that fails reaches what it reaches."""
+    result = Index()
+    for name, info in database().items():
+        if not info.supported_dtypes(torch.device(device).type):
+            continue
+        result.aten = info.aten_name
+        for number, sample in enumerate(samples(name, device)):
+            result.here = Where(name, number)
+            with seeded():
+                run(result, info.op, (sample.input, *sample.args), sample.kwargs)
+    return {path: where for path, where in sorted(result.places.items()) if not refused(path)}
+
+
+def run(note: Seen, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Call a function, and compute the gradients of its first result that has some, while every operator is told."""
+    with Watch(note), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = function(*args, **kwargs)
+            first = next((leaf for leaf in tensors(result) if leaf.requires_grad), None)
+            if first is not None:
+                first.backward(torch.ones_like(first))
+        except Exception:  # a sample that fails does so again as a trial, which says why
+            return
+
+
+def first_case(path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Case | None:
+    """Return the case of the first call of an ATen operator in a function's call that a case can hold; or None."""
+    cases: list[Case] = []
+
+    def note(called: str, func: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+        if called == path and not cases:
+            try:
+                cases.append(case_of(f"torch:{path}", parameters(func), given, named))
+            except Undescribed:
+                return
+
+    run(note, function, args, kwargs)
+    return cases[0] if cases else None

@@ -11,20 +11,19 @@ import torch
 
 from opperf.catalog import catalog
 from opperf.child.backends import threads
-from opperf.child.backends.agreement import ATOL, RTOL, agree
 from opperf.child.backends.call import Binding, Missing, Parameter, bindings
 from opperf.child.backends.torch import (
     capture,
-    counts,
+    costs,
     discovery,
     explain,
     functions,
     gradients,
     layers,
-    memory,
     opinfo,
 )
 from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
+from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, Bound, CapturedCall, DeviceTimer, HostValue, Layer, Unsupported, Work
 from opperf.domain.case import Case
@@ -220,11 +219,11 @@ class TorchBackend(Backend):
 
     def memory(self, work: Work) -> Memory | None:
         """Return what one call allocates; of a CUDA graph, whose memory is its own, nothing."""
-        return memory.of_call(work, self.device) if self.side.mode != "cuda_graph" else None
+        return costs.trace_memory(work, self.device) if self.side.mode != "cuda_graph" else None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
         """Return operations, where PyTorch's counter knows the operator, and bytes; of what is compiled nothing."""
-        return counts.of_call(work, long=long) if self.side.mode == "eager" else None
+        return costs.count(work, long=long) if self.side.mode == "eager" else None
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
         """Return operators, kernels, and the primitives of oneDNN and MKL."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from opperf.child.backends.blends import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
 from opperf.child.backends.call import Binding, Missing, call, composed
 
 # JAX's functions of one array, element by element: NumPy's names, and those of `jax.lax` that do the same.

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import nn
 from jax.scipy.special import xlogy
 
+from opperf.child.backends.array_operators import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Call, Missing, composed
-from opperf.child.backends.updates import MADE_OF, Updates
 
 # Losses in JAX: it has none, and users compose them.
 

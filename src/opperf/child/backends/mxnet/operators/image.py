@@ -7,8 +7,8 @@ from typing import Any
 
 import mxnet as mx
 
+from opperf.child.backends.array_operators import derived
 from opperf.child.backends.call import Binding, Call, Missing, call
-from opperf.child.backends.colors import derived
 from opperf.child.backends.mxnet.spelling import composed
 
 # Images in MXNet.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.blends import ADDCDIV, ADDCMUL, LERP
+from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
 from opperf.child.backends.call import Binding, Missing, call, composed
 
 # NumPy's functions of one array, element by element.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
 from opperf.child.backends.call import Binding, Missing, call, composed
-from opperf.child.backends.colors import CHANGES, change, depth_to_space, space_to_depth
 
 # Images in NumPy: what indexing and arithmetic do in a few functions.
 

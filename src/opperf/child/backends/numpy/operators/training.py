@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.array_operators import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Missing, composed
 from opperf.child.backends.numpy.operators.normalization import log_softmax
-from opperf.child.backends.updates import MADE_OF, Updates
 
 # Losses, which NumPy users write with arithmetic and a mean.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from opperf.child.backends.value_bounds import bounds
+from opperf.child.backends.values import bounds
 
 
 @pytest.mark.parametrize(

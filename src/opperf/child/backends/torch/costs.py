@@ -1,7 +1,12 @@
-"""What one call computes and moves in PyTorch: operations by its own counter, bytes by the tensors that it meets.
+"""What one call computes, moves and allocates in PyTorch.
 
-The counter has formulas for products, convolutions and attention; of other operators it knows nothing. A result that
-lies in the memory of an input moves nothing, unless the call writes into it.
+Operations are told by PyTorch's own counter, bytes by the tensors that a call meets. The counter has formulas for
+products, convolutions and attention; of other operators it knows nothing. A result that lies in the memory of an input
+moves nothing, unless the call writes into it.
+
+On a CPU the profiler's `[memory]` events, one for each allocation and release, are summed in the order of time; the
+running maximum is the peak. The profiler's own table (`key_averages`) misses scratch space. On CUDA the allocator
+keeps the peak.
 """
 
 from __future__ import annotations
@@ -12,10 +17,12 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.autograd import _disable_profiler, _enable_profiler, _prepare_profiler
+from torch.autograd.profiler import ProfilerActivity, ProfilerConfig, ProfilerState
 from torch.utils.flop_counter import FlopCounterMode
 
 from opperf.domain.backend import Work
-from opperf.domain.measurement import Counts
+from opperf.domain.measurement import Counts, Memory
 
 SOURCE = "PyTorch's counter of operations; tensors given and returned"
 #: Operators that read no more of their first tensor than they return.
@@ -24,7 +31,7 @@ GATHERING = frozenset({"embedding", "embedding_bag", "gather", "index", "index_s
 FILLING = frozenset({"fill_", "zero_"})
 
 
-def of_call(work: Work, *, long: bool) -> Counts:
+def count(work: Work, *, long: bool) -> Counts:
     """Make one call and return what it computed and moved; a long one is followed by its shapes alone."""
     counter = FlopCounterMode(display=False)
     # The results of a call on tensors without elements have their shapes, and are made in no time.
@@ -73,3 +80,48 @@ def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
         elif isinstance(value, (list, tuple)):
             tensors += _tensors(value)
     return tensors
+
+
+def trace_memory(work: Work, device: Any) -> Memory | None:
+    """Make one call and return what it took."""
+    arguments = work.arguments if work.before is None else work.before()
+    with work.scope():
+        if device.type == "cuda":
+            return _on_cuda(work, arguments, device)
+        return _on_cpu(work, arguments)
+
+
+def _on_cpu(work: Work, arguments: tuple[Any, ...]) -> Memory:
+    activities = {ProfilerActivity.CPU}
+    config = ProfilerConfig(
+        ProfilerState.KINETO, False, True, False, False, False, torch._C._profiler._ExperimentalConfig()
+    )
+    _prepare_profiler(config, activities)
+    _enable_profiler(config, activities)
+    try:
+        result = work.function(*arguments, **work.keywords)
+    finally:
+        recording = _disable_profiler()
+    del result  # its release comes after the profiler's end: the peak is while it lives
+    steps = sorted((event.start_ns(), event.nbytes()) for event in recording.events() if event.name() == "[memory]")
+    live = peak = allocated = 0
+    for _, nbytes in steps:
+        live += nbytes
+        peak = max(peak, live)
+        allocated += max(0, nbytes)
+    return Memory(peak, allocated, "profiler allocation events")
+
+
+def _on_cuda(work: Work, arguments: tuple[Any, ...], device: Any) -> Memory:
+    torch.cuda.synchronize(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_stats(device)
+    result = work.function(*arguments, **work.keywords)
+    torch.cuda.synchronize(device)
+    after = torch.cuda.memory_stats(device)
+    del result
+    return Memory(
+        after["allocated_bytes.all.peak"] - before["allocated_bytes.all.current"],
+        after["allocated_bytes.all.allocated"] - before["allocated_bytes.all.allocated"],
+        "CUDA caching allocator",
+    )

@@ -1,0 +1,42 @@
+"""What backends say of values alike: whether two calls returned the same, and what is kept of an array that was seen.
+
+Kept are bounds, which values are drawn from again. Whole numbers keep their bounds, so that an index stays valid; so do
+those that stand in floating types, as the indices of MXNet do. Of fractions their sign is kept: what is a probability
+stays one, and equal calls stay equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from opperf.domain.backend import HostValue
+
+#: How far two calls of one program may differ, relative and absolute.
+RTOL, ATOL = 1e-3, 1e-5
+
+
+def agree(left: Sequence[HostValue], right: Sequence[HostValue], close: Callable[[HostValue, HostValue], bool]) -> bool:
+    """Return whether two lists of values are alike; `close` judges two of one shape and dtype whose bits differ.
+
+    >>> agree([(b"1", (1,), "int8")], [(b"2", (1,), "int8")], lambda one, other: True)
+    True
+    """
+    return len(left) == len(right) and all(
+        one == other or (one[1:] == other[1:] and close(one, other)) for one, other in zip(left, right)
+    )
+
+
+def bounds(values: Any) -> tuple[float, float] | None:
+    """Return the bounds that stand for the elements of a NumPy array, the upper one left out; None for the default."""
+    if not values.size or values.dtype.kind not in "iuf":
+        return None
+    low, high = float(values.min()), float(values.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    if values.dtype.kind != "f" or bool((values == values.round()).all()):
+        return low, high + 1
+    if low >= 0:
+        return 0.0, 1.0
+    return (-1.0, 0.0) if high <= 0 else None
