@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, SIZE, archive
 
+from opperf.parent.pages.server import details
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database.archive import Archive
 
@@ -101,7 +102,10 @@ def test_the_overview_begins_with_the_largest_change_of_the_latest_build(client:
     first, second, *_ = rows(client, "/?framework=torch")
     assert (first["operator"], first["verdict"], second["verdict"]) == ("matmul", "slower", "same")
     assert first["ratio"] == pytest.approx(SIZE, rel=0.02)
-    assert "torch 2.12.dev29 against 2.12.0" in client.get("/?framework=torch").text
+    page = client.get("/?framework=torch").text
+    assert "torch 2.12.dev29 against 2.12.0" in page
+    assert "2.12.dev29, measured 2026-10-30" in page
+    assert "2.12.0, measured 2026-10-01 to 2026-10-30" in page
 
 
 @pytest.mark.parametrize(
@@ -139,6 +143,16 @@ def test_a_run_answers_as_its_file_does(client: TestClient, store: Archive) -> N
     run = store.run("run-25")
     assert run is not None
     assert client.get("/runs/run-25?format=json").json() == run.to_json()
+
+
+def test_of_a_run_with_many_rows_the_page_has_the_first_and_json_has_all(
+    client: TestClient, store: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(details, "MOST_ROWS", 3)
+    page = client.get("/runs/run-25").text
+    assert f"{2 * len(OPERATORS) - 3} more are in the CSV and JSON of this page." in page
+    assert page.count("<td") < 3 * 20
+    assert len(client.get("/runs/run-25?format=json").json()["records"]) == 2 * len(OPERATORS)
 
 
 def test_a_run_of_noise_floors_has_its_table_and_its_chart(client: TestClient) -> None:

@@ -73,31 +73,30 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     return View(Document(name, [listing, *more]), figures, choices)
 
 
+#: What a stored document has its rows under.
+ROWS = ("records", "comparisons", "floors")
+
+
 def run(archive: Archive, key: str, query: Query) -> View:
-    """Return a run as it was reported, with its charts."""
-    result = _stored(archive, key)
-    part, count = _beginning(result)
-    report = report_of(part)
-    left = count - MOST_ROWS
+    """Return a run as it was reported, with its charts; of many rows the first are read."""
+    data = _stored(archive, key)
+    part = _result({name: value[:MOST_ROWS] if name in ROWS else value for name, value in data.items()}, key)
+    left = sum(len(data.get(name, ())) for name in ROWS) - MOST_ROWS
     more = [Note(f"{left} more are in the CSV and JSON of this page.")] if left > 0 else []
+    report = report_of(part)
     document = replace(report, title=f"Run {key}", blocks=[*report.blocks, *more])
-    run = result if isinstance(result, Run) else result.run
-    return View(document, charts(part), facts=facts(run), whole=lambda: report_of(result))
+    run = part if isinstance(part, Run) else part.run
+    return View(document, charts(part), facts=facts(run), whole=lambda: report_of(_result(data, key)))
 
 
-def _beginning(result: Stored) -> tuple[Stored, int]:
-    """Return as much of a result as a page shows, and how many rows there are."""
-    if isinstance(result, NoiseRun):
-        return replace(result, floors=result.floors[:MOST_ROWS]), len(result.floors)
-    if isinstance(result, ComparisonRun):
-        return replace(result, comparisons=result.comparisons[:MOST_ROWS]), len(result.comparisons)
-    return replace(result, records=result.records[:MOST_ROWS]), len(result.records)
-
-
-def _stored(archive: Archive, key: str) -> Stored:
+def _stored(archive: Archive, key: str) -> dict[str, Any]:
     data = archive.document_json(key)
     if data is None:
         raise InputError(f"the database has no run `{key}`", slug="missing")
+    return data
+
+
+def _result(data: Mapping[str, Any], key: str) -> Stored:
     result = read_value(data, f"run {key}")
     if not isinstance(result, (Run, ComparisonRun, NoiseRun)):
         raise InputError(f"run {key}: neither results nor comparisons nor noise floors", slug="database")
@@ -115,7 +114,8 @@ def beside(archive: Archive, query: Query) -> View:
     choices = (Choice("base", names, query.get("base", "")), Choice("new", names, query.get("new", "")))
     if not all(choice.value for choice in choices):
         return View(Document("Two runs or builds", [Note("Choose two runs, or two builds.")]), choices=choices)
-    base, new = (_stored(archive, builds.get(choice.value, choice.value)) for choice in choices)
+    keys = [builds.get(choice.value, choice.value) for choice in choices]
+    base, new = (_result(_stored(archive, key), key) for key in keys)
     if not isinstance(base, Run) or not isinstance(new, Run):
         raise InputError("a comparison stands beside no other run", hint="choose two runs", slug="input")
     compared = recorded(base, new, Rule())

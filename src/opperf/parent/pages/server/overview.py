@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
@@ -73,7 +74,22 @@ def overview(archive: Archive, query: Query) -> View:
     title = f"{framework} {stood.build} against {stood.anchor}"
     weak = f" {WEAK}" if stood.evidence == "times" else ""
     summary = f"{total} ratios{weak}: {counts}"
-    return View(Document(title, [movers, *more, coverage, recent], summary=summary), _largest(stood, rows), choices)
+    days = {one.version: (one.first, one.last) for one in every if one.framework == framework}
+    facts = {
+        what: f"{version}, measured {_days(*days[version])}"
+        for what, version in (("build", stood.build), ("anchor", stood.anchor))
+    }
+    document = Document(title, [movers, *more, coverage, recent], summary=summary)
+    return View(document, _largest(stood, rows), choices, facts)
+
+
+def _days(first: datetime, last: datetime) -> str:
+    """Write when a build was measured.
+
+    >>> _days(datetime(2026, 11, 1), datetime(2026, 11, 3))
+    '2026-11-01 to 2026-11-03'
+    """
+    return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
 def _largest(stood: Overview, rows: Sequence[Mover]) -> list[Intervals]:
