@@ -81,6 +81,26 @@ class SlowedBackend(NullBackend):
     def explain(self, work, calls):
         return [Explanation((Event(f"tiny_add at {self.slowdown}", "kernel", 1, 1e-6),))]
 """
+#: A framework that is a module of the current folder, with the profiler of the null framework.
+WATCHED = """
+from opperf.child.backends.null.watcher import Watcher as NullWatcher
+from opperf.domain.registry import Framework
+
+FRAMEWORK = Framework("tiny", "tinylib.core", ("tiny",), ())
+
+
+class Watcher(NullWatcher):
+    framework = "tiny"
+"""
+LIBRARY = """
+from opperf.child.backends.null.watcher import span, spend
+
+
+def dense():
+    with span("dense"):
+        spend(1000)
+"""
+TRAINING = "import sys\nfrom tinylib.core import dense\nfor _ in range(3):\n    dense()\nsys.exit(len(sys.argv))\n"
 
 
 @pytest.fixture(autouse=True)
@@ -202,3 +222,54 @@ def test_a_difference_between_sides_of_a_plugins_framework_is_explained(opperf: 
     (comparison,) = json.loads(done.out)["comparisons"]
     assert comparison["verdict"] == "slower"
     assert [event["name"] for event in comparison["explanation"]["new"]] == ["tiny_add at 1.5"]
+
+
+@pytest.fixture
+def watched(here: Path) -> Path:
+    """A script in the current folder, its framework, and a file that brings the framework's profiler."""
+    (here / "tinylib").mkdir()
+    (here / "tinylib" / "__init__.py").touch()
+    (here / "tinylib" / "core.py").write_text(LIBRARY)
+    (here / "train.py").write_text(TRAINING)
+    (here / "tiny_profiler.py").write_text(WATCHED)
+    return here / "tiny_profiler.py"
+
+
+@pytest.mark.parametrize("words", [(), ("--framework", "tiny")])
+def test_a_script_of_a_plugins_framework_is_profiled(
+    opperf: Opperf, watched: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opperf.parent.workers.interpreters.imports_here", lambda framework: True)
+    done = opperf("profile", "--plugin", "tiny_profiler", *words, "--format", "json", "train.py", "x")
+    document = json.loads(done.out)
+    assert done.code == 2  # the script's own
+    assert [(row["name"], row["calls"], row["self"]) for row in document["rows"]] == [("dense", 3, 3e-6)]
+    assert [facts["framework"] for facts in document["processes"].values()] == ["tiny"]
+    profile = library.profile("train.py", plugin=watched, output="again")
+    assert [(row.name, row.calls) for row in profile] == [("dense", 3)]
+
+
+def test_without_its_plugin_a_script_leaves_no_profile_and_runs(opperf: Opperf, watched: Path) -> None:
+    done = opperf("profile", "train.py")
+    assert done.code == 1  # the script's own
+    assert "the script imported none of torch, mxnet, jax" in done.err
+    assert opperf("profile", "--framework", "tiny", "train.py").code == 2
+
+
+def test_a_plugin_without_a_profiler_is_refused_before_the_script_runs(opperf: Opperf, tiny: Path, here: Path) -> None:
+    (here / "train.py").write_text("open('ran', 'w')\n")
+    done = opperf("profile", "--plugin", tiny, "train.py")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {tiny} brings no framework whose operators can be profiled\n\nhint: write")
+    assert not (here / "ran").exists()
+
+
+def test_a_profiler_that_cannot_be_loaded_costs_the_profile_and_never_the_script(
+    opperf: Opperf, watched: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opperf.parent.workers.interpreters.imports_here", lambda framework: True)
+    watched.write_text(f"{WATCHED}\nraise ValueError('torn')\n")
+    done = opperf("profile", "--plugin", watched, "train.py")
+    assert done.code == 1  # the script's own
+    assert "opperf: not profiled: ValueError: torn" in capfd.readouterr().err
+    assert "no profile: the script imported none of tiny, torch, mxnet, jax" in done.err

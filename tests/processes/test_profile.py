@@ -225,6 +225,7 @@ def test_what_is_asked_for_reaches_the_profiler_of_every_process(profile: Profil
         "record": False,
         "allocator": "default",
         "memory_limit": None,
+        "plugins": [],
     }
     assert done.stderr.startswith("0\n")
     assert document["notes"] == ["`--granularity operator` changes what MXNet runs, and nothing here"]

@@ -425,6 +425,7 @@ def profile(
     module: bool = False,
     framework: str | None = None,
     environment: str | None = None,
+    plugin: Paths = None,
     memory: bool = False,
     shapes: bool = False,
     stacks: bool = False,
@@ -465,7 +466,10 @@ def profile(
     )
     suite = None if save_suite is None else Path(save_suite)
     check_place(suite)
-    options = profiling.Options(watching, framework, granularity, function, skip, calls, suite is not None, allocator)
+    plugins = requests.plugin_files({"framework": framework, "plugin": plugin})
+    options = profiling.Options(
+        watching, framework, granularity, function, skip, calls, suite is not None, allocator, plugins
+    )
     command = profiling.command(words, module=module)
     profiling.check(command, options)
     python = profiling.python_for(command, environment, options, Silent().note)

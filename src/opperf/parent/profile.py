@@ -25,6 +25,7 @@ from opperf.domain.trace import Trace
 from opperf.parent.calibration import stored_rates
 from opperf.parent.reports.profile import SORTS
 from opperf.parent.sources.execution_trace.reading import read_traces
+from opperf.parent.sources.plugin_file import watched_frameworks
 from opperf.parent.sources.script_text import check_function, frameworks_of
 from opperf.parent.store.documents import read_profile
 from opperf.parent.workers import machine, script
@@ -49,7 +50,7 @@ class Options:
     """What of a script is profiled; of a `function`, so many `calls` after the first `skip`, and nothing else.
 
     With `record` the arguments of its operators are recorded, of which a suite can be made. The allocator is the
-    script's own, or `fixed` as that of a measured operator is.
+    script's own, or `fixed` as that of a measured operator is. Each of `plugins` brings a framework with its `Watcher`.
     """
 
     watching: Watching = field(default_factory=Watching)
@@ -60,13 +61,15 @@ class Options:
     calls: int | None = None
     record: bool = False
     allocator: str = "default"
+    plugins: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what no profiler can do."""
-        if self.framework is not None and framework(self.framework).name not in (*WATCHED, "null"):
+        watched = self.watched
+        if self.framework is not None and framework(self.framework).name not in (*watched, "null"):
             raise InputError(
                 f"the operators of {self.framework} cannot be profiled",
-                hint=f"known: {', '.join(WATCHED)}",
+                hint=f"known: {', '.join(watched)}",
                 slug="no_profiler",
             )
         check_known("granularity", self.granularity, GRANULARITIES)
@@ -78,6 +81,11 @@ class Options:
                 f"`--function` is `{self.function}`, expected `module:function`",
                 hint="write `__main__:step` for one of the script itself",
             )
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The frameworks whose operators are looked for."""
+        return (*watched_frameworks(self.plugins), *WATCHED)
 
     def variables(self, folder: Path, ranges: str | None = None) -> dict[str, str]:
         """Return the environment variables that tell the profiler; `ranges` is what a vendor's tool reads."""
@@ -92,6 +100,7 @@ class Options:
             "record": self.record,
             "allocator": self.allocator,
             "memory_limit": self.watching.memory_limit,
+            "plugins": [str(path.absolute()) for path in self.plugins],
         }
         return {
             "OPPERF_PROFILER_AUTOSTART": "1",
@@ -162,7 +171,7 @@ def check(words: Sequence[str], options: Options) -> None:
     """Raise `InputError` for what the script's text shows to be in vain: a function it has not, or a suite of JAX's."""
     if options.function is not None:
         check_function(words, options.function)
-    frameworks = frameworks_of(words) if options.framework is None else (options.framework,)
+    frameworks = frameworks_of(words, options.watched) if options.framework is None else (options.framework,)
     if options.record and frameworks and RECORDS not in frameworks:
         raise InputError(
             f"`--save-suite` needs the arguments of operators, which {', '.join(frameworks)} does not record",
@@ -179,9 +188,8 @@ def python_for(
     `words` are what Python is given. Raises what `interpreter` raises.
     """
     if environment is None:
-        return interpreter(
-            CURRENT, framework=options.framework or next(iter(frameworks_of(words)), "null"), progress=progress
-        )
+        imported = next(iter(frameworks_of(words, options.watched)), "null")
+        return interpreter(CURRENT, framework=options.framework or imported, progress=progress)
     spec = EnvironmentSpec.parse(environment)
     return interpreter(spec, framework=options.framework or spec.framework or "null", progress=progress)
 

@@ -31,6 +31,7 @@ def test_the_profiler_is_told_everything_by_its_variables() -> None:
         "record": False,
         "allocator": "default",
         "memory_limit": None,
+        "plugins": [],
     }
     assert told == {
         "OPPERF_PROFILER_AUTOSTART": "1",

@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from opperf.child.backends.threads import set_variables
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from opperf.domain.backend import Backend
     from opperf.domain.plan import Side
 
-__all__ = ["model_file", "native_clock", "ranges", "start", "start_from"]
+__all__ = ["load_plugin", "model_file", "native_clock", "ranges", "start", "start_from"]
 
 
 def start(side: Side) -> Backend:
@@ -38,6 +41,24 @@ def start_from(module: str, side: Side) -> Backend:
     os.environ.update(side.variables)
     backend: Backend = import_module(module).start(side)
     return backend
+
+
+def load_plugin(path: Path) -> ModuleType:
+    """Return the module that a file of the user's is, loaded once; raises whatever it raises."""
+    name = f"opperf_plugin_{path.stem}"
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
+        return sys.modules[name]
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no Python file at {path}")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def native_clock(framework: str) -> Any:

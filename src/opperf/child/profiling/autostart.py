@@ -25,7 +25,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -38,8 +38,8 @@ from opperf.child.profiling.recording import Recording, at_beginning, at_end, im
 from opperf.domain.errors import InputError, OpperfError, check_known
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, Watcher, Watching
-from opperf.domain.registry import FRAMEWORKS
+from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, WATCHER, Watcher, Watching
+from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, Framework, register
 
 MAIN = "__main__"
 #: The part of the free memory that a profile may take, where nothing is said.
@@ -54,7 +54,8 @@ class Options:
     `skip`. A function of the script itself is `__main__:name`. `granularity` is `operator` or `bulk`. `ranges` has
     operators named for a tool outside, by `nvtx` or `itt`; `record` has their arguments written beside the profile. An
     `allocator` that is `fixed` holds on to memory as the one of a measured operator does. The profile of a process may
-    take `memory_limit` bytes, by default half of what is free when it begins.
+    take `memory_limit` bytes, by default half of what is free when it begins. `plugins` are files of the user's
+    own that bring a framework with its `Watcher`.
     """
 
     framework: str | None = None
@@ -71,6 +72,7 @@ class Options:
     record: bool = False
     allocator: str = "default"
     memory_limit: int | None = None
+    plugins: Sequence[str] = ()
 
     @classmethod
     def read(cls, text: str) -> Options:
@@ -118,8 +120,9 @@ class AutoProfiler:
     def __init__(self, options: Options, folder: Path) -> None:
         self._options = options
         self._folder = folder
+        self._own_watchers = own_watchers(options.plugins)
         self._recording = self._new_recording()
-        self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework)}
+        self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework, self._own_watchers)}
         self._module, _, name = (options.function or "").partition(":")
         self._function = name
         self._calls = Calls(name, options.skip, options.calls, self._begin, self._end)
@@ -168,7 +171,7 @@ class AutoProfiler:
     def _made(self, framework: str, watching: Watching) -> Watcher:
         kind = self._options.ranges
         if kind is None:
-            return watcher(framework, watching)
+            return self._own_watchers.get(framework, partial(watcher, framework))(watching)
         ranges = partial(emitting, kind, framework)
         ranges()  # raises where the framework has none
         return Marking(framework, ranges) if framework == "torch" else watcher(framework, watching)
@@ -292,8 +295,21 @@ def default_limit() -> int | None:
     return None if free is None else max(0, free) // MEMORY_SHARE
 
 
-def _wanted(framework: str | None) -> tuple[str, ...]:
-    return WATCHED if framework is None else imported(framework)
+def own_watchers(plugins: Sequence[str]) -> dict[str, Callable[[Watching], Watcher]]:
+    """Load plugins, make their frameworks known, and return the watcher of each by the framework's name."""
+    result = {}
+    for path in plugins:
+        module = backends.load_plugin(Path(path))
+        own: Framework = getattr(module, FRAMEWORK)
+        register(own)
+        result[own.name] = getattr(module, WATCHER)
+    return result
+
+
+def _wanted(framework: str | None, own: Collection[str]) -> tuple[str, ...]:
+    if framework is None:
+        return (*WATCHED, *own)
+    return (framework,) if framework in own else imported(framework)
 
 
 def _guarded(action: Callable[[], object]) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import takewhile
 from pathlib import Path
+from types import ModuleType
 
 from opperf.catalog import Operator, catalog
 from opperf.child import backends
@@ -51,7 +51,7 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
     """
     place, _, name = code.name.rpartition(":")
     try:
-        module = _file(folder / place) if place.endswith(".py") else _module(place, folder)
+        module = backends.load_plugin(folder / place) if place.endswith(".py") else _module(place, folder)
         function = reduce(getattr, name.split("."), module)
     except AttributeError as error:
         raise CodeError(f"`{place}` has no `{name}`", hint=f"it has {', '.join(_functions(module))}") from error
@@ -62,10 +62,10 @@ def load(code: Code, folder: Path) -> Callable[..., object]:
     return function
 
 
-def load_file(path: str, folder: Path) -> None:
-    """Load a file of the user's, which registers what is in it; raises `CodeError`."""
+def load_file(path: str, folder: Path) -> ModuleType:
+    """Load a file of the user's, which registers what is in it, and return it; raises `CodeError`."""
     try:
-        _file(folder / path)
+        return backends.load_plugin(folder / path)
     except Exception as error:  # as above
         raise CodeError(f"cannot load `{path}`: {type(error).__name__}: {error}") from error
 
@@ -78,12 +78,11 @@ def start_backend(side: Side, folder: Path, plugins: Sequence[str]) -> Backend:
     if side.framework in FRAMEWORKS:
         return backends.start(side)
     for path in plugins:
-        load_file(path, folder)
-        name = _module_name(folder / path)
-        own = getattr(sys.modules[name], FRAMEWORK, None)
+        module = load_file(path, folder)
+        own = getattr(module, FRAMEWORK, None)
         if isinstance(own, Framework) and own.name == side.framework:
             register(own)
-            return backends.start_from(name, side)
+            return backends.start_from(module.__name__, side)
     raise CodeError(f"no plugin brings the framework `{side.framework}`", hint="name its file with `--plugin`")
 
 
@@ -100,27 +99,6 @@ def _module(name: str, folder: Path) -> object:
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     return importlib.import_module(name)
-
-
-def _file(path: Path) -> object:
-    name = _module_name(path)
-    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(path):
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"no Python file at {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
-
-
-def _module_name(path: Path) -> str:
-    return f"opperf_plugin_{path.stem}"
 
 
 def _functions(module: object) -> list[str]:

@@ -43,6 +43,7 @@ def profile(
             help="Environment to run in: `torch`, `torch==2.6.0` or `python=PATH`. Default: one with the framework.",
         ),
     ] = None,
+    plugin: options.Plugin = None,
     memory: Annotated[bool, Option("--memory", help="Record the memory that operators allocate.")] = False,
     shapes: Annotated[bool, Option("--shapes", help="Record the shapes of inputs.")] = False,
     stacks: Annotated[bool, Option("--stacks", help="Record which lines of Python called them.")] = False,
@@ -102,6 +103,7 @@ def profile(
     from opperf.parent.profile import Options, check_rows
     from opperf.parent.profile import command as words_for_python
     from opperf.parent.reports.formats import check_format
+    from opperf.parent.request import plugin_files
     from opperf.parent.store.output_lock import check_place
 
     check_format(format)
@@ -124,7 +126,10 @@ def profile(
         memory_limit=None if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`"),
     )
     check_place(save_suite)
-    options = Options(watching, framework, granularity, function, skip, calls, save_suite is not None, allocator)
+    plugins = plugin_files({"framework": framework, "plugin": plugin})
+    options = Options(
+        watching, framework, granularity, function, skip, calls, save_suite is not None, allocator, plugins
+    )
     command = words_for_python(words or (), module=module)
     if context.meta[TAKEN]:
         script_words = " ".join(context.meta[TAKEN])
@@ -144,7 +149,6 @@ def _run(
 ) -> None:
     """Run the script, tell what it left, and leave with its exit code."""
     from opperf.domain.errors import InputError
-    from opperf.domain.profile.watching import WATCHED
     from opperf.parent import profile as profiled
     from opperf.parent.cli.output import tell
     from opperf.parent.cli.progress import Bar
@@ -165,7 +169,7 @@ def _run(
         )
     elif done.profile is None and tool is None:
         typer.echo(
-            f"no profile: the script imported none of {', '.join(WATCHED)}\n\n"
+            f"no profile: the script imported none of {', '.join(options.watched)}\n\n"
             "hint: `--framework` or `--environment` says which Python it needs",
             err=True,
         )

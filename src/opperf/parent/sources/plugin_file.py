@@ -20,6 +20,7 @@ from opperf.catalog.param.names import Meaning
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.files.text_file import read_text
+from opperf.domain.profile.watching import WATCHER
 from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, REAL_FRAMEWORKS, Framework, register
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
 
@@ -132,6 +133,21 @@ def declared_framework(path: Path) -> Framework | None:
                     slug="user_code",
                 ) from error
     return None
+
+
+def watched_frameworks(plugins: Sequence[Path]) -> tuple[str, ...]:
+    """Return the frameworks that plugins bring with a profiler; raises `InputError` for a plugin without one."""
+    result = []
+    for path in plugins:
+        own = declared_framework(path)
+        if own is None or not any(isinstance(node, ast.ClassDef) and node.name == WATCHER for node in _tree(path).body):
+            raise InputError(
+                f"{path} brings no framework whose operators can be profiled",
+                hint=f"write `{FRAMEWORK} = Framework(...)` and a class `{WATCHER}` in it",
+                slug="no_profiler",
+            )
+        result.append(own.name)
+    return tuple(result)
 
 
 def _declares(decorator: ast.expr) -> bool:

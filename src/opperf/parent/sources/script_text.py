@@ -18,12 +18,12 @@ MAIN = "__main__"
 BINDERS = ("exec", "eval", "globals", "setattr", "vars")
 
 
-def frameworks_of(words: Sequence[str]) -> tuple[str, ...]:
+def frameworks_of(words: Sequence[str], watched: Sequence[str] = WATCHED) -> tuple[str, ...]:
     """Return the frameworks that a script or module of the current folder imports by itself, in their order there.
 
-    `words` are what Python is given.
+    `words` are what Python is given, and `watched` the frameworks that are looked for.
     """
-    owners = {FRAMEWORKS[name].module: name for name in WATCHED}
+    owners = {FRAMEWORKS[name].module.partition(".")[0]: name for name in watched}
     result: list[str] = []
     for node in ast.walk(_parse(source(words)) or ast.Module([], [])):
         names: list[str] = []
