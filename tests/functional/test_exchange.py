@@ -142,13 +142,15 @@ def test_everything_that_leaves_as_lines_comes_back(opperf: Any, here: Path) -> 
     opperf("noise", "null:steady", "--output", "n.json")
     write(here / "p.json", PYTEST)
     bring(opperf, "p.json")
-    added = opperf("history", "add", "r.json", "c.json", "--samples", "--database", "team.db")
+    added = opperf("history", "add", "r.json", "c.json", "n.json", "--samples", "--database", "team.db")
     assert added.code == 0, added.err
     first = opperf("history", "export", "--database", "team.db", "--output", "a.jsonl")
-    assert "wrote a.jsonl: 3 runs" in first.err
+    assert "wrote a.jsonl: 4 runs" in first.err
     assert opperf("history", "import", "a.jsonl", "--database", "copy.db").code == 0
     opperf("history", "export", "--database", "copy.db", "--output", "b.jsonl")
     assert (here / "a.jsonl").read_text() == (here / "b.jsonl").read_text()
+    kinds = [json.loads(line)["kind"] for line in (here / "a.jsonl").read_text().splitlines()]
+    assert sorted(kinds) == ["comparison", "imported", "noise", "run"]
     assert json.loads((here / "r.json").read_text())["records"][0]["samples"] in [
         json.loads(line)["records"][0]["samples"]
         for line in (here / "b.jsonl").read_text().splitlines()
