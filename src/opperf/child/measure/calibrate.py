@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 
 from opperf.child.measure.block import Block
 
-#: A block is about so long, and at most so long unless one call is longer.
+#: Target length of a block, and its limit unless a single call is longer.
 TARGET_NS = 500_000
 LONGEST_NS = 2_000_000
-#: A block length is judged on the best of so many probes.
+#: Number of probes; the best decides the length of a block.
 PROBES = 3
-#: Probes grow by this factor until they have this share of a block's length.
+#: Factor by which probes grow, until they last this fraction of a block.
 PROBE_STEP = 8
 PROBE_SHARE = 8
-#: A probe that takes so long is a call that is a block by itself, whatever disturbed it: it is not asked again.
+#: A probe this long is a block by itself, even if it was disturbed; there is no second probe.
 LONG_NS = 100_000_000
-#: Warm-up blocks are so many times shorter than samples: they tell when times settle, not how long they are.
+#: Warm-up blocks are shorter than samples by this factor: they show when times settle, not how long they are.
 WARMUP_SHARE = 4
 #: Times have settled when the best of the last blocks is no better than the best before them by more than this.
 FALLING = 0.02
@@ -29,10 +29,10 @@ WINDOW = 3
 #: Blocks after which warm-up ends in any case, and the share of the trial's budget that it may take.
 MOST_BLOCKS = 200
 MOST_OF_BUDGET = 0.3
-#: After a switch of sides, at least so much time and so many calls. A cache-sized add needs six calls to be within 3 %.
+#: Least time and calls after a switch of sides. A cache-sized add needs six calls to be within 3 %.
 SETTLE_NS = 2_000_000
 SETTLE_CALLS = 3
-#: Calls that took so long have overwritten every cache that is warm within a call, however few they were.
+#: Calls that took this long have overwritten every cache, however few they were.
 SETTLED_NS = 8_000_000
 #: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
 IN_FLIGHT_BYTES = 64 * 1024 * 1024

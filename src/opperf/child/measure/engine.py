@@ -82,7 +82,7 @@ def stopping(settings: Settings) -> Stopping:
 
 #: Single calls that the latency is made of, unless `--runs` says otherwise.
 LATENCY_CALLS = 20
-#: Memory is looked at after so many calls: MXNet gives each of its first four scratch space of its own, and keeps that.
+#: Calls before memory is measured: MXNet allocates scratch space in each of the first four, and keeps it.
 CALLS_BEFORE_MEMORY = 4
 #: The budget that warm-up before the first turn of a comparison has its share of, in seconds.
 TURN_WARMUP = 0.2

@@ -21,7 +21,7 @@ from opperf.domain.units import format_bytes
 
 #: Calls of a backward whose gradients must agree: two, and a third unless they took so long, in nanoseconds.
 CHECKED_CALLS, LONG_CALLS = 3, 200_000_000
-#: Of a gradient of more bytes the first so many are compared: they are held beside what the next call needs.
+#: Bytes of a gradient that are compared, at most: they are held while the next call runs.
 MOST_COMPARED = 1 << 25
 #: An output of more bytes is its own cotangent: another would take as much memory again, and twice that to be made.
 MOST_COTANGENT = 1 << 30

@@ -34,7 +34,7 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
 #: whose output is no larger the cotangents of the one before.
 KEPT_BYTES = 96 * 1024 * 1024
 _kept = BitCache(KEPT_BYTES)
-#: Tensors of more elements repeat the random bits of so many: float32 has no more numbers in [1, 2) than these.
+#: Tensors of more elements repeat their random bits: float32 has only this many numbers in [1, 2).
 PIECE_ELEMENTS = 1 << 23
 
 

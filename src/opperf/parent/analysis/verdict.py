@@ -19,7 +19,7 @@ from opperf.domain.floor import Floor
 from opperf.domain.stats.significance import PairedTest, discoveries
 from opperf.domain.stats.student import t_quantile
 
-#: Pairs at which stage 1 looks, relative to the first; a plan that goes on has each look so much later than the last.
+#: Pairs at which stage 1 looks, relative to the first look, and the factor between later looks with `--settle`.
 LOOKS = (1.0, 1.6, 2.4)
 GROWTH = 1.6
 FIRST_PAIRS = 5
@@ -29,12 +29,13 @@ MOST_PAIRS = 64
 DISCOVERY_RATE = 0.10
 CONFIDENCE = 0.95
 UPPER = (1 + CONFIDENCE) / 2
-#: The confidence at which stage 1 decides alone, from so many pairs. Where no more than one comparison in fifty of its
-#: kind stands out at all, an interval at 99.9 % still holds the truth in 95 % of those that do.
+#: The confidence at which stage 1 decides alone, and the least number of pairs for it. Where no more than one
+#: comparison in fifty of its kind stands out at all, an interval at 99.9 % still holds the truth in 95 % of those
+#: that do.
 ONE_STAGE = 0.999
 ENOUGH_FOR_ONE = 5
-#: From so many pairs on, this share at either end is left out of the mean: pairs of identical code have a few that lie
-#: five times as far off as the others.
+#: From this number of pairs on, this share at either end is left out of the mean: pairs of identical code have a few
+#: that lie five times as far off as the others.
 TRIMMED_FROM, TRIM = 8, 0.2
 
 

@@ -26,14 +26,14 @@ from opperf.domain.stats.order import centre, median, median_interval, quantile
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
 
-#: A pair has so many rounds, each with tensors elsewhere in memory: on other pages they meet other colours of the
+#: Rounds of a pair, each with tensors elsewhere in memory: on other pages they meet other colours of the
 #: cache, and identical code then takes another time (streaming operators of the size of a cache: by 5-15 %).
 ROUNDS = 24
 #: What lies between one place and the next, in bytes: anything up to sixteen pages, since the low bits of an address
 #: decide what is forwarded and what conflicts.
 OFFSET_BYTES = 64 * 1024
-#: Samples of each turn, at least and at most, as many as fit into so many seconds: many short rounds, not few long
-#: ones. Beside other work on the machine the minima of four left three fifths of the variance of those of two.
+#: Least and most samples of a turn, and the seconds they should fit into: many short rounds, not few long ones.
+#: Beside other work on the machine the minima of four left three fifths of the variance of those of two.
 TURN_SAMPLES, MOST_SAMPLES = 2, 4
 TURN_SECONDS = 0.004
 #: Rounds are fewer where they would take longer than this, in seconds, but never fewer than an estimate needs.

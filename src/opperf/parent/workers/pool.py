@@ -25,7 +25,7 @@ from opperf.parent.workers.reference import Ask, Reference
 DESCRIBE_TIMEOUT = 60.0
 #: Registered operators are listed, and cases of them made, within this many: PyTorch runs samples of all of its own.
 DISCOVER_TIMEOUT = 300.0
-#: A child that holds so many bytes more after a trial than after its first is replaced: some frameworks keep scratch
+#: A child is replaced when it holds this many bytes more than after its first trial: some frameworks keep scratch
 #: space of their operators, which then lies beside the tensors of all that follow.
 MOST_HELD = 3 << 28
 
