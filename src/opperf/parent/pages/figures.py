@@ -76,7 +76,8 @@ def _ratios(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
 def _ratio(one: Comparison, *, several: bool) -> Row:
     verdict = one.verdict
     direction = "" if one.direction == "forward" else one.direction
-    sides = f"{side_text(one.new, one.base)} / {side_text(one.base, one.new)}" if several else ""
+    names = dict.fromkeys((side_text(one.new, one.base), side_text(one.base, one.new)))
+    sides = " / ".join(names) if several else ""
     pairs = one.log_ratios[-1] if one.log_ratios else ()
     tip = [name(one), f"{format_seconds(one.base_time)} before, {format_seconds(one.new_time)} now"]
     ends = "" if verdict.interval is None else f"{format_percent(verdict.confidence)} {format_ratios(verdict.interval)}"

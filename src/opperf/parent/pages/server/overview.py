@@ -206,17 +206,17 @@ def _minute(text: str) -> str:
 
 MOVERS: tuple[Column[Mover], ...] = (
     Column("operator", "operator", lambda one: one.series.operator),
+    Column("ratio", "ratio", lambda one: one.ratio, lambda ratio: "" if ratio is None else f"{ratio:.3f}", "right"),
+    Column("low", None, lambda one: one.low),
+    Column("high", None, lambda one: one.high),
+    Column(None, "interval", _interval, format_ratios, "right"),
+    Column("verdict", "verdict", lambda one: one.verdict),
     Column("inputs", "inputs", _inputs),
     Column("direction", "direction", lambda one: one.series.direction, presence="varied"),
     Column("mode", "mode", lambda one: one.series.side.get("mode"), presence="varied", usual="eager"),
     Column("threads", "threads", lambda one: one.series.side.get("threads"), presence="varied", usual=1),
     Column("base_time_s", "anchor", lambda one: one.base_time, format_seconds, "right"),
     Column("new_time_s", "build", lambda one: one.new_time, format_seconds, "right"),
-    Column("ratio", "ratio", lambda one: one.ratio, lambda ratio: "" if ratio is None else f"{ratio:.3f}", "right"),
-    Column("low", None, lambda one: one.low),
-    Column("high", None, lambda one: one.high),
-    Column(None, "interval", _interval, format_ratios, "right"),
-    Column("verdict", "verdict", lambda one: one.verdict),
     Column("machine", "machine", lambda one: one.series.machine_name, presence="varied"),
     Column("run", None, lambda one: one.run),
 )
