@@ -14,7 +14,7 @@ app = typer.Typer(help="Keep results in a database, and see how they change.", n
 Database = Annotated[
     Optional[str],
     typer.Option(
-        metavar="FILE|URL", help="SQLite file or PostgreSQL URL. Default: $OPPERF_DATABASE, then your own database."
+        metavar="FILE|URL", help="SQLite file or PostgreSQL URL. Default: $OPPERF_DATABASE, opperf.toml, then your own."
     ),
 ]
 Since = Annotated[Optional[str], typer.Option(metavar="DAY", help="Leave out what is older, as 2026-11-01.")]
