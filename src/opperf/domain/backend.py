@@ -85,6 +85,10 @@ class Work:
     metrics: Mapping[str, Quantity] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
+    def make_arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of the next call, which `before` makes where there is one."""
+        return self.arguments if self.before is None else self.before()
+
 
 @dataclass(frozen=True)
 class CapturedCall:

@@ -82,7 +82,7 @@ def repeated(
     """Call `calls` times, each within `watched()`, at whose end nothing is outstanding."""
     with work.scope():
         for _ in range(calls):
-            arguments = work.arguments if work.before is None else work.before()
+            arguments = work.make_arguments()
             wait([])
             with watched():
                 result = work.function(*arguments, **work.keywords)

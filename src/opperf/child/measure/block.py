@@ -177,7 +177,7 @@ class Block:
 
     def _ahead(self) -> tuple[object, ...]:
         """Do what comes untimed ahead of one call; return its arguments."""
-        arguments = self.work.arguments if self.work.before is None else self.work.before()
+        arguments = self.work.make_arguments()
         if self._sweep is not None:
             self._sweep()
         self._backend.wait([])

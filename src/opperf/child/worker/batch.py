@@ -68,7 +68,7 @@ def _call(backend: Backend, work: Work, marks: Any, label: str, batch: Mapping[s
     """Make the calls of a trial, those after the warm-up within its ranges, each waited for before they end."""
     with work.scope():
         for call in range(batch["warmup"] + batch["iterations"]):
-            arguments = work.arguments if work.before is None else work.before()
+            arguments = work.make_arguments()
             backend.wait([])  # what comes before a call is not to run within its ranges
             if call < batch["warmup"]:
                 backend.wait([work.function(*arguments, **work.keywords)])

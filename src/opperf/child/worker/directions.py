@@ -80,7 +80,7 @@ def call_once(backend: Backend, work: Work) -> Any:
 def _time(backend: Backend, work: Work) -> tuple[object, int]:
     """Make one call, wait for it, and return its result and the nanoseconds that it took."""
     with work.scope():
-        arguments = work.arguments if work.before is None else work.before()
+        arguments = work.make_arguments()
         start = backend.clock.wall()
         result = work.function(*arguments, **work.keywords)
         backend.wait([result])

@@ -94,7 +94,7 @@ EAGER = "the program is that of the eager call under jit"
 def explanation(work: Work) -> Explanation:
     """Return what runs in a call."""
     function: Any = work.function
-    arguments = work.arguments if work.before is None else work.before()
+    arguments = work.make_arguments()
     notes = [READ]
     if not hasattr(function, "lower"):
         function, arguments = over_tensors(function, arguments, dict(work.keywords))

@@ -52,7 +52,7 @@ _counter = cache(Counter)
 def of_call(work: Work, context: Any) -> Memory:
     """Make one call on the device of `context` and return what it took there."""
     with work.scope():
-        arguments = work.arguments if work.before is None else work.before()
+        arguments = work.make_arguments()
         mx.nd.waitall()
         changes = _counter().steps(work, arguments).get(f"{context.device_type}/{context.device_id}", [])
     return Memory(peak(changes), allocated(changes), "profiler memory counter")

@@ -102,7 +102,7 @@ class _Watch:
         return replace(whole, wall_ns=took, cpu_ns=took, clean=clean(whole, self._backend.side.threads))
 
     def _ahead(self) -> tuple[object, ...]:
-        arguments = self._work.arguments if self._work.before is None else self._work.before()
+        arguments = self._work.make_arguments()
         self._wait(None)
         return arguments
 

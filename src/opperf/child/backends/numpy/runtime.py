@@ -185,7 +185,7 @@ SOURCE = "tracemalloc (array buffers and Python objects, not BLAS's own)"
 
 def of_call(work: Work) -> Memory:
     """Make one call and return the most that it held beyond what stood before it."""
-    arguments = work.arguments if work.before is None else work.before()
+    arguments = work.make_arguments()
     traced_already = tracemalloc.is_tracing()
     if not traced_already:
         tracemalloc.start()

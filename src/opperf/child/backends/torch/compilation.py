@@ -51,7 +51,7 @@ def compiled(bound: Bound, make: Callable[[Bound], Work]) -> Work:
         _begin()
         start = perf_counter()
         work = make(replace(bound, function=_compiled(bound.function)))
-        arguments = work.arguments if work.before is None else work.before()
+        arguments = work.make_arguments()
         with work.scope():
             work.function(*arguments, **work.keywords)
     except torch._dynamo.exc.TorchDynamoException as error:

@@ -37,7 +37,7 @@ def count(work: Work, *, long: bool) -> Counts:
     # The results of a call on tensors without elements have their shapes, and are made in no time.
     shapes = FakeTensorMode(allow_non_fake_inputs=True) if long else nullcontext()
     with work.scope(), shapes, counter:
-        arguments = work.arguments if work.before is None else work.before()
+        arguments = work.make_arguments()
         result = work.function(*arguments, **work.keywords)
     flops = int(counter.get_total_flops())
     return Counts(flops or None, _move(work.function, [*arguments, *work.keywords.values()], result), SOURCE)
@@ -84,7 +84,7 @@ def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
 
 def trace_memory(work: Work, device: Any) -> Memory | None:
     """Make one call and return what it took."""
-    arguments = work.arguments if work.before is None else work.before()
+    arguments = work.make_arguments()
     with work.scope():
         if device.type == "cuda":
             return _on_cuda(work, arguments, device)
