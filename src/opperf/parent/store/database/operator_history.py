@@ -5,6 +5,7 @@ Indexes hold every column, so that the rows themselves, which lie a night apart,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -73,7 +74,7 @@ def operator_times(archive: Archive, operator: str, filters: Filters = EVERYTHIN
     table = schema.records.c
     with reading(archive.engine, archive.address) as connection:
         series = series_of(connection, replace(filters, operator=operator))
-        return _times(connection, select(*TIMES).where(table.series_id.in_(series)), filters.since)
+        return _times(connection, select(*TIMES).where(table.series_id.in_(series)), filters.since, series)
 
 
 def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> list[Times]:
@@ -84,10 +85,12 @@ def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> list[Time
         return _times(connection, query, filters.since)
 
 
-def _times(connection: Connection, query: Select[Any], since: datetime | None) -> list[Times]:
+def _times(
+    connection: Connection, query: Select[Any], since: datetime | None, series: Mapping[int, Series] | None = None
+) -> list[Times]:
     table = schema.records.c
     grouped = _grouped(connection, query.order_by(table.series_id, table.started), table.started, since)
-    series = find_series(connection, {key for (key,) in grouped})
+    series = find_series(connection, {key for (key,) in grouped}) if series is None else series
     versions = _versions(connection)
     keys = run_keys(connection, {run for rows in grouped.values() for run in rows[3]})
     return [
@@ -116,7 +119,7 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
         grouped = _grouped(connection, query, table.started, filters.since, keys=2)
         versions = _versions(connection)
         keys = run_keys(connection, {run for rows in grouped.values() for run in rows[5]})
-        bases = find_series(connection, {base for _, base in grouped})
+        bases = series | find_series(connection, {base for _, base in grouped} - set(series))
     return [
         Ratios(
             series[new],
