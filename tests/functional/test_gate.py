@@ -113,7 +113,7 @@ def test_an_inconclusive_comparison_has_a_code_of_its_own(opperf: Opperf) -> Non
 def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> None:
     done = opperf(*SAME, "--budget", "0.001", "--inconclusive", "pass")
     assert done.code == 0
-    assert done.err.splitlines()[-1] == "1 inconclusive, let through by `inconclusive = pass`"
+    assert done.err.splitlines()[-1] == "1 inconclusive, which `inconclusive = pass` allows"
 
 
 @pytest.mark.usefixtures("no_child")
@@ -142,7 +142,7 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         (("gate", "--expected", "none.json"), "cannot read `none.json`"),
         (("gate", "--update-expected"), "no expectations file given"),
         (("gate", "--update-expected", "--expected", "e.json"), "nothing to measure"),
-        (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "makes no comparison"),
+        (("gate", "--update-expected", "--expected", "e.json", "--junit", "a.xml"), "compares nothing"),
         (("gate", "add", "--expected", "e.json", "--update-expected", "--processes", "2"), "`--processes`: found 2"),
     ],
 )
@@ -447,7 +447,7 @@ def test_ctrl_c_keeps_what_was_judged_and_leaves_expectations_as_they_were(
     monkeypatch.setattr(Pool, "measure", interrupted_at(1, measure))
     done = opperf(*RECORD)
     assert done.code == 130
-    assert "stopped: e.json is as it was" in done.err
+    assert "stopped: e.json is unchanged" in done.err
     assert (here / "e.json").read_text() == before
 
 

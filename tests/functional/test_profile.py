@@ -31,7 +31,7 @@ Opperf: TypeAlias = Callable[..., Any]
         (("--function", "__main__:stpe", "train.py"), "`train.py` has no function `stpe`", "did you mean `step`?"),
         (
             ("--diff", "--by", "stack", "a.json"),
-            "`--diff` is of two profiles, got 1",
+            "`--diff` takes two profiles, got 1",
             "`opperf profile --diff A.json B.json`",
         ),
         (("--output", "train.py", "train.py"), "cannot write to `train.py`: File exists", "give a folder with"),

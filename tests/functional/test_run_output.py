@@ -165,7 +165,7 @@ def test_shares_of_peak_are_offered_until_the_machines_limits_are_measured(
     opperf: Opperf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("run", "exp", "--framework", "numpy", "--input", "data=64", "--direction", "forward", "--runs", "3")
-    offer = "note: for shares of peak, `opperf doctor --peaks --framework numpy` measures this machine's limits once\n"
+    offer = "note: to see shares of peak, run `opperf doctor --peaks --framework numpy` once\n"
     assert offer in opperf(*words).err
     rate = Rate("move", "copy", "float32", 1000, 1e9, "numpy", "cpu", 1, "today")
     monkeypatch.setattr("opperf.parent.run.stored_rates", lambda: (rate,))

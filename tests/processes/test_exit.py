@@ -147,7 +147,7 @@ def test_what_nobody_foresaw_is_one_message_and_exit_code_3(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == (
         "error: unexpected ZeroDivisionError: nobody foresaw it\n\n"
-        "hint: `--debug` or `OPPERF_DEBUG=1` shows where; what opperf did wrong is worth a report\n"
+        "hint: `--debug` or `OPPERF_DEBUG=1` shows where it failed; please report it if opperf is at fault\n"
     )
 
 

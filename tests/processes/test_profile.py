@@ -115,7 +115,7 @@ def test_the_script_has_its_arguments_its_input_its_output_and_its_exit_code(pro
     assert table.split()[:3] == ["operator", "calls", "total"]
     (file,) = Path().glob("opperf_profile_*.json")
     assert done.stderr.splitlines() == [
-        "note: `--by=shape` is taken by opperf; what follows `--` is the script's own",
+        "note: `--by=shape` was read as opperf's own; put the script's options after `--`",
         "talk",
         f"wrote {file}",
     ]

@@ -113,7 +113,9 @@ def distribution_named(text: str) -> str:
             share = math.nan
         if 0 <= share <= 1:
             return f"{SPARSE}{share:g}"
-        raise InputError(f"`{text}`: expected a share of zeros between 0 and 1", hint="write for example `sparse:0.9`")
+        raise InputError(
+            f"`{text}`: expected a share of zeros between 0 and 1", hint="write, for example, `sparse:0.9`"
+        )
     if text not in DISTRIBUTIONS[:-1]:
         names = ", ".join(DISTRIBUTIONS)
         raise InputError(f"no value distribution `{text}`", hint=f"known: {names}", slug="unknown_values")
@@ -227,7 +229,7 @@ class TensorSpec(Fields):
         if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in self.shape):
             raise InputError(
                 f"shape {list(self.shape)} must hold whole numbers >= 0",
-                hint="write for example [64, 1024]; [] is one value",
+                hint="write, for example, [64, 1024]; [] is one value",
             )
         if self.strides is not None and (
             len(self.strides) != len(self.shape)

@@ -163,7 +163,7 @@ def parse_duration(text: str, *, name: str = "duration") -> float:
     if number is None or unit not in _DURATIONS or not math.isfinite(number * _DURATIONS[unit]):
         raise InputError(
             f"{name} is `{text}`, expected a number and a unit (ns, us, ms, s, m, h; seconds without one)",
-            hint="write for example `30`, `30s`, `5m` or `200ms`",
+            hint="write, for example, `30`, `30s`, `5m` or `200ms`",
             slug="bad_duration",
         )
     return number * _DURATIONS[unit]
@@ -179,7 +179,7 @@ def parse_bytes(text: str, *, name: str = "size") -> int:
     if number is None or unit not in _SIZES or not math.isfinite(number * _SIZES[unit]):
         raise InputError(
             f"{name} is `{text}`, expected a number and a unit (kB, MB, GB, TB, KiB, MiB, GiB; bytes without one)",
-            hint="write for example `500MB` or `3GB`",
+            hint="write, for example, `500MB` or `3GB`",
             slug="bad_size",
         )
     return round(number * _SIZES[unit])
@@ -207,7 +207,7 @@ def parse_percent(text: str, *, name: str = "percentage") -> float:
             )
     raise InputError(
         f"{name} is `{text}`, expected a percentage or a fraction below 1",
-        hint="write for example `2%` or `0.02`",
+        hint="write, for example, `2%` or `0.02`",
         slug="bad_percentage",
     )
 

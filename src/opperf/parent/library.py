@@ -477,7 +477,7 @@ def profile(
     if done.profile is None:
         raise HarnessError(
             f"`{words[0]}` left no profile; its exit code is {done.code}",
-            hint="`framework` or `environment` says which Python it needs",
+            hint="`framework` or `environment` chooses the Python to run it with",
             slug="no_profile",
         )
     if suite is not None:
@@ -554,7 +554,7 @@ def _text(operator: object) -> str:
         return str(operator)
     if callable(operator):
         return code_text(operator, cache_folder())
-    raise InputError(f"`{operator!r}` is no operator", hint="give a name or a function")
+    raise InputError(f"`{operator!r}` is not an operator", hint="give a name or a function")
 
 
 def _side(side: Operator, framework: str | None) -> str:

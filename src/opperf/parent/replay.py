@@ -68,5 +68,5 @@ def _steps(text: str) -> tuple[int, int]:
     first = int(match[1]) if match else 0
     last = int(match[2] or match[1]) if match else -1
     if last < first:
-        raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write for example `1-3`")
+        raise InputError(f"`--iterations` is `{text}`, expected one step or a range", hint="write, for example, `1-3`")
     return first, last + 1

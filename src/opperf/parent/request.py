@@ -139,7 +139,7 @@ def usable_cpus(given: str | Sequence[int]) -> tuple[int, ...]:
     text = given if isinstance(given, str) else ",".join(map(str, given))
     # `cpu_ranges` passes over what it cannot read, as a fact may; a wish may not.
     if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
-        raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write for example `0-3,6`")
+        raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write, for example, `0-3,6`")
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     numbers: dict[int, None] = {}
     for cpu in chain.from_iterable(cpu_ranges(text)):

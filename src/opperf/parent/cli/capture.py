@@ -36,7 +36,9 @@ def capture(
         ),
     ] = None,
     plugin: options.Plugin = None,
-    timeout: Annotated[str, Option(metavar="SECONDS", help="Time limit for all calls of the function.")] = "300",
+    timeout: Annotated[
+        str, Option(metavar="SECONDS", help="Time limit for all calls of the function together.")
+    ] = "300",
     output: Annotated[
         Optional[Path], Option(metavar="FILE", help="Write the suite to this file instead of stdout.")
     ] = None,

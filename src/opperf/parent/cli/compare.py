@@ -30,7 +30,7 @@ def compare(
     explain: options.Explain = False,
     report: options.Report,
 ) -> None:
-    """Compare two sides: slower, faster, same or inconclusive.
+    """Compare two sides: slower, faster, the same or inconclusive.
 
     It measures interleaved pairs of fresh processes. Without sides, it compares two result files: `opperf compare
     old.json new.json`.

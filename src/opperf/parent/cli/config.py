@@ -24,10 +24,10 @@ app = typer.Typer(help="Check PARAM's benchmark configs, or print their schema."
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Config files.")], plugin: options.Plugin = None
 ) -> None:
-    """Check configs whole, and tell every mistake with its place.
+    """Check configs, and report every mistake with its place.
 
-    It tells what was found there, and what was expected. A framework is asked for its own names, where there are others
-    than PARAM's, and for what iterators and data generators of plugins make.
+    Each report says what was found and what was expected. opperf starts a framework only if a config names operators
+    that are not PARAM's, or if a plugin's iterators or data generators have to run.
     """
     from opperf.domain.errors import InputError
     from opperf.domain.plan import Settings

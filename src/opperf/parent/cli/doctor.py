@@ -25,7 +25,7 @@ def doctor(
     device: options.Device = None,
     threads: options.Threads = 1,
     plugin: options.Plugin = None,
-    peaks: Annotated[bool, typer.Option("--peaks", help="Measure how fast this machine can go.")] = False,
+    peaks: Annotated[bool, typer.Option("--peaks", help="Measure this machine's peak bandwidth and FLOP/s.")] = False,
     format: options.Format = None,
 ) -> None:
     """Show the environments, and what makes times noisy here.

@@ -66,7 +66,7 @@ def python(name: Annotated[str, _NAME]) -> None:
 
     Build the environment if it is missing.
 
-    `$(opperf env python mxnet) script.py` runs a script there.
+    To run a script in it: `$(opperf env python mxnet) script.py`.
     """
     from opperf.domain.environment import EnvironmentSpec
     from opperf.parent.workers import interpreters

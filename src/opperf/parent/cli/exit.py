@@ -105,13 +105,15 @@ def _unexpected(error: Exception) -> str:
     """Say what went wrong that no code of opperf foresaw."""
     if isinstance(error, OSError) and error.strerror is not None:
         place = "" if error.filename is None else f": `{error.filename}`"
-        text = f"the system says: {error.strerror}{place}"
+        text = f"the system reports: {error.strerror}{place}"
     elif isinstance(error, MemoryError):
         text = "out of memory"
     else:
         text = f"unexpected {type(error).__name__}: {error}".rstrip(": ")
     hint = (
-        "" if _debug else "\n\nhint: `--debug` or `OPPERF_DEBUG=1` shows where; what opperf did wrong is worth a report"
+        ""
+        if _debug
+        else "\n\nhint: `--debug` or `OPPERF_DEBUG=1` shows where it failed; please report it if opperf is at fault"
     )
     return f"{' '.join(text.split())[:TOLD]}{hint}"
 

@@ -38,28 +38,38 @@ def gate(
         Optional[Path],
         Option(metavar="FILE", help="Gate file. Default: opperf.toml, or [tool.opperf] in pyproject.toml."),
     ] = None,
-    base: Annotated[Optional[str], Option(metavar="SIDE", help="Side that is known to be good.")] = None,
+    base: Annotated[
+        Optional[str], Option(metavar="SIDE", help="Side to compare with, which is known to be good.")
+    ] = None,
     new: Annotated[
-        Optional[list[str]], Option(metavar="SIDE", help="Side that must not be slower. Repeatable.")
+        Optional[list[str]], Option(metavar="SIDE", help="Side to check, which must not be slower. Repeatable.")
     ] = None,
     tolerance: Annotated[Optional[str], Option(metavar="PERCENT", help="Smallest change worth reporting.")] = None,
-    pairs: Annotated[Optional[int], Option(metavar="K", help="Pairs of processes before the first look.")] = None,
-    settle: Annotated[
-        Optional[bool], Option("--settle/--no-settle", help="Continue until the interval decides.", show_default=False)
+    pairs: Annotated[
+        Optional[int], Option(metavar="K", help="Number of pairs of processes to measure at first.")
     ] = None,
-    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Maximum pairs with --settle. Default: 64.")] = None,
+    settle: Annotated[
+        Optional[bool], Option("--settle/--no-settle", help="Add pairs until there is a verdict.", show_default=False)
+    ] = None,
+    max_pairs: Annotated[
+        Optional[int], Option(metavar="N", help="Maximum number of pairs with --settle. Default: 64.")
+    ] = None,
     expected: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Compare with recorded expectations instead.")
+        Optional[Path], Option(metavar="FILE", help="Compare with the expectations in this file instead.")
     ] = None,
     threshold: Annotated[
         Optional[str], Option(metavar="PERCENT", help="Allowed deviation from an expectation.")
     ] = None,
-    update_expected: Annotated[bool, Option("--update-expected", help="Record the expectations again.")] = False,
+    update_expected: Annotated[
+        bool, Option("--update-expected", help="Measure again and update the expectations.")
+    ] = False,
     processes: Annotated[Optional[int], Option(metavar="K", help="Processes per expectation.")] = None,
     framework: options.Framework = None,
     environment: options.Environment = None,
     device: options.Device = None,
-    inconclusive: Annotated[Optional[str], Option(metavar="pass|fail", help="Result when there is no verdict.")] = None,
+    inconclusive: Annotated[
+        Optional[str], Option(metavar="pass|fail", help="What to do when there is no verdict.")
+    ] = None,
     budget: options.Budget = None,
     timeout: Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for one trial.")] = None,
     cpus: options.Cpus = None,
@@ -76,9 +86,9 @@ def gate(
         Option("--github/--no-github", help="Write annotations and a step summary. Default: in GitHub Actions."),
     ] = None,
 ) -> None:
-    """Compare for CI: the exit code says whether a change may pass.
+    """Compare in CI: the exit code says whether a change may pass.
 
-    0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
+    Exit codes: 0 no regression, 1 regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 
     A file says what to compare; options override it.
     """
@@ -112,8 +122,8 @@ def gate(
     check_database(report.database)
     if update_expected and (markdown or junit or report.html or report.plot):
         raise InputError(
-            "`--update-expected` makes no comparison, so it cannot write a report of one",
-            hint="leave them out, or compare in a second command",
+            "`--update-expected` compares nothing, so it cannot write a report",
+            hint="leave out the report options, or run a second command that compares",
         )
     order = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())
     judged = judge(operators or (), request(what), order, Bar())
@@ -138,13 +148,13 @@ def _tell_updated(updated: ExpectationUpdate, places: Places) -> None:
 
     output.deliver(document(updated.run), places.format, places.output, f"{len(updated.run.records)} records")
     if updated.cause is not None:
-        typer.echo(f"stopped: {updated.path} is as it was", err=True)
+        typer.echo(f"stopped: {updated.path} is unchanged", err=True)
         return
     if updated.measured:
         text = f"{updated.measured} expectations measured now, {updated.others} kept"
         typer.echo(f"wrote {updated.path}: {text}", err=True)
     if updated.failed:
-        text = f"{updated.failed} of {len(updated.run.records)} trials failed; what was expected of them is kept"
+        text = f"{updated.failed} of {len(updated.run.records)} trials failed; their expectations are unchanged"
         typer.echo(text, err=True)
 
 
@@ -175,7 +185,7 @@ class Places:
         named = [str(place) for place in places if place is not None]
         twice = next((place for place in named if named.count(place) > 1), None)
         if twice is not None:
-            raise InputError(f"two reports go to `{twice}`", hint="give each a file of its own", slug="output")
+            raise InputError(f"two reports go to `{twice}`", hint="give each a different file", slug="output")
 
 
 def deliver(run: ComparisonRun, made: Document, judgement: Judgement, places: Places) -> None:
@@ -202,7 +212,7 @@ def deliver(run: ComparisonRun, made: Document, judgement: Judgement, places: Pl
         typer.echo(f"gate: {made.summary}", err=True)
     passed = len(judgement.of_kind("inconclusive"))
     if passed and judgement.exit_code == 0:
-        typer.echo(f"{passed} inconclusive, let through by `inconclusive = pass`", err=True)
+        typer.echo(f"{passed} inconclusive, which `inconclusive = pass` allows", err=True)
     if troubles:
         raise troubles[0]
 

@@ -9,7 +9,7 @@ import typer
 
 from opperf.parent.cli import options
 
-app = typer.Typer(help="Keep results in a database, and see how they change.", no_args_is_help=True)
+app = typer.Typer(help="Keep results in a database, and see how they change over time.", no_args_is_help=True)
 
 Database = Annotated[
     Optional[str],
@@ -17,7 +17,7 @@ Database = Annotated[
         metavar="FILE|URL", help="SQLite file or PostgreSQL URL. Default: $OPPERF_DATABASE, opperf.toml, then your own."
     ),
 ]
-Since = Annotated[Optional[str], typer.Option(metavar="DAY", help="Leave out what is older, as 2026-11-01.")]
+Since = Annotated[Optional[str], typer.Option(metavar="DAY", help="Ignore runs before this day, such as 2026-11-01.")]
 
 
 @app.command("add")
@@ -25,11 +25,11 @@ def add_files(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Results or comparisons.")],
     *,
     database: Database = None,
-    samples: Annotated[bool, typer.Option("--samples", help="Keep every sample, too.")] = False,
+    samples: Annotated[bool, typer.Option("--samples", help="Also store every sample.")] = False,
 ) -> None:
-    """Add files of results and comparisons.
+    """Add result files and comparisons to the database.
 
-    A run that is already there is not added again.
+    Runs that are already in the database are not added again.
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.history import add
@@ -49,7 +49,7 @@ def list_runs(
     top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of runs to print.")] = None,
     format: options.Format = None,
 ) -> None:
-    """List the runs in a database, latest first."""
+    """List the runs in the database, latest first."""
     from opperf.parent.cli.output import deliver
     from opperf.parent.history import archive, day
     from opperf.parent.reports.formats import check_format
@@ -64,14 +64,14 @@ def list_runs(
 
 @app.command("show")
 def show_operator(
-    operator: Annotated[str, typer.Argument(metavar="OPERATOR", help="An operator as it was measured.")],
+    operator: Annotated[str, typer.Argument(metavar="OPERATOR", help="Operator, as its measurements name it.")],
     *,
     database: Database = None,
-    framework: Annotated[Optional[str], typer.Option(metavar="F", help="One framework alone.")] = None,
+    framework: Annotated[Optional[str], typer.Option(metavar="F", help="Show this framework only.")] = None,
     since: Since = None,
     format: options.Format = None,
 ) -> None:
-    """Show every measurement of an operator, in the order of time."""
+    """Show every measurement of an operator, oldest first."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
     from opperf.parent.history import archive, day
@@ -91,18 +91,20 @@ def show_operator(
 
 @app.command("changes")
 def show_changes(
-    operator: Annotated[Optional[str], typer.Argument(metavar="[OPERATOR]", help="One operator. Default: all.")] = None,
+    operator: Annotated[
+        Optional[str], typer.Argument(metavar="[OPERATOR]", help="Operator to show. Default: all.")
+    ] = None,
     *,
     database: Database = None,
     since: Since = None,
     tolerance: Annotated[str, typer.Option(metavar="SHARE", help="Smallest change worth reporting.")] = "2%",
     format: options.Format = None,
 ) -> None:
-    """Name the builds between which operators changed.
+    """Show between which builds operators changed.
 
-    Builds are judged by the comparisons in the database: by their ratios to one build that they were compared with, so
-    a slower machine changes nothing. Times that `opperf history import` added are judged by themselves, which says much
-    less.
+    Builds are judged by the comparisons in the database: by their ratios to a build that they were compared with, so a
+    slower machine does not matter. Absolute times from `opperf history import` are judged on their own, which is much
+    weaker evidence.
     """
     from opperf.domain.units import parse_percent
     from opperf.parent.cli.output import deliver
@@ -120,11 +122,11 @@ def show_changes(
 
 @app.command("remove")
 def remove_runs(
-    keys: Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs by their ids.")],
+    keys: Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids of the runs to remove.")],
     *,
     database: Database = None,
 ) -> None:
-    """Remove runs with everything that belongs to them."""
+    """Remove runs and everything that belongs to them."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
     from opperf.parent.history import archive
@@ -146,12 +148,14 @@ def prune_runs(
         Optional[int], typer.Option("--older-than", metavar="DAYS", min=0, help="Remove runs older than this.")
     ] = None,
     keep: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Never remove the latest N runs.")] = None,
-    samples: Annotated[bool, typer.Option("--samples", help="Remove their samples alone; the records stay.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")] = False,
+    samples: Annotated[bool, typer.Option("--samples", help="Remove only the samples, and keep the runs.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be removed, without removing it.")
+    ] = False,
 ) -> None:
-    """Remove old runs, or their samples, to make a database smaller.
+    """Remove old runs or their samples to make the database smaller.
 
-    With `--keep` alone, all but the latest runs go; with `--samples` alone, all samples.
+    `--keep` alone removes all but the latest runs; `--samples` alone removes all samples.
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.history import archive, prune
@@ -169,14 +173,17 @@ def prune_runs(
 @app.command("export")
 def export_database(
     *,
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Where to write; a folder for asv.")],
-    to: Annotated[str, typer.Option("--format", metavar="F", help="jsonl, csv, pytorch-v3, asv or bencher.")] = "jsonl",
+    output: Annotated[Path, typer.Option(metavar="FILE", help="File to write, or a folder for asv.")],
+    to: Annotated[
+        str, typer.Option("--format", metavar="F", help="Output format: jsonl, csv, pytorch-v3, asv or bencher.")
+    ] = "jsonl",
     database: Database = None,
     since: Since = None,
 ) -> None:
-    """Write the runs in a database for other tools.
+    """Export the runs in the database for other tools.
 
-    `jsonl` has everything, and `opperf history import` reads it; the others have what their tools can take.
+    `jsonl` holds everything, and `opperf history import` reads it back. The other formats hold what their
+    tools can read.
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.exchange import export_results
@@ -190,17 +197,17 @@ def export_database(
 
 @app.command("import")
 def import_files(
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Results of other tools.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Results of other tools to add.")],
     *,
     database: Database = None,
     version: Annotated[
-        Optional[str], typer.Option(metavar="V", help="The version that was measured, where a file does not say.")
+        Optional[str], typer.Option(metavar="V", help="Version that was measured, if the files do not name it.")
     ] = None,
 ) -> None:
-    """Add what other tools measured, as absolute times.
+    """Import absolute times that other tools measured.
 
-    Reads asv's folder of results, the JSON of pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's lines, and
-    what `opperf history export --format jsonl` wrote.
+    Reads asv's result folder, JSON from pytest-benchmark, google-benchmark and MXNet's opperf, PARAM's output lines,
+    and files that `opperf history export --format jsonl` wrote.
     """
     from opperf.parent.cli.output import tell
     from opperf.parent.exchange import import_results

@@ -17,15 +17,15 @@ Option = typer.Option
 def nightly(
     *,
     config: Annotated[
-        Path, Option(metavar="FILE", help="File with a table [nightly], or [tool.opperf.nightly].")
+        Path, Option(metavar="FILE", help="File with a [nightly] or [tool.opperf.nightly] table.")
     ] = Path("opperf.toml"),
     anchor: Annotated[
         Optional[str], Option(metavar="SIDE", help="Compare with this build instead of the file's anchor.")
     ] = None,
     overlap: Annotated[
-        bool, Option("--overlap", help="Compare a new anchor with the former one, so that histories go on.")
+        bool, Option("--overlap", help="Compare a new anchor with the previous one, so that histories continue.")
     ] = False,
-    again: Annotated[bool, Option("--again", help="Measure builds that are in the database already.")] = False,
+    again: Annotated[bool, Option("--again", help="Measure builds again that are already in the database.")] = False,
     no_check: options.NoCheck = False,
     report: options.Report,
     markdown: Annotated[Optional[Path], Option(metavar="FILE", help="Write a Markdown report.")] = None,
@@ -35,11 +35,11 @@ def nightly(
         Option("--github/--no-github", help="Write annotations and a step summary. Default: in GitHub Actions."),
     ] = None,
 ) -> None:
-    """Compare builds with an anchor and their predecessor.
+    """Compare builds with an anchor and with the build before.
 
-    0 fine, 1 a regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
+    Exit codes: 0 no regression, 1 regression, 2 bad input, 3 a side could not be measured, 4 inconclusive.
 
-    A build is judged by the one before it. One that is in the database is not measured again.
+    Each build is judged by the one before it. Builds that are already in the database are not measured again.
     """
     from opperf.domain.errors import way_out
     from opperf.parent.cli.gate import Places, deliver
@@ -61,6 +61,6 @@ def nightly(
     if nights.nights:
         deliver(nights.run, document(nights), nights.judgement, places)
     else:
-        tell("nothing to measure: the database has every build")
+        tell("nothing to measure: every build is already in the database")
     code = nights.judgement.exit_code if nights.nights else 0
     raise SystemExit(code) if nights.cause is None else way_out(nights.cause)

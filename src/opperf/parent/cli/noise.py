@@ -16,7 +16,9 @@ def noise(
     *,
     what: options.What,
     where: options.Where,
-    repeats: Annotated[int, typer.Option(metavar="N", help="Comparisons of each operator with itself.")] = 3,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", help="Number of times to compare each operator with itself.")
+    ] = 3,
     judging: options.Judging,
     how: options.How,
     report: options.Report,

@@ -12,20 +12,24 @@ from opperf.parent.cli import completion, options
 def operators(
     pattern: Annotated[
         Optional[str],
-        typer.Argument(help="Only names that match a pattern, such as `conv*`.", autocompletion=completion.operators),
+        typer.Argument(
+            help="List only names that match a pattern, such as `conv*`.", autocompletion=completion.operators
+        ),
     ] = None,
     *,
     category: options.Category = None,
     framework: Annotated[
         Optional[list[str]],
         typer.Option(
-            metavar="F", help="List the operators of this framework. Repeatable.", autocompletion=completion.frameworks
+            metavar="F",
+            help="Show how this framework implements each operator. Repeatable.",
+            autocompletion=completion.frameworks,
         ),
     ] = None,
     plugin: options.Plugin = None,
     format: options.Format = None,
 ) -> None:
-    """List the operators: category, directions, arguments, meaning.
+    """List the operators with their directions and arguments.
 
     With `--framework`, show how it supports each; without it, no framework is imported. Operators of plugins come last.
     """

@@ -33,28 +33,28 @@ Operators = Annotated[
     Words,
     typer.Argument(
         metavar="OPERATOR",
-        help="Operators, such as `add` or `mxnet:nd.broadcast_add`.",
+        help="Operators to use, such as `add` or `mxnet:nd.broadcast_add`.",
         autocompletion=completion.operators,
     ),
 ]
 Plugin = Annotated[
     Optional[list[Path]],
-    Option(metavar="FILE", help="Python file or module with operators or a framework of your own. opperf runs it."),
+    Option(metavar="FILE", help="Python file or module with your own operators or framework. opperf runs its code."),
 ]
 Category = Annotated[
     Words,
     Option(
         metavar="C",
-        help="All operators of a category, or of another tool's group.",
+        help="Add all operators of a category, or of another tool's group.",
         autocompletion=completion.categories,
     ),
 ]
-Config = Annotated[Optional[list[Path]], Option(metavar="FILE", help="Cases of a PARAM benchmark config. Repeatable.")]
+Config = Annotated[
+    Optional[list[Path]], Option(metavar="FILE", help="Measure the cases of a PARAM benchmark config. Repeatable.")
+]
 Input = Annotated[
     Words,
-    Option(
-        "--input", metavar="[NAME=]SHAPE", help="Shape of an input, or of all inputs. Repeat a name for more cases."
-    ),
+    Option("--input", metavar="[NAME=]SHAPE", help="Shape of one input, or of all inputs. Repeat a name to add cases."),
 ]
 Framework = Annotated[
     Words,
@@ -73,19 +73,22 @@ Environment = Annotated[
     ),
 ]
 Device = Annotated[Words, Option(metavar="D", help="cpu, cuda:0, gpu(0); default: a GPU if there is one.")]
-Threads = Annotated[int, Option(metavar="N", help="Threads the framework may use.")]
+Threads = Annotated[int, Option(metavar="N", help="Number of threads the framework may use.")]
 Budget = Annotated[Optional[str], Option(metavar="SECONDS", help="Time limit for the whole command.")]
 Cpus = Annotated[Optional[str], Option(metavar="LIST", help="CPUs to run on, such as `0-3,6`.")]
-Clock = Annotated[str, Option(metavar="wall|native", help="native asks the framework's own profiler (mxnet).")]
-NoCheck = Annotated[bool, Option("--no-check", help="Skip the check of what operators compute.")]
-Explain = Annotated[bool, Option("--explain", help="Show what ran on each side where one is slower or faster.")]
+Clock = Annotated[
+    str, Option(metavar="wall|native", help="Clock to use; native is the framework's own profiler (mxnet).")
+]
+NoCheck = Annotated[bool, Option("--no-check", help="Do not check the operators' results.")]
+Explain = Annotated[bool, Option("--explain", help="Show what each side ran, where one is slower or faster.")]
 Format = Annotated[Optional[str], Option(metavar="F", help=f"Output format: {join_words(names())}.")]
 #: Of a report that says what passed.
 CheckFormat = Annotated[
     Optional[str], Option("--format", metavar="F", help=f"Output format: {join_words(names(checks=True))}.")
 ]
 Output = Annotated[
-    Optional[Path], Option(metavar="FILE", help="Write the results to this file. A journal lies beside it meanwhile.")
+    Optional[Path],
+    Option(metavar="FILE", help="Write the results to this file. During the run, a journal is kept next to it."),
 ]
 Html = Annotated[Optional[Path], Option(metavar="FILE", help="Write a page with charts and tables to this file.")]
 Plot = Annotated[Optional[Path], Option(metavar="FILE", help="Write the charts to this file, as SVG.")]
@@ -110,7 +113,7 @@ class What:
     skip: Annotated[
         Words, Option(metavar="PATTERN", help="Leave out operators that match a pattern, such as `conv*`.")
     ] = None
-    suite: Annotated[Optional[Path], Option(metavar="FILE", help="Cases of a suite file.")] = None
+    suite: Annotated[Optional[Path], Option(metavar="FILE", help="Measure the cases of a suite file.")] = None
     dtype: Annotated[
         Words,
         Option(
@@ -134,7 +137,7 @@ class What:
         Words,
         Option(
             metavar="S",
-            help="Default inputs: small, common, large, skewed, int64. Repeatable.",
+            help="Default inputs to use: small, common, large, skewed, int64. Repeatable.",
             autocompletion=completion.sizes,
         ),
     ] = None
@@ -147,7 +150,10 @@ class What:
     inputs: Input = None
     shapes: Annotated[
         Optional[Path],
-        Option(metavar="FILE", help="Cases from a .csv, .json or .jsonl file, a column per input or attribute."),
+        Option(
+            metavar="FILE",
+            help="Read cases from a .csv, .json or .jsonl file with a column for each input or attribute.",
+        ),
     ] = None
     attribute: Annotated[Words, Option(metavar="NAME=VALUE", help="Value of an attribute, such as `axis=1`.")] = None
     plugin: Plugin = None
@@ -171,10 +177,17 @@ class Where:
     threads: Threads = 1
     engine: Annotated[
         str,
-        Option(metavar="naive|threaded", help="MXNet's engine: naive runs in the calling thread, threaded beside it."),
+        Option(
+            metavar="naive|threaded",
+            help="MXNet's engine: naive runs operators in the calling thread, threaded in threads of its own.",
+        ),
     ] = "naive"
     allocator: Annotated[
-        str, Option(metavar="fixed|default", help="fixed keeps malloc's thresholds constant; default leaves them.")
+        str,
+        Option(
+            metavar="fixed|default",
+            help="Memory allocator: fixed keeps malloc's thresholds constant, default leaves them alone.",
+        ),
     ] = "fixed"
 
 
@@ -184,17 +197,19 @@ class Sampling:
 
     warmup: Annotated[Optional[int], Option(metavar="N", help="Number of calls before the first sample.")] = None
     runs: Annotated[Optional[int], Option(metavar="N", help="Number of samples per trial and process.")] = None
-    precision: Annotated[str, Option(metavar="P", help="Stop when the median is this precise.")] = "2%"
+    precision: Annotated[str, Option(metavar="P", help="Stop once the median is this precise.")] = "2%"
     trial_budget: Annotated[str, Option(metavar="SECONDS", help="Sampling time per trial.")] = "0.5"
-    processes: Annotated[int, Option(metavar="K", help="Processes per trial. Three or more give an interval.")] = 1
-    cache: Annotated[str, Option(metavar="hot|cold", help="CPU cache before each call: hot or cold.")] = "hot"
+    processes: Annotated[
+        int, Option(metavar="K", help="Number of processes per trial. Three or more give an interval.")
+    ] = 1
+    cache: Annotated[str, Option(metavar="hot|cold", help="State of the CPU cache before each call.")] = "hot"
 
 
 @dataclass(frozen=True)
 class Judging:
     """When a comparison is decided."""
 
-    pairs: Annotated[int, Option(metavar="K", help="Pairs of processes before the first look.")] = 5
+    pairs: Annotated[int, Option(metavar="K", help="Number of pairs of processes to measure at first.")] = 5
     tolerance: Annotated[str, Option(metavar="PERCENT", help="Smallest change worth reporting.")] = "2%"
 
 
@@ -202,8 +217,10 @@ class Judging:
 class Settling:
     """Whether a comparison goes on until it is decided."""
 
-    settle: Annotated[bool, Option("--settle", help="Continue until the interval decides.")] = False
-    max_pairs: Annotated[Optional[int], Option(metavar="N", help="Maximum pairs with --settle. Default: 64.")] = None
+    settle: Annotated[bool, Option("--settle", help="Add pairs until there is a verdict.")] = False
+    max_pairs: Annotated[
+        Optional[int], Option(metavar="N", help="Maximum number of pairs with --settle. Default: 64.")
+    ] = None
 
 
 @dataclass(frozen=True)

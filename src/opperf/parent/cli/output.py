@@ -127,7 +127,11 @@ def check_pages(html: Path | None, plot: Path | None, *, force: bool, inputs: It
     for place in (html, plot):
         check_report(place, MARK, force=force, inputs=read)
     if html is not None and html == plot:
-        raise InputError(f"page and picture both go to `{html}`", hint="give each a file of its own", slug="output")
+        raise InputError(
+            f"the page and the charts would both be written to `{html}`",
+            hint="give each a different file",
+            slug="output",
+        )
 
 
 def write_pages(result: Result, document: Document, html: Path | None, plot: Path | None) -> None:
@@ -144,7 +148,7 @@ def write_pages(result: Result, document: Document, html: Path | None, plot: Pat
         write_text(html, page(result, document, several))
         typer.echo(f"wrote {html}: {len(several)} charts", err=True)
     if plot is not None and not several:
-        typer.echo(f"{plot} is not written: nothing was measured that a picture could show", err=True)
+        typer.echo(f"{plot} was not written: no measurement to draw", err=True)
     elif plot is not None:
         write_text(plot, picture(several))
         typer.echo(f"wrote {plot}: {len(several)} charts", err=True)

@@ -46,14 +46,17 @@ def profile(
     plugin: options.Plugin = None,
     memory: Annotated[bool, Option("--memory", help="Record the memory that operators allocate.")] = False,
     shapes: Annotated[bool, Option("--shapes", help="Record the shapes of inputs.")] = False,
-    stacks: Annotated[bool, Option("--stacks", help="Record which lines of Python called them.")] = False,
-    modules: Annotated[bool, Option(help="Record which modules or layers called them.")] = True,
-    api: Annotated[bool, Option("--api", help="Record calls of the framework's own interface.")] = False,
+    stacks: Annotated[bool, Option("--stacks", help="Record which lines of Python called each operator.")] = False,
+    modules: Annotated[bool, Option(help="Record which modules or layers called each operator.")] = True,
+    api: Annotated[bool, Option("--api", help="Also record calls of the framework's Python API.")] = False,
     granularity: Annotated[
-        str, Option(metavar="bulk|operator", help="operator runs the operators of MXNet's graphs one by one.")
+        str, Option(metavar="bulk|operator", help="How MXNet runs graphs: bulk, or operator by operator.")
     ] = "bulk",
     allocator: Annotated[
-        str, Option(metavar="default|fixed", help="fixed keeps malloc's thresholds constant, as `run` does.")
+        str,
+        Option(
+            metavar="default|fixed", help="Memory allocator: fixed keeps malloc's thresholds constant, as `run` does."
+        ),
     ] = "default",
     memory_limit: Annotated[
         Optional[str],
@@ -62,12 +65,12 @@ def profile(
     function: Annotated[
         Optional[str], Option(metavar="MODULE:NAME", help="Profile only calls of this function.")
     ] = None,
-    skip: Annotated[int, Option(metavar="N", min=0, help="Number of first calls to skip.")] = 0,
+    skip: Annotated[int, Option(metavar="N", min=0, help="Number of calls to skip first.")] = 0,
     calls: Annotated[
         Optional[int], Option(metavar="N", min=1, help="Number of calls to profile after that. Default: all.")
     ] = None,
-    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="Group rows by this.")] = "name",
-    sort: Annotated[str, Option(metavar="self|total|calls|mean", help="Sort rows by this.")] = "self",
+    by: Annotated[str, Option(metavar="name|shape|module|stack|kernel", help="Group rows by this property.")] = "name",
+    sort: Annotated[str, Option(metavar="self|total|calls|mean", help="Sort rows by this column.")] = "self",
     top: Annotated[Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.Format = None,
     html: Annotated[bool, Option("--html", help="Also write a page with the table and the timeline.")] = False,
@@ -78,12 +81,17 @@ def profile(
         Optional[Path], Option(metavar="FILE", help="Write the operators with their arguments as a suite (PyTorch).")
     ] = None,
     output: Annotated[
-        Optional[Path], Option(metavar="DIR", help="Folder for the files. Default: the current one.")
+        Optional[Path], Option(metavar="DIR", help="Folder to write files to. Default: the current one.")
     ] = None,
     read: Annotated[Optional[list[Path]], Option(metavar="FILE", help="Print an existing profile. Repeatable.")] = None,
-    diff: Annotated[bool, Option("--diff", help="Compare two profiles, A.json B.json, operator by operator.")] = False,
+    diff: Annotated[
+        bool, Option("--diff", help="Compare two profiles operator by operator: `--diff A.json B.json`.")
+    ] = False,
     print_autostart: Annotated[
-        bool, Option("--print-autostart", help="Print the folder that starts the profiler when it is on PYTHONPATH.")
+        bool,
+        Option(
+            "--print-autostart", help="Print the folder to put on PYTHONPATH, so that any Python starts the profiler."
+        ),
     ] = False,
 ) -> None:
     """Run a script and show which operators take its time.
@@ -133,7 +141,7 @@ def profile(
     command = words_for_python(words or (), module=module)
     if context.meta[TAKEN]:
         script_words = " ".join(context.meta[TAKEN])
-        typer.echo(f"note: `{script_words}` is taken by opperf; what follows `--` is the script's own", err=True)
+        typer.echo(f"note: `{script_words}` was read as opperf's own; put the script's options after `--`", err=True)
     _run(command, environment, options, output or Path(), tool, format, report, save_suite)
 
 
@@ -162,15 +170,15 @@ def _run(
         _save_suite(done.recorded, suite)
     if done.code == KILLED:
         typer.echo(
-            "the script was killed (SIGKILL), most likely because memory ran out; what was seen of it is lost\n\n"
-            "hint: `--memory-limit` ends the recording sooner, `--function` profiles a part of it; without `--stacks`, "
+            "the script was killed (SIGKILL), most likely because it ran out of memory; its profile is lost\n\n"
+            "hint: `--memory-limit` stops recording sooner, and `--function` profiles only a part; without `--stacks`, "
             "`--shapes` and `--memory` it takes less",
             err=True,
         )
     elif done.profile is None and tool is None:
         typer.echo(
             f"no profile: the script imported none of {', '.join(options.watched)}\n\n"
-            "hint: `--framework` or `--environment` says which Python it needs",
+            "hint: `--framework` or `--environment` chooses the Python to run it with",
             err=True,
         )
     if done.profile is not None:
@@ -215,7 +223,7 @@ def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) ->
 
     if len(words) != 2:
         raise InputError(
-            f"`--diff` is of two profiles, got {len(words)}", hint="write `opperf profile --diff A.json B.json`"
+            f"`--diff` takes two profiles, got {len(words)}", hint="write `opperf profile --diff A.json B.json`"
         )
     before, after = (read_profile(Path(word)) for word in words)
     deliver(document(before, after, by, top), format)

@@ -49,10 +49,10 @@ class Bar:
         now = time.monotonic()
         if not total:
             self._told = now
-            self.note(f"planning: asking {framework} for its own operators")
+            self.note(f"planning: listing the operators of {framework}")
         elif now - self._told >= LINE_EVERY:
             self._told = now
-            self.note(f"planning: {count} of {total} operators of {framework}'s own asked for their cases")
+            self.note(f"planning: asked {framework} for the cases of {count} of {total} operators")
 
     def begin(self, total: int) -> None:
         """Show an empty bar."""

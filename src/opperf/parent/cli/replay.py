@@ -22,9 +22,9 @@ def replay(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="PyTorch execution traces.")],
     *,
     kineto: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Kineto trace of the same run, for the time of each call.")
+        Optional[Path], Option(metavar="FILE", help="Kineto trace of the same run, to read the time of each call from.")
     ] = None,
-    subgraph: Annotated[Optional[str], Option(metavar="LABEL", help="Replay only what ran below this label.")] = None,
+    subgraph: Annotated[Optional[str], Option(metavar="LABEL", help="Replay only the calls below this label.")] = None,
     iterations: Annotated[
         Optional[str], Option(metavar="N|FIRST-LAST", help="Replay only these profiler steps, counted from 0.")
     ] = None,
@@ -36,7 +36,8 @@ def replay(
     ] = None,
     plugin: options.Plugin = None,
     memory_limit: Annotated[
-        Optional[str], Option(metavar="SIZE", help="Leave out cases that need more. Default: a twelfth of memory.")
+        Optional[str],
+        Option(metavar="SIZE", help="Leave out cases that need more memory. Default: a twelfth of the machine's."),
     ] = None,
     environment: options.Environment = None,
     device: options.Device = None,
@@ -46,7 +47,7 @@ def replay(
     keeping: options.Keeping,
     report: options.Report,
 ) -> None:
-    """Run every operator of a recorded program by itself.
+    """Run each operator of a recorded program on its own.
 
     The report shows the cost of each and its share of the whole, next to the recorded times.
     """
@@ -88,5 +89,5 @@ def replay(
     if not trace.cases and not keeping.dry_run:
         report_on(replaying.unmeasured(trace, order, measuring, options_of_run, Bar()).run)
         drop_journal(options_of_run)
-        raise InputError("no operator of the trace can be replayed", hint="the report has the reasons")
+        raise InputError("no operator of the trace can be replayed", hint="the report says why")
     measure(replaying.workload(trace, order), measuring, options_of_run, report_on, keeping, report)

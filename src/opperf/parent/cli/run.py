@@ -34,7 +34,7 @@ def run(
     report: options.Report,
     top: Annotated[
         Optional[int],
-        typer.Option(metavar="N", min=1, help="Maximum number of rows to print. A suite begins with what takes most."),
+        typer.Option(metavar="N", min=1, help="Maximum number of rows to print. Suites list the most expensive first."),
     ] = None,
 ) -> None:
     """Measure operators: time, latency, memory and rates.
@@ -118,8 +118,7 @@ def offer_peaks(measured: Run) -> None:
         place = f" --device {side.device}" if side.device != "cpu" else ""
         place += f" --threads {side.threads}" if side.threads != 1 else ""
         typer.echo(
-            f"note: for shares of peak, `opperf doctor --peaks --framework {side.framework}{place}` measures this "
-            "machine's limits once",
+            f"note: to see shares of peak, run `opperf doctor --peaks --framework {side.framework}{place}` once",
             err=True,
         )
 

@@ -25,17 +25,19 @@ def serve(
     token: Annotated[
         Optional[str],
         Option(
-            metavar="TOKEN", envvar="OPPERF_TOKEN", help="Secret that visitors need. Any address but loopback does."
+            metavar="TOKEN",
+            envvar="OPPERF_TOKEN",
+            help="Secret that visitors must give. Required unless the address is loopback.",
         ),
     ] = None,
     name: Annotated[
-        Optional[list[str]], Option(metavar="NAME", help="Host name under which pages are asked for. Repeatable.")
+        Optional[list[str]], Option(metavar="NAME", help="Host name by which visitors reach the pages. Repeatable.")
     ] = None,
 ) -> None:
-    """Show a database of results as pages.
+    """Serve a database of results as web pages.
 
-    They show what changed, operators over builds, runs, suites and machines. It listens on this machine alone, unless
-    `--host` and `--token` say otherwise. Needs `pip install "opperf[serve]"`.
+    The pages show changes, operators over builds, runs, suites and machines. Only this machine can reach them unless
+    you give `--host` and `--token`. Requires `pip install "opperf[serve]"`.
     """
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
@@ -47,8 +49,10 @@ def serve(
 
         from opperf.parent.pages.server.app import application
     except ImportError as problem:
-        hint = '`pip install "opperf[serve]"` brings them'
-        raise InputError("the pages need starlette and uvicorn", hint=hint, slug="no_package") from problem
+        hint = 'install them with `pip install "opperf[serve]"`'
+        raise InputError(
+            "`opperf serve` needs starlette and uvicorn, which are not installed", hint=hint, slug="no_package"
+        ) from problem
     names = [*(name or ()), host, "localhost", "127.0.0.1", "[::1]"]
     with archive(database) as store, listen(host, port) as socket:
         place = (
@@ -69,7 +73,7 @@ def listen(host: str, port: int) -> Socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        hint = "`--port 0` takes a free port"
+        hint = "choose another `--port`; 0 picks a free one"
         raise InputError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint, slug="listen") from error
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files or journals.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files or journals to print.")],
     *,
     top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
     format: options.CheckFormat = None,
@@ -25,10 +25,10 @@ def show(
     plot: options.Plot = None,
     force: options.Force = False,
 ) -> None:
-    """Print results again, in any format or as a page.
+    """Print stored results in any format, or write them as a page.
 
-    One file may also hold a comparison, a gate's, noise floors or a replay. Results of several files are told apart by
-    run, date, machine and label.
+    Several result files are shown together, with columns for run, date, machine and label. Show comparisons, gates,
+    noise floors and replays one file at a time.
     """
     from opperf.domain.record import Run
     from opperf.parent.cli.output import check_pages, deliver, write_pages

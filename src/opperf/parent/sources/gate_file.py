@@ -143,9 +143,9 @@ def nightly_file(text: str, path: Path) -> NightlyFile:
     for key, name in (("build", "builds"), ("anchor", "anchor")):
         if name not in own:
             message = f"{where}: no `{key}` in the table `[nightly]`" if inner else f"{where}: no table `[nightly]`"
-            raise InputError(message, hint='write for example `anchor = "numpy==1.26.4"`', slug="gate_file")
+            raise InputError(message, hint='write, for example, `anchor = "numpy==1.26.4"`', slug="gate_file")
     if not (values.get("operators") or values.get("categories") or values.get("suite")):
-        hint = 'write for example `categories = ["reduction"]`'
+        hint = 'write, for example, `categories = ["reduction"]`'
         raise InputError(f"{where}: `[nightly]` selects no operators", hint=hint, slug="gate_file")
     own.setdefault("name", re.split(r"[^A-Za-z0-9_-]", own["anchor"])[0])
     return NightlyFile(gate=GateFile(path=path, **values), database=database_of(table, path), **own)
@@ -286,7 +286,7 @@ def _percent(value: object, folder: Path) -> float:
     if isinstance(value, float) and 0 < value < 1:
         return value
     if not isinstance(value, str):
-        raise _wrong(value, "a percentage or a fraction below 1", 'write for example `"2%"`')
+        raise _wrong(value, "a percentage or a fraction below 1", 'write, for example, `"2%"`')
     read = parse_percent(_string(value, folder), name="the value")
     if read <= 0:
         raise _wrong(value, "more than 0%")
@@ -342,7 +342,7 @@ def _operator(name: str) -> None:
 def _arguments(value: object, _: Path) -> Mapping[str, object]:
     """Read arguments by name, each as `--input` and `--attribute` read it or as TOML has it."""
     if not isinstance(value, dict) or not value or any(isinstance(one, dict) for one in value.values()):
-        raise _wrong(value, "a table of arguments by name", 'write for example `{lhs = "64x64", rhs = [64, 64]}`')
+        raise _wrong(value, "a table of arguments by name", 'write, for example, `{lhs = "64x64", rhs = [64, 64]}`')
     return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
 
 

@@ -37,12 +37,12 @@ def code_text(function: Callable[..., object], folder: Path) -> str:
     """
     if not isinstance(function, FunctionType):
         raise InputError(
-            f"`{getattr(function, '__qualname__', function)!s}` is no function written in Python",
-            hint="give a framework's own operator by name, as `torch:torch.add`, or wrap it in a function",
+            f"`{getattr(function, '__qualname__', function)!s}` is not a Python function",
+            hint="name a framework's own operator, such as `torch:torch.add`, or wrap it in a function",
             slug="user_code",
         )
     if function.__name__ == "<lambda>":
-        raise InputError("a lambda has no name to load it by", hint="define it with `def`", slug="user_code")
+        raise InputError("a lambda has no name by which to import it", hint="define it with `def`", slug="user_code")
     module = sys.modules.get(function.__module__)
     file = getattr(module, "__file__", None) or ""
     if function.__module__ != MAIN and file.endswith(".py") and _resolves(module, function):
@@ -128,8 +128,8 @@ class _Source:
         else:
             raise self._wrong(
                 function,
-                f"uses `{name}`, {type(value).__name__}, which a child cannot be given",
-                "make it inside the function, or give it as an input",
+                f"uses `{name}`, {type(value).__name__}, which cannot be sent to another process",
+                "create it inside the function, or pass it as an input",
             )
 
     def _wrong(self, function: FunctionType, what: str, hint: str) -> InputError:

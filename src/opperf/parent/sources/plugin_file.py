@@ -192,8 +192,8 @@ def _more(workloads: Workloads, path: Path) -> Workloads:
     for name in (*names[ITERATOR], *names[GENERATOR]):
         if name in (*ITERATORS, *GENERATORS, *workloads.iterators, *workloads.generators):
             raise InputError(
-                f"{path} registers `{name}`, and there is one already",
-                hint="register it by another name",
+                f"{path} registers `{name}`, which is already registered",
+                hint="register it under another name",
                 slug="user_code",
             )
     if not any(names.values()):

@@ -50,7 +50,7 @@ def read_shapes(path: Path) -> list[Row]:
     rows = list(readers[path.suffix](path))
     if not rows:
         hint = {".csv": CSV_HINT, ".json": JSON_HINT}.get(path.suffix, LINES_HINT)
-        raise InputError(f"{path}: there are no rows of shapes", hint=hint, slug="input")
+        raise InputError(f"{path}: no rows of shapes", hint=hint, slug="input")
     return rows
 
 
@@ -68,7 +68,7 @@ def _csv_rows(path: Path) -> Iterator[Row]:
             elif len(cells) != len(names):
                 raise InputError(
                     f"{where}: {len(cells)} cells, expected {len(names)}: {', '.join(names)}",
-                    hint="shapes with commas are written in quotes, or as `64x64`",
+                    hint="put shapes with commas in quotes, or write `64x64`",
                     slug="input",
                 )
             else:
@@ -92,7 +92,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
     data = read_json(path, hint=JSON_HINT)
     if not isinstance(data, list):
         is_suite = isinstance(data, dict) and any(isinstance(value, list) for value in data.values())
-        hint = "a suite is read by `--suite`; " + JSON_HINT if is_suite else JSON_HINT
+        hint = "read suites with `--suite`; " + JSON_HINT if is_suite else JSON_HINT
         raise InputError(f"{path}: expected a list of rows, found {_kind(data)}", hint=hint, slug="input")
     yield from (_row(value, f"{path}: row {number}", JSON_HINT) for number, value in enumerate(data, 1))
 

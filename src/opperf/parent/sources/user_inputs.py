@@ -39,10 +39,10 @@ def pairs(given: Sequence[str], option: str) -> dict[str, str]:
         name, value = _pair(word, option)
         if name in values:
             raise InputError(
-                f"`{option} {word}`: `{name}` is `{values[name]}` already",
+                f"`{option} {word}`: `{name}` is already `{values[name]}`",
                 hint="give it once"
                 if option != "--attribute"
-                else "give it once, or a column of it in `--shapes FILE`",
+                else "give it once, or list its values in a column of `--shapes FILE`",
             )
         values[name] = value
     return values
@@ -78,7 +78,7 @@ def input_cases(given: Sequence[str]) -> list[dict[str, str]]:
             raise InputError(
                 f"`--input`: case 1 has {', '.join(cases[0])}, and case {number} has {', '.join(case)}; "
                 "a name that is given again begins the next case",
-                hint="give all inputs of one case, then all of the next, or a file with `--shapes`",
+                hint="give all inputs of one case, then all of the next, or use a file with `--shapes`",
                 slug="incomplete_case",
             )
     return cases
@@ -92,7 +92,7 @@ def shape(text: str, where: str) -> tuple[int, ...]:
     """
     sizes = _shape_in(text)
     if sizes is None:
-        raise InputError(f"{where}: `{text}` is no shape", hint=SHAPE_HINT, slug="bad_shape")
+        raise InputError(f"{where}: `{text}` is not a shape", hint=SHAPE_HINT, slug="bad_shape")
     return sizes
 
 
@@ -223,7 +223,7 @@ def _given(text: str, default: Argument, name: str) -> TensorSpec:
         gradient = default.requires_grad if isinstance(default, TensorSpec) else None
         return TensorSpec(written, dtype, literal=tuple(items), requires_grad=gradient)
     except InputError as error:
-        hint = f"write for example `{LITERAL_PREFIX}[0,3,7]`"
+        hint = f"write, for example, `{LITERAL_PREFIX}[0,3,7]`"
         raise InputError(f"input `{name}`: {error.message}", hint=hint, slug=error.slug) from error
 
 
@@ -263,7 +263,7 @@ def _plain(value: object) -> Argument:
         return value
     raise InputError(
         f"attribute value {value!r}: expected a number, a string, a tuple or None",
-        hint="write for example `axis=(0,1)`",
+        hint="write, for example, `axis=(0,1)`",
     )
 
 

@@ -76,7 +76,7 @@ def take(
     going_on = resume is not None and _same(output, resume)
     if not force and not going_on and output.exists() and output.stat().st_size:
         lock.close()
-        other = f", `--resume {output}` goes on with it" if resumes else ""
+        other = f", `--resume {output}` continues it" if resumes else ""
         raise InputError(
             f"`{output}` already exists",
             hint=f"`--force` overwrites it{other}; or name another place",

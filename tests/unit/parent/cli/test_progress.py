@@ -33,8 +33,8 @@ def test_planning_is_told_at_once_and_then_now_and_again(clock: Clock, capsys: p
         bar.plan("torch", count, 3 if count else 0)
         clock.now += progress.LINE_EVERY / 2
     assert capsys.readouterr().err.splitlines() == [
-        "planning: asking torch for its own operators",
-        "planning: 2 of 3 operators of torch's own asked for their cases",
+        "planning: listing the operators of torch",
+        "planning: asked torch for the cases of 2 of 3 operators",
     ]
 
 

@@ -480,7 +480,7 @@ def test_a_row_of_a_framework_s_own_function_has_inputs_and_attributes() -> None
 
 
 def test_a_row_that_an_operator_does_not_take_is_refused_with_its_line() -> None:
-    for row, told in (({"lhz": "4"}, "no input of add `lhz`"), ({"lhs": "4y"}, "`4y` is no shape")):
+    for row, told in (({"lhz": "4"}, "no input of add `lhz`"), ({"lhs": "4y"}, "`4y` is not a shape")):
         with pytest.raises(InputError, match=rf"^s\.csv:2: .*{told}"):
             trials(Selection(operators=("add",), rows=(Row(row, "s.csv:2"),)))
 

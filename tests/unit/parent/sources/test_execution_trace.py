@@ -231,10 +231,10 @@ def test_elements_of_another_tensor_are_not_taken(tmp_path: Path) -> None:
     ("made", "reason"),
     [
         (node(2, 1, "c10d::allreduce_", "c10d::allreduce_(Tensor[] t) -> Tensor"), "communication between processes"),
-        (node(2, 1, "triton_poi_0", kernel_backend="triton"), "a fused kernel of triton, of which no source is in"),
+        (node(2, 1, "triton_poi_0", kernel_backend="triton"), "a fused kernel of triton, whose source is not in"),
         (call("aten::f(Tensor a) -> Tensor", ["Tensor(c10::Float8_e8m0fnu)"], [[1]], [[4]]), "a tensor of c10::Float8"),
         (call("aten::f(Generator? g) -> Tensor", ["Generator"], ["x"], [[]]), "an argument of type Generator"),
-        (call("aten::f(Tensor a) -> Tensor", [], [], []), "0 inputs are recorded, and the operator takes 1"),
+        (call("aten::f(Tensor a) -> Tensor", [], [], []), "0 inputs are recorded, but the operator takes 1"),
         (call("no schema", [], [], []), "its record cannot be read (not the signature of an operator: 'no schema')"),
     ],
 )
@@ -249,12 +249,12 @@ def test_what_cannot_run_again_is_listed_with_the_reason(made: dict[str, Any], r
 def test_a_subgraph_is_what_ran_below_its_label(tmp_path: Path) -> None:
     nodes = (add(2), node(3, 1, "mine"), add(4, 3), node(5, 3, "inner"), add(6, 5))
     assert only(read(tmp_path, *nodes, subgraph="mine")).count == 2
-    with pytest.raises(InputError, match="no operator below a label `mien`") as caught:
+    with pytest.raises(InputError, match="no operator below the label `mien`") as caught:
         read(tmp_path, *nodes, subgraph="mien")
     assert caught.value.hint == "did you mean `mine`?"
-    with pytest.raises(InputError, match="no operator below a label `other`") as caught:
+    with pytest.raises(InputError, match="no operator below the label `other`") as caught:
         read(tmp_path, *nodes, subgraph="other")
-    assert caught.value.hint == "there are for example `mine`, `inner`"
+    assert caught.value.hint == "there are, for example, `mine`, `inner`"
 
 
 def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_steps_are_counted_from_the_first_one_recorded(tmp_path: Path) -> None:
     assert caught.value.hint == "its steps are 0 to 1"
     with pytest.raises(InputError, match="no operator in the step 0 of the trace") as caught:
         read(tmp_path, add(2), steps=(0, 1))
-    assert caught.value.hint == "no call of `profiler.step()`, which begins a step"
+    assert caught.value.hint == "the trace has no `profiler.step()` calls, which begin a step"
 
 
 def test_recorded_times_are_joined_by_number_and_name(tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_a_damaged_kineto_trace_is_refused_in_one_message(event: Any, tmp_path: 
         ('{"traceEvents": []}', "a Kineto (Chrome) trace"),
         ('{"schema": "9.9", "nodes": []}', '`schema` is "9.9"'),
         ('{"schema": "1.0.1", "nodes": []}', "no operator in the trace"),
-        ('{"schema": "1.0.1", "nodes": [{"id": 1}]}', "nodes[0] is no node of a trace (KeyError: 'parent')"),
+        ('{"schema": "1.0.1", "nodes": [{"id": 1}]}', "nodes[0] is not a node of a trace (KeyError: 'parent')"),
         ('{"schema": "1.0.1", "nodes": [', "damaged after 0 nodes"),
     ],
 )
@@ -480,7 +480,7 @@ def test_equal_steps_of_a_program_give_the_mean_of_their_times(tmp_path: Path) -
 
 def test_a_kineto_trace_of_another_run_is_refused(tmp_path: Path) -> None:
     events = [dated("aten::exp", 1, **{"Record function id": 2}), dated("aten::log", 2, **{"Record function id": 77})]
-    with pytest.raises(InputError, match=r"has only 1 of the 8 calls of the trace, found by `Record function id`"):
+    with pytest.raises(InputError, match=r"has only 1 of the 8 calls of the trace, matched by `Record function id`"):
         read(tmp_path, *[named(2 + i, name) for i, name in enumerate(STEP)], kineto=recorded(tmp_path, *events))
 
 

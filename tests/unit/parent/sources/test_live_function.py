@@ -140,5 +140,5 @@ def test_a_function_without_source_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("function", [math.sqrt, [].append, Path])
 def test_what_is_not_written_in_python_is_refused(function: Callable[..., object], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no function written in Python"):
+    with pytest.raises(InputError, match="is not a Python function"):
         code_text(function, tmp_path)

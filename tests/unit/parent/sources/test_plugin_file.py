@@ -74,7 +74,7 @@ def test_what_a_file_registers_is_found_without_running_it(plugin: Path, tmp_pat
 def test_a_registered_name_that_is_taken_is_told(tmp_path: Path) -> None:
     for name in ("one.py", "two.py"):
         (tmp_path / name).write_text(WORKLOAD)
-    with pytest.raises(InputError, match=r"two\.py registers `Mine`, and there is one already"):
+    with pytest.raises(InputError, match=r"two\.py registers `Mine`, which is already registered"):
         workloads([tmp_path / "one.py", tmp_path / "two.py"])
     (tmp_path / "one.py").write_text("register_config_iterator('RangeConfigIterator', None)\n")
     with pytest.raises(InputError, match="registers `RangeConfigIterator`"):

@@ -58,7 +58,7 @@ def test_any_text_is_a_shape_or_refused(text: str) -> None:
     "text", ["a", "3x", "x3", "3xx4", "3,,4", "3x-4", "3.5", "1e3", "3 4", "2**3", "", "  ", "(3", "3)"]
 )
 def test_what_is_no_shape_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is no shape"):
+    with pytest.raises(InputError, match="is not a shape"):
         shape(text, "data")
 
 
@@ -75,7 +75,7 @@ def test_what_is_no_pair_is_refused_with_its_option(word: str) -> None:
 
 @pytest.mark.parametrize("option", ["--attribute", "--label"])
 def test_a_name_that_is_given_twice_is_refused(option: str) -> None:
-    with pytest.raises(InputError, match="`a` is `1` already"):
+    with pytest.raises(InputError, match="`a` is already `1`"):
         pairs(["a=1", "a=2"], option)
 
 

@@ -125,7 +125,7 @@ class ElementRecords:
         """Return the next tensor."""
         number, self.count = self.count, self.count + 1
         if _has_no_memory(value):
-            raise Unknown("a tensor that is sparse or nested, whose elements are not recorded")
+            raise Unknown("a sparse or nested tensor, whose elements are not recorded")
         made = _tensor(dtype, shape, strides)
         if made.is_float or made.dtype == "bool":
             return made
@@ -135,7 +135,7 @@ class ElementRecords:
 def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -> dict[str, Argument]:
     """Return the arguments of a call by name; raises `Unknown`, and `ValueError` for what is damaged."""
     if len(node.values) != len(parameters):
-        raise Unknown(f"{len(node.values)} inputs are recorded, and the operator takes {len(parameters)}")
+        raise Unknown(f"{len(node.values)} inputs are recorded, but the operator takes {len(parameters)}")
     numbered = ElementRecords(node.id, _ranges(node.ranges), elements)
     result: dict[str, Argument] = {}
     for place, parameter in enumerate(parameters):

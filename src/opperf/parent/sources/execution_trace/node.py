@@ -65,7 +65,7 @@ def nodes(path: Path) -> Iterator[Node]:
             ) from error
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise InputError(
-                f"{path}: nodes[{read}] is no node of a trace ({type(error).__name__}: {error})",
+                f"{path}: nodes[{read}] is not a node of a trace ({type(error).__name__}: {error})",
                 hint=EXPECTED,
                 slug="bad_trace",
             ) from error
@@ -85,11 +85,15 @@ def check(path: Path) -> None:
                     _known(value, path)
                     return
                 if prefix == "traceEvents":
-                    hint = f"it goes with an execution trace, as `--kineto {path}`"
-                    raise InputError(f"{path}: a Kineto (Chrome) trace", hint=hint, slug="bad_trace")
+                    hint = f"give it with an execution trace: `--kineto {path}`"
+                    raise InputError(
+                        f"{path}: this is a Kineto (Chrome) trace, expected an execution trace",
+                        hint=hint,
+                        slug="bad_trace",
+                    )
         except DAMAGED as error:
             raise InputError(f"{path}: not JSON: {describe(error)}", hint=EXPECTED, slug="bad_trace") from error
-    reason = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is no object")
+    reason = f"its keys are {', '.join(map(quoted, keys[:6]))}" if keys else MEANT.get(kind, "it is not an object")
     raise InputError(f"{path}: not an execution trace: {reason}", hint=EXPECTED, slug="bad_trace")
 
 

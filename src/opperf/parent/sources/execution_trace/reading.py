@@ -172,7 +172,7 @@ class Match:
         """Raise `InputError` for a Kineto trace that has too few of the calls to be of the same run."""
         if self.timed < LEAST_JOINED * self.calls:
             raise InputError(
-                f"{path}: has only {self.timed} of the {self.calls} calls of the trace, found by {self.way}",
+                f"{path}: has only {self.timed} of the {self.calls} calls of the trace, matched by {self.way}",
                 hint="name the Kineto trace of the same run, choose the steps that it has with `--iterations`, or "
                 "leave `--kineto` out",
                 slug="bad_trace",
@@ -261,8 +261,9 @@ def _fuse(node: Node) -> str:
     """Say why a kernel that a compiler made is not run; its source would be code that a file brings."""
     kernel = f"a fused kernel of {node.kernel_backend or 'a compiler'}"
     if not node.kernel_file:
-        return f"{kernel}, of which no source is in the trace"
-    return f"{kernel}, whose source `{Path(node.kernel_file).name}` is not run: a trace is data, and brings no code"
+        return f"{kernel}, whose source is not in the trace"
+    source = Path(node.kernel_file).name
+    return f"{kernel}, whose source `{source}` is not run: traces are data, and opperf never runs code from them"
 
 
 def _part(
@@ -279,10 +280,16 @@ def _refuse_nothing(subgraph: str | None, steps: tuple[int, int] | None, labels:
     if subgraph is not None:
         close = near(subgraph, labels)
         names = ", ".join(map(quoted, close or list(labels)[:LISTED]))
-        hint = f"did you mean {names}?" if close else f"there are for example {names}" if names else None
-        raise InputError(f"no operator below a label `{subgraph}`", hint=hint, slug="empty_trace")
+        hint = f"did you mean {names}?" if close else f"there are, for example, {names}" if names else None
+        raise InputError(f"no operator below the label `{subgraph}`", hint=hint, slug="empty_trace")
     if steps is not None:
         part = f"the steps {steps[0]} to {steps[1] - 1}" if steps[1] - steps[0] > 1 else f"the step {steps[0]}"
-        remedy = f"its steps are 0 to {counted - 1}" if counted else "no call of `profiler.step()`, which begins a step"
+        remedy = (
+            f"its steps are 0 to {counted - 1}"
+            if counted
+            else "the trace has no `profiler.step()` calls, which begin a step"
+        )
         raise InputError(f"no operator in {part} of the trace", hint=remedy, slug="empty_trace")
-    raise InputError("no operator in the trace", hint="was the observer on while the model ran?", slug="empty_trace")
+    raise InputError(
+        "no operator in the trace", hint="check that the observer was running while the model ran", slug="empty_trace"
+    )
