@@ -455,4 +455,4 @@ def test_expectations_can_be_narrowed_to_a_framework(opperf: Opperf) -> None:
     opperf(*RECORD)
     done = opperf(*JUDGE, "--framework", "numpy")
     assert done.code == 2
-    assert "nothing is expected there" in done.err
+    assert "the file has no expectations" in done.err

@@ -60,7 +60,7 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         ((*ADD, "--cpus", "a"), "`--cpus` is `a`, expected a list of CPUs", "write, for example, `0-3,6`"),
         ((*ADD, "--cpus", "3-1"), "`--cpus` is `3-1`, expected a list of CPUs", "write, for example, `0-3,6`"),
         ((*ADD, "--cpus", "0,99999"), "`--cpus` names CPU 99999, which this process may not use", "it may use "),
-        ((*ADD, "--resume", "none.json"), "`none.json` and its journal do not exist", "leave `--resume` out"),
+        ((*ADD, "--resume", "none.json"), "`none.json` and its journal do not exist", "leave out `--resume`"),
         ((*ADD, "--output", "nowhere/k.json"), "cannot write `nowhere/k.json`", "a folder that exists"),
         ((*ADD, "--output", "."), "cannot write `.`", "a folder that exists"),
         (("run", "--framework", "null"), "nothing to measure", "name operators"),
@@ -165,7 +165,7 @@ def test_a_bad_suite_is_refused_with_its_place(text: str, message: str, opperf: 
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ("[]", "not a result file of opperf"),
+        ("[]", "bad.json: not a "),
         (json.dumps({"schema_version": 99, "run": {}, "records": []}), "schema_version is 99, this opperf reads 1"),
         (json.dumps({"schema_version": 1, "run": {}, "records": [{}]}), "records[0]: no `case`, expected an object"),
     ],

@@ -73,7 +73,7 @@ def read_value(data: object, where: str) -> Document:
         return mxnet_suite(data, where)
     raise InputError(
         f"{where}: not a document of opperf",
-        hint="it reads results, comparisons, noise floors, replays, suites and profiles",
+        hint="opperf reads results, comparisons, noise floors, replays, suites and profiles",
     )
 
 
