@@ -183,6 +183,6 @@ def test_a_batch_sees_the_gpu_that_is_named_and_says_when_no_kernel_is_launched(
 def test_a_tool_that_is_not_there_is_told_before_anything_runs(lines: Any, here: Path) -> None:
     code, found, err = lines("--nsys", "--nsys-bin", "no-such-nsys")
     assert (code, found) == (2, [])
-    assert "`--nsys` needs Nsight Systems, and there is no program `no-such-nsys`" in err
+    assert "`--nsys` needs Nsight Systems, which is not installed: no program `no-such-nsys`" in err
     assert "hint: it comes with NVIDIA's CUDA toolkit" in err
     assert [path.name for path in here.iterdir()] == ["null.json"]

@@ -126,7 +126,7 @@ def test_a_file_that_a_command_reads_is_never_its_output(
     for output in (file, link):
         done = opperf(*(word.replace("FILE", str(file)) for word in words), "--output", output)
         assert done.code == 2
-        assert done.err.startswith(f"error: `{output}` is read by this command, and is not overwritten\n"), done
+        assert done.err.startswith(f"error: `{output}` is an input of this command, so it is not overwritten\n"), done
     assert file.read_text() == content
 
 

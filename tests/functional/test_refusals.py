@@ -73,7 +73,7 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
         (("operators", "ad"), "no operator `ad`", "did you mean `add`"),
         (("operators", "--category", "reductoin"), "no category `reductoin`", "did you mean `reduction`"),
         (("show", "none.json"), "cannot read `none.json`: No such file or directory", None),
-        (("env", "create", "current"), "environment `current` is not one that opperf builds", "name a framework"),
+        (("env", "create", "current"), "environment `current` cannot be built by opperf", "name a framework"),
         (("env", "python", "python=/nowhere"), "`python=/nowhere`: `/nowhere` does not exist", "the path of a Python"),
         (("env", "remove"), "name an environment to remove, or give `--all`", "`opperf env list`"),
         (("doctor", "--framework", "tensorflow"), "no framework `tensorflow`", "known: torch"),

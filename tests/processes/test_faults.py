@@ -39,14 +39,14 @@ def _measured(command: Run, document: Records, *words: str, **variables: str) ->
     [
         ("crash", {"slug": "crash", "signal": "SIGSEGV", "stderr": "about to read address zero"}),
         ("abort", {"slug": "crash", "signal": "SIGABRT", "message": "the child was ended by SIGABRT"}),
-        ("exit", {"slug": "exit", "signal": None, "message": "the child left with exit code 7"}),
+        ("exit", {"slug": "exit", "signal": None, "message": "the child ended with exit code 7"}),
         (
             "hang",
             {
                 "slug": "timeout",
                 "signal": None,
                 "message": "not done within 2 s; the child was ended",
-                "hint": "give it longer with `--timeout`",
+                "hint": "raise the limit with `--timeout`",
             },
         ),
         ("raise", {"slug": "operator_error", "exception": "RuntimeError", "message": "this operator always raises"}),
@@ -139,7 +139,7 @@ def test_what_is_kept_of_a_flood_is_its_end(worker: Callable[..., Worker], fake_
         print()
         """
     )
-    with pytest.raises(WorkerFailure, match="the child left with exit code 0") as caught:
+    with pytest.raises(WorkerFailure, match="the child ended with exit code 0") as caught:
         worker(python).greet()
     lines = (caught.value.stderr or "").splitlines()
     assert lines == [*(f"line {i}" for i in range(99_981, 100_000)), "y" * 500]

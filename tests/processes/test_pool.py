@@ -159,7 +159,7 @@ def test_a_side_that_cannot_start_is_tried_once(pool: Pool, trial: Make, fake_py
     reasons = [pool.measure(trial(name, side), 0).reason for name in ("add", "subtract")]
     assert reasons[0] == reasons[1]
     assert reasons[0] is not None
-    assert "did not start: the child left with exit code 0" in reasons[0].message
+    assert "did not start: the child ended with exit code 0" in reasons[0].message
     assert (python.parent / "started").read_text() == "x"
     assert pool.measure(trial("add"), 0).status == "ok"
 

@@ -42,7 +42,7 @@ def test_a_child_of_another_protocol_is_ended(hello: str, complaint: str, worker
     with pytest.raises(WorkerFailure, match=complaint) as caught:
         child.greet(SOON)
     assert caught.value.slug == "protocol_version"
-    assert caught.value.hint == "use the same opperf on both sides"
+    assert caught.value.hint == "use the same version of opperf on both sides"
     assert _is_gone(child)
 
 
@@ -115,7 +115,7 @@ def test_a_child_that_closes_its_pipe_and_lives_on_is_ended(
     monkeypatch.setattr(process, "GRACE", 0.2)
     child = worker(fake_python("say(HELLO); hear(); os.close(answers); sleep()"))
     child.greet(SOON)
-    with pytest.raises(WorkerFailure, match="closed its pipe and lives on"):
+    with pytest.raises(WorkerFailure, match="closed its pipe but kept running"):
         child.ask(Release(1), SOON)
     assert _is_gone(child)
 
@@ -126,7 +126,7 @@ def test_a_child_that_leaves_between_requests_says_so_at_the_next(worker: Start,
     )
     child.greet(SOON)
     assert child.ask(Release(1), SOON) == Remainder(0)
-    with pytest.raises(WorkerFailure, match="the child left with exit code 0") as caught:
+    with pytest.raises(WorkerFailure, match="the child ended with exit code 0") as caught:
         child.ask(Release(1), SOON)
     assert caught.value.stderr == "bye"
 
@@ -204,7 +204,7 @@ def test_an_unknown_verb_ends_the_child_and_is_told_in_its_last_lines(
     child = worker()
     child.greet(SOON)
     monkeypatch.setattr(process, "request_line", lambda *_: b'{"id": 1, "verb": "detonate", "arguments": {}}\n')
-    with pytest.raises(WorkerFailure, match="the child left with exit code 1") as caught:
+    with pytest.raises(WorkerFailure, match="the child ended with exit code 1") as caught:
         child.ask(Release(1), SOON)
     assert "not a request" in (caught.value.stderr or "")
 

@@ -61,7 +61,7 @@ def from_document(data: object, where: str) -> tuple[Expectation, ...]:
     if not isinstance(data, dict) or "expectations" not in data:
         raise InputError(
             f"{where}: not an expectations file",
-            hint="`opperf gate --update-expected` writes one",
+            hint="create one with `opperf gate --update-expected`",
             slug="expected_file",
         )
     check_version(data.get("schema_version"), SCHEMA_VERSION, where)

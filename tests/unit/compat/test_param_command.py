@@ -171,7 +171,7 @@ def test_the_ids_that_param_makes_of_several_builds_are_those_of_the_last_one(gi
 @pytest.mark.parametrize(
     ("resume", "stop", "message"),
     [
-        ("0|0|0", None, "`--resume-id 0|0|0` is the id of several cases"),
+        ("0|0|0", None, "`--resume-id 0|0|0` matches several cases"),
         ("torch.ad|0|0|0", None, "no run id `torch.ad|0|0|0` for `--resume-id`"),
         (None, "0", "no run id `0` for `--stop-id`"),
         ("torch.mm|0|0|0", "torch.add|0|0|1", "no case lies between"),

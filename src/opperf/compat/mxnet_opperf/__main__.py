@@ -19,8 +19,10 @@ try:
 except KeyboardInterrupt:
     raise SystemExit(130) from None
 except ModuleNotFoundError:  # MXNet's own Python, with opperf on its path and nothing that opperf requires
-    print("error: this Python has no typer, which this command line needs", file=sys.stderr)
-    print("\nhint: run it with the Python that opperf is installed in; MXNet need not be there", file=sys.stderr)
+    print("error: this Python has no typer, which this command needs", file=sys.stderr)
+    print(
+        "\nhint: run it with the Python that opperf is installed in; MXNet need not be installed there", file=sys.stderr
+    )
     raise SystemExit(2) from None
 
 if TYPE_CHECKING:
@@ -46,31 +48,52 @@ def benchmark(
     dtype: Annotated[str, Option(metavar="D", help="float32, float64, int32, int64, ...")] = "float32",
     output_format: Annotated[str, Option("--output-format", "-f", metavar="F", help="json, md or csv.")] = "json",
     output_file: Annotated[
-        Path, Option("--output-file", "-o", metavar="FILE", help="Must not exist, unless `--force` is given.")
+        Path,
+        Option(
+            "--output-file",
+            "-o",
+            metavar="FILE",
+            help="Write the results to this file, which must not exist unless you give `--force`.",
+        ),
     ] = Path("mxnet_operator_benchmarks.json"),
     profiler: Annotated[
-        str, Option("--profiler", "-p", metavar="native|python", help="MXNet's, directions apart; opperf's, together.")
+        str,
+        Option(
+            "--profiler",
+            "-p",
+            metavar="native|python",
+            help="native: times by MXNet's profiler, each direction apart; python: by opperf, both together.",
+        ),
     ] = "native",
-    int64_tensor: Annotated[str, Option(metavar="on|off", help="Tensors over 2^31 elements.")] = "off",
-    warmup: Annotated[int, Option("--warmup", "-w", metavar="N", help="Calls before the first sample.")] = 25,
-    runs: Annotated[int, Option("--runs", "-r", metavar="N", help="Samples of a row and direction, at least.")] = 100,
+    int64_tensor: Annotated[str, Option(metavar="on|off", help="Use tensors of over 2^31 elements.")] = "off",
+    warmup: Annotated[int, Option("--warmup", "-w", metavar="N", help="Number of calls before the first sample.")] = 25,
+    runs: Annotated[
+        int, Option("--runs", "-r", metavar="N", help="Minimum number of samples per row and direction.")
+    ] = 100,
     processes: Annotated[
         Optional[int],
-        Option(metavar="K", min=1, help="Children that share the samples of a row; up to 5, of ten each."),
+        Option(
+            metavar="K",
+            min=1,
+            help="Number of processes that share the samples of a row; at most 5, with ten samples each.",
+        ),
     ] = None,
-    category: Annotated[options.Words, Option(metavar="C", help="Operators of a category: mx_reduction, ...")] = None,
+    category: Annotated[
+        options.Words, Option(metavar="C", help="Measure the operators of a category, such as mx_reduction.")
+    ] = None,
     operator: Annotated[options.Words, Option(metavar="NAME", help="broadcast_add, np.add, _copyto, ...")] = None,
     inputs: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Rows of inputs by operator, in place of the default ones.")
+        Optional[Path],
+        Option(metavar="FILE", help="Read the inputs of each operator from this file instead of the defaults."),
     ] = None,
     environment: Annotated[
         Optional[str],
         Option(metavar="E", help="`mxnet==1.9.1` or `python=PATH`."),
     ] = None,
     records: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Write opperf's own records there too, with every sample.")
+        Optional[Path], Option(metavar="FILE", help="Also write opperf's own records to this file, with every sample.")
     ] = None,
-    resume: Annotated[bool, Option("--resume", help="Go on where the journal of the output file ends.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Continue from the journal of the output file.")] = False,
     force: Annotated[bool, Option("--force", help="Overwrite the output file.")] = False,
 ) -> None:
     """Benchmark MXNet's operators, as MXNet's opperf does: `{operator: [row, ...]}`, times in ms, memory in kB."""
@@ -130,7 +153,7 @@ def _take_places(output: Path, records: Path | None, inputs: Path | None, *, for
             slug="no_journal",
         )
     if output.is_file() and not resume and not force:
-        hint = "`--resume` goes on with it" if unfinished else "name another `--output-file`, or give `--force`"
+        hint = "continue it with `--resume`" if unfinished else "name another `--output-file`, or give `--force`"
         raise InputError(f"`{output}` already exists", hint=hint, slug="output_exists")
 
 

@@ -21,12 +21,12 @@ from opperf.parent.store.journal import journal_of, read_journal
 
 def read_run(path: Path) -> Run:
     """Read a result file; raises `InputError` that says what is wrong and where."""
-    return Run.from_json(read_json(path, hint="`opperf run --format json --output FILE` writes one"), str(path))
+    return Run.from_json(read_json(path, hint="write one with `opperf run --format json --output FILE`"), str(path))
 
 
 def read_expected(path: Path) -> tuple[Expectation, ...]:
     """Read a file of expectations; raises `InputError` that says what is wrong and where."""
-    return from_document(read_json(path, hint="`opperf gate --update-expected` writes it"), str(path))
+    return from_document(read_json(path, hint="create it with `opperf gate --update-expected`"), str(path))
 
 
 def write_expected(path: Path, expectations: Sequence[Expectation]) -> None:

@@ -90,7 +90,7 @@ def read_journal(path: Path) -> Journal:
         if not isinstance(data, dict) or (number == 1 and data.get("schema_version") != SCHEMA_VERSION):
             raise InputError(
                 f"{where}: not a journal of this opperf",
-                hint="to start again, leave `--resume` out",
+                hint="to start again, leave out `--resume`",
                 slug="bad_journal",
             )
         if number == 1:

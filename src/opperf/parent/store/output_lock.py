@@ -45,7 +45,9 @@ def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> No
         return
     if any(_same(place, one) for one in inputs if one is not None):
         raise InputError(
-            f"`{place}` is read by this command, and is not overwritten", hint="write to another place", slug="output"
+            f"`{place}` is an input of this command, so it is not overwritten",
+            hint="write to another place",
+            slug="output",
         )
     prove(place)
 

@@ -77,7 +77,7 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
     """
     if not spec.requirements:
         raise InputError(
-            f"environment `{spec.text}` is not one that opperf builds",
+            f"environment `{spec.text}` cannot be built by opperf",
             hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
         )
     folder = made(_home()) / _folder_name(spec)
@@ -178,13 +178,13 @@ def _lock(folder: Path, text: str, progress: Progress) -> Iterator[None]:
     except Timeout as problem:
         raise EnvironmentFailure(
             f"another process has held `{folder.name}` for {BUILD_LIMIT:.0f} s",
-            hint="end the opperf that builds it, and try again",
+            hint="wait for it or stop it, then try again",
             slug="environment_locked",
         ) from problem
     except OSError as problem:
         raise EnvironmentFailure(
             f"cannot lock `{lock.lock_file}`: {problem.strerror}",
-            hint="set OPPERF_CACHE_DIR to a folder that can be written",
+            hint="set OPPERF_CACHE_DIR to a writable folder",
             slug="cache_folder",
         ) from problem
     try:

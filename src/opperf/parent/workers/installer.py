@@ -37,7 +37,7 @@ def uv(spec: EnvironmentSpec, *arguments: str) -> str:
     except subprocess.TimeoutExpired as problem:
         raise EnvironmentFailure(
             f"environment `{spec.text}` was not built in {BUILD_LIMIT:.0f} s",
-            hint="try again: uv goes on with what it has downloaded",
+            hint="try again: uv keeps what it has downloaded",
             slug="environment_build",
         ) from problem
     if done.returncode != 0:
@@ -115,8 +115,8 @@ def _remedy(spec: EnvironmentSpec, stderr: str) -> str:
     if close:
         return f"did you mean {', '.join(f'`{name}`' for name in close)}?"
     if re.search(r"dns|connect|timed out|offline|error sending request", stderr, re.IGNORECASE):
-        return "uv needs the network; for wheels on this machine, set UV_FIND_LINKS to their folder"
-    return "correct the requirement, or build the environment yourself and give it as `python=PATH`"
+        return "uv could not reach the package index; to use local wheels, set UV_FIND_LINKS to their folder"
+    return "correct the requirement, or build the environment yourself and use `python=PATH`"
 
 
 def complaint(stderr: str) -> str:
@@ -128,7 +128,7 @@ def complaint(stderr: str) -> str:
     lines = [_MARGIN.sub("", line).strip() for line in stderr.splitlines() if not line.startswith("hint:")]
     telling = [line[:LONGEST_LINE] for line in lines if line]
     if not telling:
-        return "uv does not say why"
+        return "uv gave no reason"
     headline = ": ".join(dict.fromkeys((telling[0], telling[-1])))
     end = "\n".join(stderr.strip().splitlines()[-LAST_LINES:])
     return headline if len(telling) < 3 else f"{headline}\n\nuv says:\n\n{end}"

@@ -53,7 +53,7 @@ def settled_side(side: Side, *, named: bool = False) -> Side:
     environment = choose_environment(spec, side.framework)
     if named and spec == CURRENT != environment:
         raise EnvironmentFailure(
-            f"`--environment current` is `{sys.executable}`, and {side.framework} does not import there",
+            f"`--environment current` is `{sys.executable}`, which cannot import {side.framework}",
             hint=f"leave `--environment` out, and opperf builds `{side.framework}`; or name a Python that has it: "
             "`--environment python=PATH`",
             slug="framework_missing",
@@ -74,8 +74,8 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
     built = create(spec, progress=progress)
     if framework not in (*built.frameworks, "null"):
         raise EnvironmentFailure(
-            f"environment `{spec.text}` holds {_listed(built.frameworks)}, and no {framework}",
-            hint=f"use `{framework}`, or a requirement that brings it",
+            f"environment `{spec.text}` has {_listed(built.frameworks)}, but not {framework}",
+            hint=f"use `{framework}`, or a requirement that installs it",
             slug="framework_missing",
         )
     return Path(built.executable)
@@ -96,13 +96,13 @@ def _own_python(text: str, framework: str) -> Path:
     if version < OLDEST_PYTHON:
         raise InputError(
             f"`python={text}` is Python {dotted(version)}, and a worker needs {dotted(OLDEST_PYTHON)} or newer",
-            hint="give a newer Python that has the framework",
+            hint="use a newer Python that has the framework",
             slug="python_version",
         )
     if framework != "null" and framework not in modules:
         raise EnvironmentFailure(
             f"`python={text}` has no {framework} (Python {dotted(version)}; it has {_listed(modules)})",
-            hint=f"install it there, or leave `python=` out to let opperf build the environment `{framework}`",
+            hint=f"install it there, or leave out `python=` to let opperf build the environment `{framework}`",
             slug="framework_missing",
         )
     return path

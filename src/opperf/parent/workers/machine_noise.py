@@ -74,41 +74,39 @@ def _doubts(signs: Signs) -> Iterator[Warning]:
     """Yield each doubt."""
     if signs.pauses is not None and signs.pauses > TAKEN_LIMIT:
         text = f"a busy loop did not run {signs.pauses:.1%} of the time"
-        yield Warning("interrupted", text, "stop other work, or pin with `--cpus LIST` to CPUs that have none")
+        yield Warning("interrupted", text, "stop other programs, or pin to idle CPUs with `--cpus LIST`")
     if signs.stolen is not None and signs.stolen > TAKEN_LIMIT:
         text = f"the hypervisor gave {signs.stolen:.1%} of the CPU time to other machines"
-        yield Warning("steal", text, "measure on a machine, or an instance type, with CPUs of its own")
+        yield Warning("steal", text, "use a machine or instance type with dedicated CPUs")
     if signs.load is not None and signs.load > signs.cores / 2:
         yield Warning(
-            "load", f"the load average is {signs.load:.1f} on {signs.cores} CPUs", "wait for other work to end"
+            "load", f"the load average is {signs.load:.1f} on {signs.cores} CPUs", "wait until other programs finish"
         )
     if signs.cpu_limit is not None and signs.cpu_limit < signs.cores:
-        text = (
-            f"this container may use {signs.cpu_limit:g} of {signs.cores} CPUs, and is stopped when it has used them up"
-        )
+        text = f"this container may use {signs.cpu_limit:g} of {signs.cores} CPUs, and is throttled beyond that"
         yield Warning("cpu_limit", text, "give the container whole CPUs (`--cpuset-cpus`) instead of a quota")
     if signs.governor not in (None, "performance"):
         text = f"the frequency governor is `{signs.governor}`, so the clock follows the load"
         yield Warning("governor", text, "`sudo cpupower frequency-set -g performance`")
     if signs.turbo:
-        text = "turbo is on, so the clock follows temperature and what the other cores do"
+        text = "turbo is on, so the clock depends on temperature and on the load of other cores"
         remedy = "turn it off: write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to .../cpufreq/boost"
         yield Warning("turbo", text, remedy)
     if signs.swap_used:
         text = f"{signs.swap_used / 2**20:.0f} MiB are swapped out"
         yield Warning("swap", text, "free memory, then `sudo swapoff -a && sudo swapon -a`")
     if signs.huge_pages == "always":
-        text = "transparent huge pages are `always`: whether an array gets them changes from run to run"
+        text = "transparent huge pages are `always`: whether an array gets them varies from run to run"
         yield Warning("huge_pages", text, "write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled")
     if signs.hypervisor:
-        text = "this is a virtual machine: neighbours share its caches and memory, unseen"
+        text = "this is a virtual machine: others may share its caches and memory without a trace"
         remedy = "trust differences less than on a machine of your own, and measure with `--processes 5` or more"
         yield Warning("virtual_machine", text, remedy)
     if signs.isolated_cpus == "":
         remedy = "boot with `isolcpus=LIST` and measure with `--cpus LIST`"
-        yield Warning("isolation", "no CPU is kept free of other work", remedy)
+        yield Warning("isolation", "no CPU is isolated from other work", remedy)
     if signs.smt:
-        text = "cores run two threads each, which slow each other down"
+        text = "each core runs two threads, which slow each other down"
         remedy = (
             "pin with `--cpus LIST` to one thread of each core, or write `off` to /sys/devices/system/cpu/smt/control"
         )

@@ -45,7 +45,7 @@ def made(folder: Path) -> Path:
     except OSError as problem:
         raise EnvironmentFailure(
             f"cannot make the cache folder `{folder}`: {problem.strerror}",
-            hint="set OPPERF_CACHE_DIR to a folder that can be written",
+            hint="set OPPERF_CACHE_DIR to a writable folder",
             slug="cache_folder",
         ) from problem
     return folder
@@ -83,7 +83,7 @@ def _folder(contents: dict[str, bytes]) -> Path:
     except OSError as problem:
         raise EnvironmentFailure(
             f"cannot copy opperf for its workers to `{folder}`: {problem.strerror}",
-            hint="free some space there, or set OPPERF_CACHE_DIR to another folder",
+            hint="free some space, or set OPPERF_CACHE_DIR to another folder",
             slug="cache_folder",
         ) from problem
     return folder

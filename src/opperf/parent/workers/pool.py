@@ -192,7 +192,7 @@ class Pool:
             except WorkerFailure as lost:
                 if lost.slug == "timeout":
                     lost.message = f"not done within {settings.timeout:g} s; the child was ended"
-                    lost.hint = "give it longer with `--timeout`"
+                    lost.hint = "raise the limit with `--timeout`"
                 raise
 
         return ask
@@ -221,7 +221,7 @@ def _start_hint(side: Side, text: str | None) -> str:
         own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
         return f"measure on `--device cpu`, or give {own}" + ("" if text is None else f" ({text})")
     if side.framework not in BUILT_IN:
-        return f"mend `start` in the plugin that brings `{side.framework}`; the traceback is in the JSON document"
+        return f"fix `start` in the plugin for `{side.framework}`; the traceback is in the JSON document"
     if side.environment != side.framework:
         return f"try `--environment {side.framework}`, which opperf builds"
-    return f"`opperf env remove {side.framework}`, and it is built anew; or name a Python that has it: `python=PATH`"
+    return f"rebuild it after `opperf env remove {side.framework}`, or use a Python that has it: `python=PATH`"

@@ -151,7 +151,7 @@ class Worker:
             raise self._fail(
                 f"the child speaks protocol {reply.protocol!r}, this opperf {PROTOCOL}",
                 "protocol_version",
-                hint="use the same opperf on both sides",
+                hint="use the same version of opperf on both sides",
             )
         hello = self._content(Hello, reply)
         self.facts, self.devices = hello.facts, hello.devices
@@ -218,12 +218,12 @@ class Worker:
             self._process.wait(GRACE)
         code = self._process.poll()
         if code is None:
-            return self._fail("the child closed its pipe and lives on; it was ended", "protocol")
+            return self._fail("the child closed its pipe but kept running; it was stopped", "protocol")
         if code >= 0:
-            return self._fail(f"the child left with exit code {code}", "exit")
+            return self._fail(f"the child ended with exit code {code}", "exit")
         name = signal.Signals(-code).name
         hint = "probably out of memory" if name == "SIGKILL" else None
-        return self._fail(f"the child was ended by {name}", "crash", signal_name=name, hint=hint)
+        return self._fail(f"the child was killed by {name}", "crash", signal_name=name, hint=hint)
 
     def _fail(
         self, message: str, slug: str, *, signal_name: str | None = None, hint: str | None = None

@@ -99,7 +99,7 @@ class Reference:
         try:
             results = self._evaluate(small, "found", ask)
         except OperatorFailure as failure:
-            raise NotChecked(f"its small case does not run: {failure.message}") from failure
+            raise NotChecked(f"its small case failed: {failure.message}") from failure
         expected = self._reference(small.case)
         # Some functions return more than the operator: the places of what they sorted.
         count = len(definition.outputs(small.case))
@@ -116,7 +116,7 @@ class Reference:
             try:
                 self._expected[case.id] = self._evaluate(Trial(case, _side(), "forward"), case.id, self._ask)
             except OperatorFailure as failure:
-                raise NotChecked(f"the reference has no result: {failure.message}") from failure
+                raise NotChecked(f"the reference failed: {failure.message}") from failure
         return self._expected[case.id]
 
     def _evaluate(self, trial: Trial, name: str, ask: Ask) -> Outputs:
@@ -143,7 +143,7 @@ class Reference:
         except OpperfError as error:
             first = str(error).partition("\n")[0]
             self._broken = f"the reference does not start: {first}"
-            self._progress(f"results are not checked: {self._broken}; `--no-check` leaves the check out")
+            self._progress(f"results are not checked: {self._broken}; turn the check off with `--no-check`")
             raise NotChecked(self._broken) from error
         facts = self._worker.facts
         self._against = f"NumPy {facts.get('version')} and SciPy {facts.get('scipy')} in float64"
@@ -161,9 +161,9 @@ def _unlike(definition: Operator, small: Trial) -> str | None:
         return "its results are random"
     floats, meant = (sum(one.is_float for one in case.tensors()) for case in (small.case, definition.case("small")))
     if floats < meant:
-        return "whole numbers in place of real ones overflow and are rounded as each framework has it"
+        return "with integers in place of floats, results overflow and round differently in each framework"
     if definition.category not in ONE_STEP and any(one.dtype in FLOAT8 for one in small.case.tensors()):
-        return "in eight bits a sum of a few elements is off by as much as itself"
+        return "in eight bits, a sum of a few elements can be off by its own size"
     if (small.side.framework, small.side.mode) == ("torch", "compiled"):
         # What it compiles for a second shape may be another program than what it would for that shape alone.
         return "torch.compile takes the shapes that it has seen into account; `--mode eager` is checked"

@@ -61,7 +61,7 @@ class Tool:
 TOOLS = {
     "nsys": Tool(
         "Nsight Systems",
-        "it comes with NVIDIA's CUDA toolkit, and alone; put the folder of `nsys` on PATH",
+        "install NVIDIA's CUDA toolkit or Nsight Systems, and put the folder of `nsys` on PATH",
         "nvtx",
         "opperf.nsys-rep",
         "`nsys stats {report}` prints tables, `nsys-ui {report}` shows it",
@@ -69,7 +69,7 @@ TOOLS = {
     ),
     "ncu": Tool(
         "Nsight Compute",
-        "it comes with NVIDIA's CUDA toolkit, and alone; put the folder of `ncu` on PATH",
+        "install NVIDIA's CUDA toolkit or Nsight Compute, and put the folder of `ncu` on PATH",
         "nvtx",
         "opperf.ncu-rep",
         f"the first {MOST_KERNELS} kernels; `ncu --import {{report}}` prints them, `ncu-ui {{report}}` shows them",
@@ -124,7 +124,9 @@ def located(program: str, *, option: str, package: str, hint: str) -> str:
     """Return the path of a program; raises `InputError` with the option that needs it and how to get its package."""
     path = shutil.which(program)
     if path is None:
-        raise InputError(f"`{option}` needs {package}, and there is no program `{program}`", hint=hint, slug="no_tool")
+        raise InputError(
+            f"`{option}` needs {package}, which is not installed: no program `{program}`", hint=hint, slug="no_tool"
+        )
     return str(Path(path).absolute())
 
 
@@ -154,7 +156,7 @@ def _check_allowed() -> None:
         return
     if level > MOST_PARANOID and os.geteuid() != 0:
         raise InputError(
-            f"the kernel lets root alone use `perf`: `{PARANOID}` is {level}",
+            f"the kernel allows only root to use `perf`: `{PARANOID}` is {level}",
             hint=f"`sudo sysctl kernel.perf_event_paranoid={MOST_PARANOID}`",
             slug="no_tool",
         )

@@ -91,7 +91,7 @@ def test_removing_what_is_not_there_names_what_is_near(home: Path) -> None:
 
 @pytest.mark.parametrize("text", ["current", "python=/usr/bin/python3"])
 def test_what_is_not_opperfs_to_build_is_refused(home: Path, text: str) -> None:
-    with pytest.raises(InputError, match="not one that opperf builds"):
+    with pytest.raises(InputError, match="cannot be built by opperf"):
         environments.create(EnvironmentSpec.parse(text))
 
 

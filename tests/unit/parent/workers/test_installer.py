@@ -34,4 +34,4 @@ def test_a_long_complaint_has_its_end_below_its_first_line() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "hint: try again"])
 def test_an_installer_that_says_nothing_is_said_to(text: str) -> None:
-    assert complaint(text) == "uv does not say why"
+    assert complaint(text) == "uv gave no reason"

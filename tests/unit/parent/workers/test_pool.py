@@ -20,7 +20,7 @@ def test_a_framework_that_does_not_start_is_never_sent_to_the_environment_that_i
 
 def test_a_framework_of_a_plugin_that_does_not_start_sends_to_the_plugin() -> None:
     said = _start_failure(Side("of_a_plugin", "of_a_plugin"), OperatorFailure(Reason("operator_error", "no `start`")))
-    assert said.hint == "mend `start` in the plugin that brings `of_a_plugin`; the traceback is in the JSON document"
+    assert said.hint == "fix `start` in the plugin for `of_a_plugin`; the traceback is in the JSON document"
 
 
 def test_a_device_that_is_not_there_is_the_reason_and_no_environment_is_blamed() -> None:

@@ -158,8 +158,8 @@ def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference
     ("unlike", "why"),
     [
         (trial("dropout"), "no: its results are random"),
-        (trial("divide", dtype="int32"), "no: whole numbers in place of real ones"),
-        (trial("sum", dtype="float8_e5m2"), "no: in eight bits a sum"),
+        (trial("divide", dtype="int32"), "no: with integers in place of floats"),
+        (trial("sum", dtype="float8_e5m2"), "no: in eight bits, a sum"),
         (trial(side=replace(TORCH, mode="compiled")), "no: torch.compile"),
     ],
     ids=["random", "whole numbers", "eight bits", "compiled"],
@@ -174,13 +174,13 @@ def test_what_cannot_be_compared_says_why_and_starts_nothing(
 def test_a_small_case_that_fails_leaves_its_operator_unchecked(reference: Reference, numpy: Child) -> None:
     child = Child()
     child.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "no float8"))
-    assert reference.checked(trial(), child.ask) == {"checked": "no: its small case does not run: no float8"}
+    assert reference.checked(trial(), child.ask) == {"checked": "no: its small case failed: no float8"}
     assert numpy.asked == []
 
 
 def test_an_operator_that_the_reference_lacks_is_unchecked(reference: Reference, numpy: Child) -> None:
     numpy.trouble["evaluate"] = OperatorFailure(Reason("operator_error", "no such function"))
-    assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference has no result: no such function"}
+    assert reference.checked(trial(), Child().ask) == {"checked": "no: the reference failed: no such function"}
 
 
 def test_results_that_cannot_be_compared_are_not_wrong(reference: Reference, numpy: Child) -> None:

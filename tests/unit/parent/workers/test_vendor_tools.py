@@ -67,7 +67,7 @@ def test_a_tool_that_is_missing_is_named_with_how_to_get_it(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(
-        InputError, match=rf"^`--with {tool}` needs .*, and there is no program `{tool}`\n\nhint: "
+        InputError, match=rf"^`--with {tool}` needs .*, which is not installed: no program `{tool}`\n\nhint: "
     ) as caught:
         wrapped(tool, SCRIPT, tmp_path)
     assert caught.value.slug == "no_tool"

@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
          help="off: caches are cold before each call")  # fmt: skip
     for tool, name, warmup, iterations in (("ncu", "Nsight Compute", 5, 1), ("nsys", "Nsight Systems", 5, 10)):
         flag(f"--{tool}", action="store_true", help=f"have {name} look at the kernels, in batches, beside the times")
-        flag(f"--{tool}-bin", metavar="PATH", help=f"where the program is (default: `{tool}` on the path)")
+        flag(f"--{tool}-bin", metavar="PATH", help=f"where the program is (default: `{tool}` on PATH)")
         flag(f"--{tool}-args-file", metavar="FILE", help=f"more words for {tool}, as metrics")
         flag(f"--{tool}-warmup", type=_whole(0), default=warmup, metavar="N", help=f"calls that {tool} does not see")
         flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help="calls that it sees")

@@ -171,7 +171,7 @@ def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
             return _place(made, last, flag)
     if places:
         names = ", ".join(f"`{made[i].run_id}`" for i in places[:5])
-        raise InputError(f"`{flag} {given}` is the id of several cases", hint=f"write one of {names}", slug="run_id")
+        raise InputError(f"`{flag} {given}` matches several cases", hint=f"write one of {names}", slug="run_id")
     close = near(given, [case.run_id for case in made])
     text = ", ".join(f"`{name}`" for name in close or [case.run_id for case in made[:5]])
     raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {text}", slug="run_id")

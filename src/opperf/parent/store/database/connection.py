@@ -51,7 +51,9 @@ class Address:
         """
         if "://" not in text:
             if not text.strip():
-                raise InputError("the database has no name", hint="name a file: `--database team.db`", slug="database")
+                raise InputError(
+                    "the database address is empty", hint="name a file: `--database team.db`", slug="database"
+                )
             return cls(URL.create("sqlite", database=str(Path(text).expanduser().absolute())))
         try:
             url = make_url(text)
@@ -61,7 +63,7 @@ class Address:
             message = f"no database of the kind `{url.get_backend_name()}`"
             raise InputError(message, hint=f"known: {', '.join(DRIVERS)}", slug="database")
         if url.get_backend_name() == "sqlite" and not url.database:
-            raise InputError("an SQLite database without a file would not last", hint=HINT, slug="database")
+            raise InputError("an SQLite database in memory would be lost", hint=HINT, slug="database")
         return cls(url.set(drivername=DRIVERS[url.get_backend_name()]))
 
     @property
@@ -96,7 +98,7 @@ def connect(address: Address, *, create: bool = True) -> Engine:
     if file is not None and not file.exists():
         if not create:
             raise InputError(
-                f"there is no database `{file}`", hint="`opperf history add FILE` makes it", slug="database"
+                f"there is no database `{file}`", hint="create it with `opperf history add FILE`", slug="database"
             )
         file.parent.mkdir(parents=True, exist_ok=True)
     with _failures(address):
@@ -179,9 +181,9 @@ def _migrate(engine: Engine) -> None:
     if current == scripts.get_current_head():
         return
     if other:
-        raise InputError(f"it is a database of something else: it has a table `{other}`", slug="database")
+        raise InputError(f"it belongs to another program: it has a table `{other}`", slug="database")
     if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
-        raise InputError("a newer opperf has written this database", hint="update opperf", slug="database")
+        raise InputError("a newer version of opperf wrote this database", hint="update opperf", slug="database")
     with engine.execution_options(writes=True).begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

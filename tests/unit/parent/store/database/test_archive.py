@@ -276,11 +276,11 @@ def test_a_database_of_something_else_or_of_a_newer_opperf_is_refused(tmp_path: 
     other = create_engine(f"sqlite:///{tmp_path / 'other.db'}")
     with other.begin() as connection:
         connection.execute(text("CREATE TABLE songs (id INTEGER)"))
-    with pytest.raises(InputError, match="something else: it has a table `songs`"):
+    with pytest.raises(InputError, match="another program: it has a table `songs`"):
         connect(Address.of(str(tmp_path / "other.db")))
     with connect(Address.of(str(tmp_path / "newer.db"))).begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = 'tomorrow'"))
-    with pytest.raises(InputError, match="a newer opperf has written this database"):
+    with pytest.raises(InputError, match="a newer version of opperf wrote this database"):
         connect(Address.of(str(tmp_path / "newer.db")))
 
 
@@ -297,8 +297,8 @@ def test_what_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
     ("words", "message"),
     [
         ("mysql://h/d", "no database of the kind `mysql`"),
-        ("sqlite://", "an SQLite database without a file would not last"),
-        (" ", "the database has no name"),
+        ("sqlite://", "an SQLite database in memory would be lost"),
+        (" ", "the database address is empty"),
         ("postgresql://u:secret@h:port/d", "cannot read the address `postgresql://u:\\*\\*\\*@h:port/d`"),
     ],
 )
