@@ -118,7 +118,7 @@ class InProcess:
         profiler: str = "python",
         memory: bool = True,
     ) -> Measurement:
-        """Measure a direction: `warmup` calls that nobody counts, then `runs` samples.
+        """Measure a direction: `warmup` uncounted calls, then `runs` samples.
 
         Raises `Unsupported` for a direction that there is not, `InputError` for bad settings, and what the framework
         raises.

@@ -60,7 +60,7 @@ class Gate:
         return named or (self.file.expected is not None and not compared)
 
     def check_options(self) -> None:
-        """Raise `InputError` for an option that is not read: whoever gave it expects something of it."""
+        """Raise `InputError` for an option that would be ignored: the user expects it to have an effect."""
         if (self.base or self.new) and (self.options.get("expected") is not None or self.update_expected):
             raise InputError(
                 "`--base` and `--new` compare live; `--expected` and `--update-expected` use recorded expectations",

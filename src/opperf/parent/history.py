@@ -120,7 +120,7 @@ def imported_changes(
 
 
 def prune(archive: Archive, *, older: int | None, keep: int | None, samples: bool, dry: bool) -> list[Removal]:
-    """Remove the runs that are older than so many days, or their samples; the latest `keep` stay.
+    """Remove runs older than a number of days, or their samples; the latest `keep` stay.
 
     Raises `InputError` where nothing says which, since that would be all of them.
     """

@@ -80,7 +80,7 @@ class Noise:
             return session.plan().trials
 
     def run(self, trials: Sequence[Trial], repeats: int) -> None:
-        """Compare each trial with itself so many times; the budget is shared out evenly."""
+        """Compare each trial with itself `repeats` times; the budget is shared out evenly."""
         budget = self._settings.budget
         settings = replace(self._settings, budget=None if budget is None else budget / repeats)
         for repeat in range(repeats):

@@ -36,7 +36,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Tells nobody."""
+    """Progress that is not shown."""
 
     def note(self, text: str) -> None:
         """Drop it."""

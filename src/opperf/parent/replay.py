@@ -18,7 +18,7 @@ from opperf.parent.session import Options, Session
 from opperf.parent.sources.execution_trace.kineto import read_kineto
 from opperf.parent.sources.execution_trace.reading import read_traces
 
-#: A case of a trace may need one of so many parts of the machine's memory, and so many bytes in any case.
+#: A case of a trace may need this fraction (one over) of the machine's memory, and this many bytes in any case.
 MEMORY_SHARE, LEAST_LIMIT = 12, 1 << 30
 
 

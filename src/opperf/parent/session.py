@@ -61,7 +61,7 @@ class Options:
 
 
 class Interrupted(Exception):
-    """A run that was stopped: from outside, or by what nobody foresaw; `run` holds every finished record."""
+    """A run that was stopped, from outside or by an unexpected error; `run` holds every finished record."""
 
     def __init__(self, run: Run, cause: BaseException) -> None:
         super().__init__(str(cause))
@@ -134,7 +134,7 @@ class Session:
         return self._finish(run, plan, history, options)
 
     def _journal(self, resume: Path | None, path: Path, run: Run, history: Earlier) -> JournalWriter:
-        """Open the journal, with what was found in it already; one that nobody asked to resume is set aside."""
+        """Open the journal, with the records it already has; one that is not to be resumed is set aside."""
         if path.exists() and (resume is None or journal_of(resume).resolve() != path.resolve()):
             aside = path.with_name(f"{path.name}.{time.time_ns()}")
             path.rename(aside)

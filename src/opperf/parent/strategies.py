@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def cases(name: str, most_elements: int = MOST_ELEMENTS) -> SearchStrategy[Case]:
     """Return a strategy of valid cases of a neutral operator, other shapes each.
 
-    `most_elements` bounds the elements of all inputs together. Raises `InputError` for a name that nobody knows.
+    `most_elements` bounds the elements of all inputs together. Raises `InputError` for an unknown name.
 
     >>> from hypothesis import find
     >>> found = find(cases("matmul"), lambda case: case.tensor("lhs").shape[0] > 1000)

@@ -166,7 +166,7 @@ def _settle(given: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def copy_of(copy: object) -> tuple[int, int, int] | None:
-    """Return dimension, source argument and its dimension of one entry of `__copy__`; None for what is none."""
+    """Return dimension, source argument and its dimension of one entry of `__copy__`; None for anything else."""
     if not isinstance(copy, dict) or list(copy) != ["shape"]:
         return None
     shape = copy["shape"]

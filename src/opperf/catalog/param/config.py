@@ -89,7 +89,7 @@ class ConfiguredOperator:
 class ParamConfig:
     """A config: its operators in the order of the file, and what a reader should know of how it was read.
 
-    A `lenient` one may name operators that nobody has; they are passed over.
+    A `lenient` config may name unknown operators; they are skipped.
     """
 
     path: Path

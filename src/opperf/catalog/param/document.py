@@ -123,7 +123,7 @@ class _Reading:
         builds = self._named(info, "build_data_generator", choices, place)
         generators = [info.get(word) for word in GENERATOR_KEYS]
         if self.problems.passed_over is not None and any(isinstance(n, str) and n not in choices for n in generators):
-            return ()  # nobody makes its arguments
+            return ()  # its arguments are never made
         choices = (*grammar.ITERATORS, *self._own.iterators)
         iterators = [self._named(info, f"{part}_iterator", choices, place) for part in grammar.CONFIG_KEYS]
         if name != names.EMBEDDINGS and grammar.EMBEDDING_ITERATOR in iterators:

@@ -102,7 +102,7 @@ class Schema:
 
 
 def read_schema(text: str) -> Schema | None:
-    """Read a schema string; None for what is none.
+    """Read a schema string; None for anything else.
 
     >>> read_schema("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
     Schema(path='aten::add.Tensor', names=('self', 'other', 'alpha'), positional=2)

@@ -67,7 +67,7 @@ class Problems:
             self.add(place, text, hint)
 
     def near(self, name: str, names: Iterable[str]) -> list[str]:
-        """Return the names that resemble one; none for what nobody will read."""
+        """Return the names that resemble one; none if the mistake would not be shown."""
         return near(name, names) if len(name) < SHOWN and len(self.mistakes) < MOST else []
 
     def repeated(self, pairs: Mapping[str, object], place: str) -> None:

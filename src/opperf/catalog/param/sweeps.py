@@ -46,7 +46,7 @@ class Axis:
 
 
 class TooMany(Exception):
-    """A range that nobody could go through."""
+    """A range with too many values to go through."""
 
 
 def axes(spec: Spec) -> list[Axis]:

@@ -28,7 +28,7 @@ Follower: TypeAlias = Callable[[FrameType, str, Any], object]
 MOST = 100
 #: Bytes of a moment: its time, the pointer to its code, and later its place.
 MOMENT = 20
-#: So many calls are made to find out what following one takes.
+#: The number of calls made to measure what following one call costs.
 PROBE = 2000
 #: The place outside of every function, and of what is not known.
 NOWHERE = 0

@@ -10,7 +10,7 @@ is passed over.
 
 What C libraries print on the standard output of this process, caught while something runs.
 Python's own `redirect_stdout` does not see it: it is written to the file descriptor, through the buffer of the C
-library. A file takes it, since a pipe that nobody reads would be full after 64 KiB.
+library. A file takes it, since an unread pipe would be full after 64 KiB.
 """
 
 from __future__ import annotations

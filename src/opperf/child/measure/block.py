@@ -84,7 +84,7 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
 def empty_call_ns(clock: Clock, arguments: int, collect: bool, *, single: bool = False) -> float:
     """Return what the harness adds to one call, in nanoseconds: a loop over a C function that does nothing.
 
-    `sys.audit` returns at once when nobody listens and takes any number of arguments by the fast calling convention.
+    `sys.audit` returns at once without listeners and takes any number of arguments by the fast calling convention.
     Keywords count as further arguments: passing their names costs one more load. With `single`, a loop of one turn is
     timed, with all that stands between two readings of the clock.
     """

@@ -98,7 +98,7 @@ def probe(block: Block, *, output_bytes: int, holds: bool) -> int:
 
 
 def warm_up(block: Block, calls: int, budget: float) -> int:
-    """Run blocks that nobody counts until times settle; return how many calls that took."""
+    """Run uncounted blocks until times settle; return how many calls that took."""
     calls = max(1, calls // WARMUP_SHARE)
     rule = Settling(budget)
     elapsed_ns = blocks = 0

@@ -1,6 +1,6 @@
 """The order of a trial: warm up, find the block length, sample until a rule says stop, then latency and memory.
 
-The result holds every sample. Summaries are made by whoever reads them.
+The result holds every sample. The code that reads them makes summaries.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ class Engine:
         return Samples(single, block.single_overhead_ns)
 
     def _memory(self, block: Block, ahead: int, last: Sample) -> Mapping[str, Quantity]:
-        """Look at what one call takes, after some that nobody looks at, unless they take long."""
+        """Look at what one call takes, after some uncounted ones, unless they take long."""
         if 0 < ahead * last.wall_ns / last.calls < LONG_NS:
             with block.scope():
                 block.run(ahead)

@@ -98,7 +98,7 @@ class Options:
         return Watching(self.memory, self.shapes, self.stacks, self.modules, self.api, memory_limit=limit)
 
     def recording(self, folder: Path) -> str:
-        """Return the file for the arguments of this process's operators; empty where nobody asks for it."""
+        """Return the file for the arguments of this process's operators; empty unless asked for."""
         return str(folder / f"operators_{os.getpid()}.json") if self.record else ""
 
 

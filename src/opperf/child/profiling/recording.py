@@ -99,7 +99,7 @@ class Recording:
                 self._watchers[name] = new
 
     def start(self, *, paused: bool = False) -> None:
-        """Begin to watch, or only see to it that nobody else does until `resume`."""
+        """Begin to watch, or only keep others from doing so until `resume`."""
         if self.state != "stopped":
             raise ProfilerError(
                 f"the profiler is {self.state} already",

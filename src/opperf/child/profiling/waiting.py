@@ -1,6 +1,6 @@
 """How long the threads of a process waited for a processor while it was profiled.
 
-A span lasts from its beginning to its end, whoever ran meanwhile: on a busy machine a profile's times hold the work of
+A span lasts from beginning to end, whatever ran meanwhile: on a busy machine a profile's times hold the work of
 others. Linux counts for each thread how long it could have run and did not. What a thread waited that ended before the
 recording did is not known, so that the sum is the least that was waited.
 
@@ -27,9 +27,9 @@ TASKS = Path("/proc/self/task")
 SHARE = 0.05
 #: Seconds of waiting that are never told of: a few slices of the scheduler, which any script may meet.
 LEAST = 0.1
-#: Seconds between two looks; a look that takes long is followed by so many times as long a pause.
+#: Seconds between two looks; after a look that takes long, the pause is this many times as long.
 PERIOD, PAUSE = 0.02, 50
-#: A stretch in which threads waited for less than this share is quiet; such are joined, up to so many nanoseconds.
+#: A stretch in which threads waited for less than this share is quiet; such are joined, up to this many nanoseconds.
 QUIET, LONGEST = 0.02, 1_000_000_000
 #: No more slices are kept: neighbours are joined then.
 MOST = 20_000

@@ -23,7 +23,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.suite import LeftOut, Program, Suite, SuiteCase
 from opperf.domain.tensor import TensorSpec
 
-#: So many calls of the whole are timed; fewer where they have taken so long.
+#: The fewest and the most calls of the whole to time, and the nanoseconds after which the fewest will do.
 LEAST_CALLS, MOST_CALLS, ENOUGH_NS = 3, 30, 1_000_000_000
 
 

@@ -39,7 +39,7 @@ PIECE_ELEMENTS = 1 << 23
 
 
 def _bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
-    """Return the random bits of a tensor; whoever gets them must not write into them."""
+    """Return the random bits of a tensor; callers must not write into them."""
     few = min(count, PIECE_ELEMENTS)
 
     def draw() -> bytearray:

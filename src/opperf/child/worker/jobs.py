@@ -39,9 +39,9 @@ from opperf.domain.plan import NATIVE, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.tensor import TensorSpec
 
-#: How the fixed cost of a backward is found: the best of so many blocks of so many calls.
+#: How the fixed cost of a backward is measured: the number of blocks, of which the best counts, and of calls in each.
 FIXED_ROUNDS, FIXED_CALLS = 5, 50
-#: What a trial runs is looked at in so many calls, so that one which the machine disturbed is outvoted.
+#: The number of calls in which to watch what a trial runs, so that a disturbed one is outvoted.
 EXPLAINED_CALLS = 7
 
 

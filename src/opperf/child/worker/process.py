@@ -35,7 +35,7 @@ def stay_on(cpus: Sequence[int]) -> None:
 
 
 class Tracers:
-    """Who is told of every call of Python in this process, which slows each: as it was at first, and what came since.
+    """The tracers of Python calls in this process, which slow each call: those set at first, and any set since.
 
     An operator that begins to trace, and does not end it, would slow those that are measured after it.
     """
@@ -44,12 +44,12 @@ class Tracers:
         self._first = _tracers()
 
     def added(self) -> str | None:
-        """Return the function by which somebody is told since, None where nobody is."""
+        """Return the hook by which a tracer was set since then, None if there is none."""
         now = _tracers()
         return next((name for name, tracer in now.items() if tracer is not self._first[name]), None)
 
     def restore(self) -> None:
-        """Tell whoever was told at first, and nobody else."""
+        """Set the tracers that were set at first, and no others."""
         if self.added() is not None:
             sys.settrace(self._first["sys.settrace"])
             sys.setprofile(self._first["sys.setprofile"])

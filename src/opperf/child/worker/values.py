@@ -18,9 +18,9 @@ from typing import Any
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.tensor import STRING, TensorSpec, zero_share
 
-#: Values are drawn from a table of so many, one for each pattern of two random bytes.
+#: The size of the table that values are drawn from, one for each pattern of two random bytes.
 ENTRIES = 1 << 16
-#: A normal distribution within bounds has them so many standard deviations from its centre.
+#: How many standard deviations the bounds of a normal distribution lie from its centre.
 DEVIATIONS = 6
 
 
@@ -155,7 +155,7 @@ class BitCache:
         self._drawn: dict[Hashable, bytearray] = {}
 
     def first(self, size: int, key: Hashable, draw: Callable[[], bytearray]) -> bytearray:
-        """Return the first `size` bytes for a key, from `draw` where fewer are kept; nobody may write into them."""
+        """Return the first `size` bytes for a key, from `draw` where fewer are kept; never write into them."""
         bits = self._drawn.pop(key, bytearray())
         self._held -= len(bits)
         if len(bits) < size:

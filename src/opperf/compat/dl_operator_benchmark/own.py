@@ -41,22 +41,22 @@ def get_mx_ndarray(ctx: Any, in_tensor: Any, dtype: str, initializer: Any, attac
 
 
 def nd_forward_backward_and_time(F: Callable[..., Any], runs: int, *args: Any, **kwargs: Any) -> tuple[float, Any]:
-    """Return the seconds that so many forwards with their backwards take, and the result of one."""
+    """Return the seconds that a number of forwards with their backwards take, and the result of one."""
     return _time(F, "forward_backward", runs, args, kwargs)
 
 
 def nd_forward_and_time(F: Callable[..., Any], runs: int, *args: Any, **kwargs: Any) -> tuple[float, Any]:
-    """Return the seconds that so many forwards take, and the result of one."""
+    """Return the seconds that a number of forwards take, and the result of one."""
     return _time(F, "forward", runs, args, kwargs)
 
 
 def block_forward_backward_and_time(*args: Any, block: Any, runs: int, **kwargs: Any) -> tuple[float, Any]:
-    """Return the seconds of so many forwards of a block with their backwards, and the result of one."""
+    """Return the seconds of a number of forwards of a block with their backwards, and the result of one."""
     return _time(block, "forward_backward", runs, args, kwargs)
 
 
 def block_forward_and_time(*args: Any, block: Any, runs: int, **kwargs: Any) -> tuple[float, Any]:
-    """Return the seconds of so many forwards of a block, and the result of one."""
+    """Return the seconds of a number of forwards of a block, and the result of one."""
     return _time(block, "forward", runs, args, kwargs)
 
 

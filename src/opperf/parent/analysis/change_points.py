@@ -24,7 +24,7 @@ from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 #: What a change must gain in squared standard errors. By level and step together, chance gains so much in exp(-16 / 2)
 #: of places, 3 in 10,000; a change needs it on two nights, and named changes are counted by `benchmarks/nights.py`.
 PENALTY = 16.0
-#: A change is named when so many builds stand behind it: one alone may have met a bad night.
+#: A change is confirmed once this many builds support it: one alone may have met a bad night.
 LEAST_BUILDS = 2
 #: The median of a squared standard normal variable.
 MEDIAN_SQUARE = 0.4549

@@ -43,7 +43,7 @@ TRIMMED_FROM, TRIM = 8, 0.2
 class Rule:
     """The rule of a comparison. `tolerance` is the smallest ratio minus one worth reporting; `pairs` the first look.
 
-    `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to so many pairs.
+    `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to that many pairs.
     """
 
     tolerance: float = 0.02

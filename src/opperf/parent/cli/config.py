@@ -80,7 +80,7 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
 
     side = Side(operator.meaning.framework or USUAL)
     if operator.meaning.is_own or not operator.is_settled:
-        side = settled_side(side)  # where nobody is asked, none need be there
+        side = settled_side(side)  # a framework that is not asked need not be installed
     code = operator.meaning.code
     own = Meaning() if code is None else own_meaning(code, side, pool)
     whole = settle(operator, partial(pool.workload, side), problems)

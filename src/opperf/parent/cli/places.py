@@ -14,7 +14,7 @@ from opperf.domain.errors import HarnessError, InputError
 from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.parent.store.passwords import hide_passwords
 
-#: The mark of a report stands within so many bytes.
+#: The mark of a report stands within this many bytes from the start.
 MARKED = 100
 #: What the running command holds.
 _held = ExitStack()
@@ -66,7 +66,7 @@ def release() -> None:
 
 
 def emit(text: str) -> None:
-    """Print data on stdout. Nobody who reads on is no failure; a full disk is, and the data is on stderr then."""
+    """Print data on stdout. A reader that has gone is no failure; a full disk is, and the data then goes to stderr."""
     try:
         typer.echo(text, nl=False)
     except BrokenPipeError:

@@ -64,7 +64,7 @@ def serve(
 
 
 def listen(host: str, port: int) -> Socket:
-    """Return a socket that listens there; raises `InputError` for a place that is taken, or is none."""
+    """Return a socket that listens there; raises `InputError` for an address that is taken or invalid."""
     import socket
 
     from opperf.domain.errors import InputError

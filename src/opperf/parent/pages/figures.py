@@ -33,9 +33,9 @@ from opperf.parent.reports.comparison import name, reasons, side_text
 from opperf.parent.reports.run import in_order
 from opperf.parent.reports.text import case_text, common_subject, place, subject
 
-#: So many rows a chart has at most; the table below it has all.
+#: The most rows of a chart; the table below it has all.
 MOST_ROWS, MOST_SPREADS, MOST_SIZES = 60, 24, 12
-#: So many sizes make a line worth drawing.
+#: The fewest sizes that make a line worth drawing.
 LEAST_SIZES = 3
 
 Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay

@@ -34,7 +34,7 @@ DEFAULT_DIRECTIONS = ("forward", "backward")
 
 
 def _quietly(framework: str, count: int, total: int) -> None:
-    """Tell nobody."""
+    """Discard the text."""
 
 
 def expand(
@@ -46,7 +46,7 @@ def expand(
     registered: bool = True,
     progress: Progress = _quietly,
 ) -> Plan:
-    """Return the plan; raises `InputError` for names that nobody knows and for a selection of nothing.
+    """Return the plan; raises `InputError` for unknown names and for an empty selection.
 
     A selection of all takes each framework's own registered operators too, but for `registered=False`; `progress` is
     told how many of them were asked for their cases, which takes the child a while.
@@ -95,7 +95,7 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
 
 
 def _check(selection: Selection) -> None:
-    """Raise `InputError` for a word of the selection that nobody knows, before any child is asked."""
+    """Raise `InputError` for an unknown word of the selection, before any child is asked."""
     check_categories(selection.categories)
     for name in selection.sizes:
         check_known("size", name, (*SIZES, INT64))
@@ -219,7 +219,7 @@ def _suite_operators(selection: Selection) -> set[str]:
 
 
 def _is_of(name: str | Code, own: set[str]) -> bool:
-    """Whether a suite has cases of a name that is no neutral one, so that nobody need be asked what it means."""
+    """Whether a suite has cases of a name that is not neutral, so that no child need be asked what it means."""
     return isinstance(name, str) and name in own and name not in catalog()
 
 

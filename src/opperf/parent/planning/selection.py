@@ -61,7 +61,7 @@ class Selection:
 
     @cached_property
     def whole_suite(self) -> Suite | None:
-        """The suite, read; raises `InputError` for a file that is none."""
+        """The suite, read; raises `InputError` for a file that is not one."""
         return self.suite if self.suite is None or isinstance(self.suite, Suite) else read_suite(self.suite)
 
     @cached_property

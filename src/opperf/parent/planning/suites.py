@@ -1,7 +1,7 @@
 """A suite in a plan: which of its cases are meant, and what becomes of cases that are equal.
 
 Operators that are named beside a suite choose from it. They add nothing: what the cases of a suite take together, and
-each one's share of that, would be of something that nobody recorded.
+each one's share of that, would describe something that was never recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from opperf.domain.registry import split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.planning.selection import Selection
 
-#: So many origins of equal cases are named, and so many operators of a suite in a hint.
+#: The most origins of equal cases to name, and the most operators of a suite in a hint.
 MOST_ORIGINS, MOST_NAMED = 3, 8
 
 

@@ -77,7 +77,7 @@ class Row:
 class Table:
     """Columns and rows; `caption` says what all rows have in common.
 
-    People see the first `top` rows, in Markdown no more than take so many `characters`. `whole` says where everything
+    People see the first `top` rows, in Markdown no more than fit in `characters`. `whole` says where everything
     is that is not shown.
     """
 

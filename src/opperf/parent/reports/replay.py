@@ -16,7 +16,7 @@ from opperf.parent.reports.text import case_text, first_line
 
 #: An operator, and what is computed of it.
 Line: TypeAlias = tuple[ReplayedCase, Mapping[str, object]]
-#: So many reasons of rows that `--top` hides are told.
+#: The most reasons to show of rows that `--top` hides.
 REASONS = 8
 LEGEND = {
     "time": "time: one call by itself, hot",

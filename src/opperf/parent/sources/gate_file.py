@@ -226,7 +226,7 @@ def _shared_table(parsed: Mapping[str, object]) -> object:
 def _values(
     table: Mapping[str, object], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
 ) -> dict[str, Any]:
-    """Read the values of a table by the name of their field; a key that nobody knows is refused."""
+    """Read the values of a table by the name of their field; an unknown key is refused."""
     result = {}
     for key, value in table.items():
         if key in TABLES and not prefix:

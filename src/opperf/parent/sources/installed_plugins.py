@@ -32,7 +32,7 @@ def installed_plugins(note: Callable[[str], None]) -> dict[str, Path]:
 
 
 def _entries(package: Distribution, note: Callable[[str], None]) -> Iterator[EntryPoint]:
-    """Yield the plugins of a package; whoever wrote a file that Python cannot read stops nobody else's."""
+    """Yield the plugins of a package; a file that Python cannot read does not stop the plugins of others."""
     try:
         yield from package.entry_points.select(group=GROUP)
     except (TypeError, ValueError, AttributeError) as error:  # each release of Python has its own

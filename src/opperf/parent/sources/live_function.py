@@ -98,7 +98,7 @@ class _Source:
                 "make it an argument, or define the function at the top of a file",
             )
         source = self._source(written)
-        self._parts[function.__name__] = ""  # whoever it calls may call it
+        self._parts[function.__name__] = ""  # what it calls may call it in turn
         for name in dict.fromkeys(_names(written.__code__, source)):
             if name != function.__name__ and name in written.__globals__:
                 self._need(function, name, written.__globals__[name])

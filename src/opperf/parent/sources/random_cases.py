@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 
-#: A case has at most so many elements in all inputs.
+#: The most elements of a case, over all inputs.
 MOST_ELEMENTS = 4_000_000
-#: Sizes are drawn on a logarithmic scale of so many steps between the smallest and the largest of the classes.
+#: The steps of the logarithmic scale, from the smallest to the largest class, on which sizes are drawn.
 STEPS = 240
 #: Examples that are looked at for each case that is wanted, and some more, before fewer are accepted.
 PATIENCE, EXTRA = 4, 40

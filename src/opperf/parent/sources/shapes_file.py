@@ -5,7 +5,7 @@
     128x64,64x32
 
 The name's end says which it is: `.csv`, `.json` or `.jsonl`. Whether a cell is a shape or the value of an attribute is
-left to whoever knows the operator.
+left to the code that knows the operator.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def shape(text: str, where: str) -> tuple[int, ...]:
 
 
 def _shape_in(text: str) -> tuple[int, ...] | None:
-    """Return the shape that a text is; None for a text that is none."""
+    """Return the shape that a text describes; None if it is not a shape."""
     plain = text.strip()
     bracketed = plain[:1] + plain[-1:] in ("()", "[]")
     sizes = plain[1:-1].strip() if bracketed else plain

@@ -35,7 +35,7 @@ def write_expected(path: Path, expectations: Sequence[Expectation]) -> None:
 
 
 def read_profile(path: Path) -> Profile:
-    """Read a profile; raises `InputError` for what is none."""
+    """Read a profile; raises `InputError` for anything else."""
     return from_trace(read_json(path), str(path))
 
 

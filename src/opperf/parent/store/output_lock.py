@@ -1,4 +1,4 @@
-"""The lock on an output: one command writes there, and whoever comes meanwhile is told which.
+"""The lock on an output: one command writes there, and any other learns which.
 
 It lies beside the file that is really written, whatever links lead there. The kernel gives it back however its holder
 ends, so that a killed command holds nothing up.
@@ -24,9 +24,9 @@ from opperf.domain.files.json_text import value_of
 from opperf.domain.files.scratch import shortened
 from opperf.parent.store.journal import journal_of
 
-#: The holder writes who it is as soon as it holds the lock: it is asked so many times, so many seconds apart.
+#: The holder writes who it is once it holds the lock: how often to look for that, and the seconds between two looks.
 ASKED, BETWEEN = 20, 0.01
-#: So much of the holder's command is told.
+#: The most characters of the holder's command to show.
 TOLD = 200
 
 

@@ -54,7 +54,7 @@ Round: TypeAlias = tuple[Samples, Samples]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a pair goes on beyond its rounds: for so many `seconds`, until its log-ratio is known within `width`."""
+    """How long a pair goes on beyond its rounds: for `seconds`, or until its log-ratio is known within `width`."""
 
     seconds: float = 0.0
     width: float = math.inf
@@ -194,7 +194,7 @@ class Duel:
 
 
 def enough(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
-    """Return whether a pair has rounds enough after so many seconds.
+    """Return whether a pair has enough rounds after these seconds.
 
     What rounds say decides by how far they differ alone, whichever side is slower: that cannot favour either.
     """

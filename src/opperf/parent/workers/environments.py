@@ -67,7 +67,7 @@ class Built:
 
 
 def quiet(text: str) -> None:
-    """Take a line of progress, and show it to nobody."""
+    """Discard a line of progress."""
 
 
 def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:

@@ -68,7 +68,7 @@ class _Watch:
         self._nested = backend.side.engine == "naive"
 
     def call(self) -> None:
-        """Make one call that nobody counts."""
+        """Make one uncounted call."""
         self._wait(self._work.function(*self._ahead(), **self._work.keywords))
 
     def calls(self) -> int:
@@ -79,7 +79,7 @@ class _Watch:
         return min(MOST_CALLS, max(1, SAMPLE_NS // max(1, least)))
 
     def sample(self, calls: int) -> Sample:
-        """Return what the operators of so many calls took."""
+        """Return what the operators of a number of calls took."""
         before, start = self._counters.read(), perf_counter_ns()
         for _ in range(calls):
             arguments = self._ahead()

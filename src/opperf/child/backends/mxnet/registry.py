@@ -42,7 +42,7 @@ WRITTEN = {
 }
 #: Operators that change their inputs, and so have no gradient.
 CHANGING = frozenset({name for name, written in WRITTEN.items() if written.stop is not None} | {"reset_arrays"})
-#: Operators whose function in Python does not take the states that they keep, so that nobody can call it.
+#: Operators whose function in Python does not take the states that they keep, so that it cannot be called.
 STATED = frozenset({"BatchNorm_v1", "IdentityAttachKLSparseReg"})
 #: Arguments of these types are arrays; the rest are attributes.
 ARRAYS = ("NDArray", "Symbol")

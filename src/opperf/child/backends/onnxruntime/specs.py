@@ -17,7 +17,7 @@ from opperf.domain.tensor import FLOATS, ITEM_SIZES, MOST_LITERAL, STRING, Tenso
 
 #: The element types that ONNX Runtime and NumPy's arrays have both; strings are Python's own, in arrays of objects.
 DTYPES = frozenset(ITEM_SIZES) - {"bfloat16", "complex64", "complex128"}
-#: Tensors of at most so many elements keep their values: shapes and indices; and the scales of a few dimensions.
+#: The most elements of tensors that keep their values: shapes and indices; and the scales of a few dimensions.
 WHOLE_KEPT, FRACTIONS_KEPT = 64, 8
 #: The bytes of the largest graph that stands in a case.
 MOST_GRAPH = 1 << 18

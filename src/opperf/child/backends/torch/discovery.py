@@ -24,7 +24,7 @@ from opperf.domain.tensor import TensorSpec
 
 #: Elements of the largest tensor at each size; the small one is the sample as it is, or hardly larger.
 ELEMENTS = {"small": 64, "common": 1 << 16, "large": 1 << 20}
-#: So many samples of an operator are scaled up, the largest first, until one has as many elements.
+#: The most samples of an operator to scale up, the largest first, until one has as many elements.
 TRIED = 3
 
 

@@ -66,7 +66,7 @@ class MemoryGuard:
     """Calls `stop` in the main thread, between two steps of Python, before what was recorded takes more than `limit`.
 
     `calls` says how many bytes are kept of Python's calls, which need no more than they are; `modules` how many modules
-    were called, zero where nobody counts.
+    were called, zero where calls are not counted.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ from opperf.domain.case import Case
 PREFIX = "opinfo::"
 #: How many samples of an operator are taken, and looked at; some have thousands, which differ little.
 SAMPLES, LOOKED_AT = 16, 100
-#: So many samples whose tensors have the same shapes are taken.
+#: The most samples to take whose tensors have the same shapes.
 ALIKE = 4
 #: Operators of lengths that must add up, or their gradient writes past its arrays: a case of one holds each length. A
 #: sample that asks PyTorch not to look at the sum is none for them.

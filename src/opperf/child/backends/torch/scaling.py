@@ -26,13 +26,13 @@ from opperf.domain.tensor import SPD, TensorSpec
 MOST_ELEMENTS, MOST_SECONDS = 1 << 24, 0.5
 #: Nor whose call would return more tensors: each costs Python more than PyTorch.
 MOST_TENSORS = 256
-#: No further way to grow is tried after so many seconds of CPU time.
+#: The seconds of CPU time after which no further way to grow is tried.
 SEARCH_SECONDS = 1.0
 #: Seconds: what is shorter says nothing of how time grows.
 TELLING_SECONDS = 0.005
 #: Elements of the tensors that a call returns are so many times the largest input's power, until it is seen.
 FIRST_GROWTH = 4.0
-#: A factor has at most so many bits.
+#: The most bits of a factor.
 STEPS = 20
 
 
@@ -107,7 +107,7 @@ class ScaledCase:
 
 
 def scaled(function: Callable[..., Any], case: Case, elements: int, device: str) -> ScaledCase:
-    """Return the case with its largest tensor of at least so many elements, else as large as it may grow.
+    """Return the case with its largest tensor of at least this many elements, else as large as it may grow.
 
     One that the function does not take is returned as it is, at no cost.
     """
@@ -177,7 +177,7 @@ def _enough(growth: Growth, case: Case, elements: int, most: int) -> int:
 
 
 def _bearable(before: Cost, now: Cost, ratio: float) -> bool:
-    """Whether a call that is so many times larger returns not too much, and in time, when it grows as it did."""
+    """Whether a call that is this many times larger returns little enough, and in time, if it grows as before."""
     grew = now.returned / before.returned if before.returned else FIRST_GROWTH
     if now.returned * max(grew, ratio) > MOST_ELEMENTS:
         return False

@@ -37,7 +37,7 @@ NOTHING = ("[", "profiler::", "aten::is_leaf", "aten::output_nr", "aten::_versio
 MEMORY = "[memory]"
 #: The engine calls a node of the graph, and adds up gradients, within a span of its own.
 ENGINE = "autograd::engine::evaluate_function: "
-#: A compiled graph bears a hash of everything that it was made from, which tells nobody what it is.
+#: A compiled graph bears a hash of everything that it was made from, which says nothing of what it is.
 COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
 #: Several operators in one: a compiled graph on a CPU, which does not tell its loops apart, or one compiled kernel.
 FUSED = re.compile(r"^CompiledFxGraph$|^triton_|cpp_fused_")

@@ -30,7 +30,7 @@ COMPUTED = {
     )
     if name in DTYPES
 }  # fmt: skip
-#: Bounds are kept to so many decimals, inward: enough for any domain, and the same on every machine.
+#: The decimals to which bounds are rounded, inward: enough for any domain, and the same on every machine.
 DECIMALS = 1000
 #: Elements of a symmetric matrix differ by so much from those across its diagonal, after a product in float32.
 UNEVEN = 1e-5

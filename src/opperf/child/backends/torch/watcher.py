@@ -147,7 +147,7 @@ class Watcher:
         return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
     def _guarded(self, limit: int | None) -> MemoryGuard | None:
-        """Return what ends the recording where it takes more than so many bytes."""
+        """Return what ends the recording once it takes more than this many bytes."""
         calls = self._calls
         if limit is None:
             return None
@@ -211,7 +211,7 @@ def _configuration(**settings: bool) -> Any:
 
 
 def _observer(file: str) -> ExecutionTraceObserver | None:
-    """Return what records the arguments of operators as an execution trace; None where nobody asks for it."""
+    """Return what records the arguments of operators as an execution trace; None unless asked for."""
     if not file:
         return None
     os.environ.setdefault("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE", "1")

@@ -81,7 +81,7 @@ def spelled(name: str) -> str:
 
 
 def read_rows(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Read rows of inputs from a file; raises `InputError` for what is none."""
+    """Read rows of inputs from a file; raises `InputError` for anything else."""
     data = read_json(path)
     if not is_mxnet_inputs(data):
         raise InputError(f"{path}: expected operators with lists of rows", hint='{"dot": [{"lhs": [2, 2], ...}]}')

@@ -63,7 +63,7 @@ def label(place: int, direction: str) -> str:
 
 
 def from_ncu(report: Path) -> Launches:
-    """Return the launches of a CSV page; raises `ValueError` for what is none."""
+    """Return the launches of a CSV page; raises `ValueError` for anything else."""
     with report.open(encoding="utf-8", errors="replace", newline="") as file:
         page = dropwhile(lambda line: not line.startswith('"ID"'), file)
         rows = csv.reader(line for line in page if not line.startswith("=="))  # the tool's own lines
@@ -94,7 +94,7 @@ def from_ncu(report: Path) -> Launches:
 
 
 def from_nsys(report: Path) -> Launches:
-    """Return the launches of an SQLite export; raises `ValueError` for what is none."""
+    """Return the launches of an SQLite export; raises `ValueError` for anything else."""
     launches: Launches = {}
     try:
         with closing(sqlite3.connect(f"{report.absolute().as_uri()}?mode=ro", uri=True)) as database:

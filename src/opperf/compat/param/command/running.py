@@ -40,7 +40,7 @@ from opperf.parent.reports.escaping import one_line
 from opperf.parent.session import Interrupted, Options, Session
 from opperf.parent.workers import machine
 
-#: An operator may take so many seconds in all; PARAM has no limit, and a hung one would hang the run.
+#: The most seconds that an operator may take in all; PARAM has no limit, and a hung one would hang the run.
 TIMEOUT = 3600.0
 
 
@@ -74,7 +74,7 @@ def mode_of(given: argparse.Namespace) -> tuple[str, ...]:
 
 
 class Quiet(Silent):
-    """Tells nobody, and has nothing to take away."""
+    """Progress that is not shown."""
 
     def close(self) -> None:
         """Leave the terminal as it is."""

@@ -31,7 +31,7 @@ class Chart(Protocol):
         ...
 
     def draw(self, width: int) -> Drawing:
-        """Draw it so many pixels wide, as high as it needs."""
+        """Draw it `width` pixels wide, as high as it needs."""
         ...
 
 

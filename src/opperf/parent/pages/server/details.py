@@ -42,7 +42,7 @@ from opperf.parent.store.database.listing import Floor, floors, machines
 from opperf.parent.store.database.operator_history import Times, operator_ratios, operator_times
 from opperf.parent.workers.machine_noise import Signs, judge
 
-#: So many rows a table has at most, and so many runs of a suite are drawn.
+#: The most rows of a table, and the most runs of a suite to draw.
 MOST_ROWS, MOST_RUNS = 500, 30
 
 

@@ -19,7 +19,7 @@ from opperf.parent.store.database.history import moment
 from opperf.parent.store.database.operator_history import Ratios, Times
 from opperf.parent.store.database.series import Series
 
-#: So many charts of a kind a page has at most, and so many builds or runs a chart, the latest.
+#: The most charts of a kind on a page, and the most builds or runs in a chart; the latest are drawn.
 MOST, MOST_BUILDS = 6, 300
 #: The metrics that are drawn: the column of each, and how it is written.
 METRICS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {

@@ -25,7 +25,7 @@ from opperf.parent.store.database.overview import Mover, Overview
 from opperf.parent.store.database.overview import overview as stand
 from opperf.parent.store.database.series import Filters
 
-#: So many changes are drawn, and so many rows stand in a table; what moved most comes first.
+#: The most changes to draw, and the most rows of a table; what moved most comes first.
 MOST, MOST_ROWS = 20, 1500
 MOVED = ("slower", "faster")
 WEAK = "of times of different runs, which also differ by what else the machine did; nothing is judged by them"

@@ -24,7 +24,7 @@ class Choice:
 
     @classmethod
     def of(cls, name: str, options: Iterable[str], query: Query) -> Choice:
-        """Return the filter as a URL has it; a value that nobody offers stays one of the options."""
+        """Return the filter as a URL has it; a value that is not offered stays one of the options."""
         value = query.get(name, "")
         return cls(name, sorted({*filter(None, options), *filter(None, [value])}), value)
 

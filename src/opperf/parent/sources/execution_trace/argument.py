@@ -45,7 +45,7 @@ class Signature:
 
 
 def signature(text: str) -> Signature:
-    """Read a signature; raises `ValueError` for what is none.
+    """Read a signature; raises `ValueError` for anything else.
 
     >>> signature("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor").name
     'aten::mul.Tensor'
@@ -100,7 +100,7 @@ NUMBERED = {
 UNDEFINED = "Tensor(nullptr (uninitialized))"
 NOTHING = ("None", UNDEFINED)
 SCALARS = ("Int", "Double", "Bool", "String")
-#: So many things are recorded of a tensor's memory.
+#: The number of entries that describe a tensor's memory.
 MEMORY = 6
 #: A list in a list in a list: more than any operator takes.
 DEEPEST = 16

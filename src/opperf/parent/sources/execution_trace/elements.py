@@ -62,7 +62,7 @@ class Elements:
 
 
 def _read(path: Path, size: int) -> bytes:
-    """Return the bytes of a file, which must be so many."""
+    """Return the bytes of a file, which must have this size."""
     try:
         length = path.stat().st_size
         if length == size:

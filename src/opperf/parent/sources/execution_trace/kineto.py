@@ -33,7 +33,7 @@ LAUNCHES = ("_runtime", "_driver")
 #: The share of names that must agree where two traces are joined. Two files of one run agree in all but the few
 #: calls that one of them names otherwise; by chance some 30 % of a training loop's calls do.
 AGREEMENT = 0.9
-#: So many calls in a row are looked for to find where a thread begins, from every so many calls on.
+#: How many calls in a row must match to find where a thread begins, and how far apart those runs start.
 RUN, STRIDE = 6, 16
 #: A place is looked at where this share of the runs votes for it.
 VOTES = 0.5
@@ -119,7 +119,7 @@ class _Launched:
 
 
 def read_kineto(path: Path) -> Recording:
-    """Read a Kineto trace, one event at a time; raises `InputError` for what is none."""
+    """Read a Kineto trace, one event at a time; raises `InputError` for anything else."""
     calls: list[Call] = []
     launched = _Launched()
     read = 0

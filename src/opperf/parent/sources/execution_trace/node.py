@@ -142,7 +142,7 @@ def _flat(data: Mapping[str, Any]) -> Node:
 
 
 def _list(holder: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the list of that name; raises `TypeError` for what is none."""
+    """Return the list of that name; raises `TypeError` for anything else."""
     value = holder[name]
     if isinstance(value, list):
         return value

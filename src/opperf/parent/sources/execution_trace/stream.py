@@ -22,7 +22,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import LONGEST_STRING, Bounds, NotJSON
 
 GZIP = b"\x1f\x8b"
-#: What a packed file may unpack to: so many bytes, and so many for each of its own. Traces are packed 10 to 40 times
+#: What a packed file may unpack to: bytes in all, and bytes for each packed one. Traces are packed 10 to 40 times
 #: smaller; zeros 1,030 times.
 MOST_UNPACKED, MOST_RATIO = 1 << 26, 100
 #: Files in an archive that are looked at.
@@ -45,7 +45,7 @@ class Unpacker:
     most: int
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes; `tarfile` asks for as many as an archive says that the name of a file has."""
+        """Return this many bytes; `tarfile` asks for as many as an archive says that the name of a file has."""
         if size > LONGEST_STRING:
             raise TooLarge(f"it asks for {size:,} bytes at once, expected at most {LONGEST_STRING:,}")
         data = self.file.read(size)

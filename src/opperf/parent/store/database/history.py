@@ -125,7 +125,7 @@ def histories(
 
 @dataclass(frozen=True)
 class Ratio:
-    """A comparison of two builds of a framework: `new` takes so many times as long as `base`."""
+    """A comparison of two builds of a framework: the ratio is the time of `new` over that of `base`."""
 
     started: datetime
     base: str

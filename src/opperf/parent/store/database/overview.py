@@ -17,7 +17,7 @@ from opperf.parent.store.database.series import EVERYTHING, Filters, Series, beg
 
 #: What an overview stands on: ratios of pairs of processes, or times of different runs, which is much weaker.
 Evidence = Literal["ratios", "times"]
-#: So many runs are looked through, latest first, for the times of a build.
+#: The most runs to search, latest first, for the times of a build.
 MOST_RUNS = 20
 
 

@@ -1,4 +1,4 @@
-"""Making a database smaller: the runs that nobody asks for any more go, or their samples alone."""
+"""Making a database smaller: old runs are removed, or only their samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from opperf.parent.store.database.history import moment
 
 @dataclass(frozen=True)
 class Removal:
-    """What pruning takes of a run: so many records, comparisons and floors, or samples of so many records."""
+    """What pruning removes from a run: its number of records, comparisons and floors, or of records with samples."""
 
     key: str
     kind: str

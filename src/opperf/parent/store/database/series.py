@@ -17,7 +17,7 @@ from opperf.catalog import operator as declared
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.documents import fingerprint
 
-#: So many values a query names at most: SQLite takes 32,766.
+#: The most values that a query names: SQLite takes 32,766.
 AT_ONCE = 10_000
 
 

@@ -21,7 +21,7 @@ PAIRS = Missing(
 
 
 def to_csr(data: Any, room: int) -> Any:
-    """Return a matrix stored as compressed rows, with room for so many elements."""
+    """Return a matrix stored as compressed rows, with room for a number of elements."""
     return BCSR.fromdense(data, nse=room)
 
 

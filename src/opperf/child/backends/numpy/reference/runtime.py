@@ -29,7 +29,7 @@ def start(side: Side) -> ReferenceBackend:
 
 
 class ReferenceBackend(NumpyBackend):
-    """NumPy with the inputs of others; as nothing is timed, nobody looks at its threads."""
+    """NumPy with the inputs of others; as nothing is timed, its threads do not matter."""
 
     def __init__(self, side: Side) -> None:
         self.side = side

@@ -31,7 +31,7 @@ revision = "2"
 down_revision = "1"
 
 KEY = BigInteger().with_variant(Integer, "sqlite")
-#: So many rows are read at a time.
+#: The number of rows to read at a time.
 BATCH = 10_000
 
 
