@@ -159,7 +159,7 @@ def test_a_framework_that_no_plugin_brings_is_unknown_with_a_way_out(opperf: Opp
         done = opperf(*words, "--framework", "tiny", "--plugin", operators)
         assert done.code == 2, words
         assert "no framework `tiny`" in done.err
-        assert "`--plugin FILE` brings others" in done.err
+        assert "`--plugin FILE` adds others" in done.err
 
 
 def test_doctor_visits_a_plugins_framework(opperf: Opperf, tiny: Path) -> None:
@@ -206,13 +206,13 @@ def test_a_model_file_of_a_plugins_framework_is_refused_with_a_reason(opperf: Op
     (here / "net.onnx").write_bytes(b"")
     done = opperf("capture", "net.onnx", "--framework", "tiny", "--plugin", tiny)
     assert done.code == 2
-    assert "opperf reads no models of tiny" in done.err
+    assert "opperf cannot read models of tiny" in done.err
 
 
 def test_the_profiler_of_a_plugins_framework_is_no_clock_and_says_so(opperf: Opperf, tiny: Path) -> None:
     words = ("--framework", "tiny", "--plugin", tiny, "--clock", "native", "--direction", "forward")
     (record,) = opperf("run", "add", *words, "--format", "json").records
-    assert record["reason"]["message"] == "opperf reads no time of an operator from the profiler of tiny"
+    assert record["reason"]["message"] == "opperf cannot read operator times from the profiler of tiny"
 
 
 def test_a_difference_between_sides_of_a_plugins_framework_is_explained(opperf: Opperf, here: Path) -> None:

@@ -127,7 +127,7 @@ def test_strings_that_nobody_gives_are_whole_numbers(command: Command, models: P
         (("texts.onnx", "--input", "words=literal:[1,2]"), "found '1', expected a value of string"),
         (("none.onnx",), "no file `"),
         (("broken.onnx",), "it cannot be read"),
-        (("picky.onnx", "--framework", "null"), "opperf reads no models of null"),
+        (("picky.onnx", "--framework", "null"), "opperf cannot read models of null"),
     ],
     ids=lambda value: value[-1] if isinstance(value, tuple) else "",
 )

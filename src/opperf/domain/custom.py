@@ -74,7 +74,7 @@ def operator(
         try:
             setattr(function, MARK, declaration)
         except (AttributeError, TypeError) as error:
-            raise InputError(f"{function!r} takes no declaration", hint="wrap it in a function of your own") from error
+            raise InputError(f"{function!r} takes no declaration", hint="wrap it in your own function") from error
         return function
 
     return declare

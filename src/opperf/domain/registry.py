@@ -96,7 +96,7 @@ REAL_FRAMEWORKS = tuple(name for name, entry in FRAMEWORKS.items() if entry.neut
 def register(own: Framework) -> None:
     """Add a framework that a plugin brings; raises `InputError` where another goes by its name."""
     if FRAMEWORKS.get(own.name, own) != own:
-        raise InputError(f"there is a framework `{own.name}` already", hint="give the plugin's another name")
+        raise InputError(f"framework `{own.name}` already exists", hint="rename the plugin's framework")
     FRAMEWORKS[own.name] = own
     PRESETS[own.name] = (own.name, own.preset)
 
@@ -105,7 +105,7 @@ def framework(name: str) -> Framework:
     """Return what is known of a framework; raises `InputError` with the known names."""
     if name not in FRAMEWORKS:
         raise unknown(
-            "framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}; `--plugin FILE` brings others"
+            "framework", name, FRAMEWORKS, hint=f"known: {', '.join(FRAMEWORKS)}; `--plugin FILE` adds others"
         )
     return FRAMEWORKS[name]
 

@@ -95,7 +95,7 @@ def test_flags_without_effect_are_warned_of() -> None:
     told = warnings(parser().parse_args(["-d", "cuda", "--cuda-graph", "--pt2-model", "--cupti-profiler", "--nsys"]))
     assert told == [
         "`--pt2-model` is disabled: `--cuda-graph` captures operators as they are, not compiled",
-        "`--cupti-profiler` is disabled: `--ncu` or `--nsys` looks at the kernels already",
+        "`--cupti-profiler` is disabled: `--ncu` or `--nsys` already examines the kernels",
     ]
     assert warnings(parser().parse_args(["-d", "cuda", "--cuda-graph", "--cupti-profiler"])) == []
     assert warnings(parser().parse_args([])) == []

@@ -63,7 +63,7 @@ def load_plugin(path: Path) -> ModuleType:
 
 def native_clock(framework: str) -> Any:
     """Return the module that measures by a framework's own profiler; raises `Unsupported` where there is none."""
-    message = f"opperf reads no time of an operator from the profiler of {framework}"
+    message = f"opperf cannot read operator times from the profiler of {framework}"
     return _part(framework, "native", Unsupported(message, slug="no_native_clock", hint="leave out `--clock native`"))
 
 
@@ -75,7 +75,7 @@ def ranges(framework: str) -> Any:
 
 def model_file(framework: str) -> Any:
     """Return the module that reads a framework's models from files; raises `Unsupported` where there is none."""
-    return _part(framework, "model_file", Unsupported(f"opperf reads no models of {framework}", slug="no_capture"))
+    return _part(framework, "model_file", Unsupported(f"opperf cannot read models of {framework}", slug="no_capture"))
 
 
 def _part(framework: str, part: str, missing: Unsupported) -> Any:

@@ -25,12 +25,12 @@ def parser() -> argparse.ArgumentParser:
         description="Benchmark MXNet's operators and Gluon's layers: seconds by key.",
     )
     result.add_argument("--ctx", default="cpu", help="cpu, gpu or gpu(0)")
-    result.add_argument("--dtype", default="float32", help="element type of every operator")
+    result.add_argument("--dtype", default="float32", help="element type of all operators")
     result.add_argument("--output-format", default="json", choices=FORMATS)
     result.add_argument("--output-file", type=Path, default=Path("mxnet_operator_benchmarks.json"))
-    result.add_argument("--category", action="append", help="a group, as in `arithmetic`; may be given again")
-    result.add_argument("--warmup", type=int, default=10, help="calls before the first sample")
-    result.add_argument("--runs", type=int, default=50, help="samples of each operator")
+    result.add_argument("--category", action="append", help="a group, such as `arithmetic`; repeatable")
+    result.add_argument("--warmup", type=int, default=10, help="number of calls before the first sample")
+    result.add_argument("--runs", type=int, default=50, help="number of samples of each operator")
     return result
 
 
@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _run(given)
     except KeyboardInterrupt:
-        print(f"stopped; {given.output_file} has what was measured until then", file=sys.stderr)
+        print(f"stopped; {given.output_file} has the results so far", file=sys.stderr)
         return 130
     except OpperfError as error:
         print(f"error: {error}", file=sys.stderr)

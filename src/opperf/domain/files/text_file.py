@@ -64,5 +64,5 @@ def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise NotJSON(f"the key {show(name)} stands twice in an object")
+        raise NotJSON(f"the key {show(name)} occurs twice in an object")
     return made

@@ -132,7 +132,7 @@ def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[d
             "byte": definition.byte_count(trial.case, trial.direction),
         }
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        doubt = f"the formulas of `{definition.name}` do not fit these inputs: {error}"
+        doubt = f"the formulas of `{definition.name}` fail for these inputs: {error}"
         return {}, (Warning("formula_does_not_fit", doubt, "check the inputs"),)
     return _all_counted(counts, seconds, "formula"), ()
 

@@ -190,5 +190,5 @@ def test_what_is_wrong_with_a_model_is_an_answer(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_framework_whose_models_are_no_files_refuses() -> None:
-    with pytest.raises(Unsupported, match="opperf reads no models of null"):
+    with pytest.raises(Unsupported, match="opperf cannot read models of null"):
         capture_model(NullBackend(Side("null")), "net.onnx", {}, NoCounters())

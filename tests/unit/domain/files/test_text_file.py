@@ -42,7 +42,7 @@ def test_what_was_written_is_read(file: Path) -> None:
 
 def test_an_object_that_has_a_key_twice_is_refused(file: Path) -> None:
     write_text(file, '{"dot": [1], "a": {"dot": 1, "dot": 2}}')
-    with pytest.raises(InputError, match='the key "dot" stands twice'):
+    with pytest.raises(InputError, match='the key "dot" occurs twice'):
         read_json(file)
 
 

@@ -65,5 +65,5 @@ def test_what_is_no_framework_says_so(text: str, message: str, tmp_path: Path) -
 
 def test_a_name_that_is_taken_is_refused(plugin: Path) -> None:
     plugin.write_text(TEXT.replace('"tiny", "tiny.core"', '"numpy", "tiny.core"'))
-    with pytest.raises(InputError, match="there is a framework `numpy` already"):
+    with pytest.raises(InputError, match="framework `numpy` already exists"):
         register_frameworks([plugin], [])

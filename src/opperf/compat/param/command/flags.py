@@ -25,46 +25,58 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser."""
     made = Parser(
         prog="python -m opperf.compat.param",
-        description="Run a PARAM benchmark config; the flags and the output are PARAM's, the measurement is opperf's.",
+        description="Run a PARAM benchmark config with PARAM's flags and output, measured by opperf.",
     )
     flag = made.add_argument
     flag("-c", "--config", type=Path, metavar="FILE", help="the benchmark config")
-    flag("-w", "--warmup", type=_whole(0), default=1, metavar="N", help="calls before the first sample")
+    flag("-w", "--warmup", type=_whole(0), default=1, metavar="N", help="number of calls before the first sample")
     flag("-i", "--iteration", type=_whole(0), default=1, metavar="N",
-         help="samples of each operator and direction; 0 expands the config and measures nothing")  # fmt: skip
+         help="number of samples per operator and direction; 0 expands the config without measuring")  # fmt: skip
     flag("-b", "--backward", action="store_true", help="measure backward too")
     flag("-d", "--device", default="cpu", metavar="D", help="cpu, cuda, cuda:1")
     flag("-o", "--output-prefix", default="benchmark_result", metavar="NAME",
-         help="how the file of results begins; a name that ends in .json is the file itself")  # fmt: skip
-    flag("-r", "--resume-id", metavar="ID", help="begin at this run id")
-    flag("-s", "--stop-id", metavar="ID", help="end before this run id")
-    flag("-a", "--append", action="store_true", help="append to the latest file of results of that prefix")
+         help="prefix of the result file's name; a name that ends in .json is used as it is")  # fmt: skip
+    flag("-r", "--resume-id", metavar="ID", help="start at this run id")
+    flag("-s", "--stop-id", metavar="ID", help="stop before this run id")
+    flag("-a", "--append", action="store_true", help="append to the latest result file with this prefix")
     flag("--cuda-l2-cache", nargs="?", choices=("on", "off"), const="on", default="on",
-         help="off: caches are cold before each call")  # fmt: skip
+         help="off: clear the caches before each call")  # fmt: skip
     for tool, name, warmup, iterations in (("ncu", "Nsight Compute", 5, 1), ("nsys", "Nsight Systems", 5, 10)):
         flag(f"--{tool}", action="store_true", help=f"have {name} look at the kernels, in batches, beside the times")
         flag(f"--{tool}-bin", metavar="PATH", help=f"where the program is (default: `{tool}` on PATH)")
-        flag(f"--{tool}-args-file", metavar="FILE", help=f"more words for {tool}, as metrics")
-        flag(f"--{tool}-warmup", type=_whole(0), default=warmup, metavar="N", help=f"calls that {tool} does not see")
-        flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help="calls that it sees")
-    flag("--run-batch-size", type=_whole(1), default=50, metavar="N", help="cases that a tool is started on at a time")
-    flag("--batch-cuda-device", type=_whole(0), metavar="N", help="the GPU of the batches (default: the one of -d)")
+        flag(f"--{tool}-args-file", metavar="FILE", help=f"more arguments for {tool}, such as metrics")
+        flag(
+            f"--{tool}-warmup",
+            type=_whole(0),
+            default=warmup,
+            metavar="N",
+            help=f"number of calls before {tool} records",
+        )
+        flag(f"--{tool}-iteration", type=_whole(1), default=iterations, metavar="N", help="number of calls to record")
+    flag("--run-batch-size", type=_whole(1), default=50, metavar="N", help="number of cases per run of a tool")
+    flag("--batch-cuda-device", type=_whole(0), metavar="N", help="GPU to run the batches on (default: the one of -d)")
     flag(
         "--batch-cmd", metavar="COMMAND", help="what a tool starts, with the batch's file behind it; else opperf's own"
     )
     flag("--exec-mode", nargs="?", choices=MODES, const=MODES[0], default=MODES[0],
-         help="discrete waits after each call; the others time blocks of calls with one wait")  # fmt: skip
+         help="discrete: wait after each call; others: time blocks of calls with one wait")  # fmt: skip
     flag("-p", "--profile", action="store_true", help="write a Chrome trace of the samples beside the results")
     flag("--et", action="store_true", help="record an execution trace of one call of each case, beside the results")
     flag("--pt2-model", action="store_true", help="compile each operator with `torch.compile`")
     flag("--cuda-graph", action="store_true", help="capture each call in a CUDA graph and measure its replay; on a GPU")
-    flag("--cupti-profiler", action="store_true", help="read the GPU's counters; Nsight Compute does that here")
+    flag("--cupti-profiler", action="store_true", help="read the GPU's counters, with Nsight Compute")
     flag("--cupti-profiler-metrics", metavar="LIST", default="kineto__cuda_core_flops",
          help="counters to read, separated by commas")  # fmt: skip
     flag("--cupti-profiler-measure-per-kernel", action="store_true",
          help="read them for each kernel; they are always, and for the whole call too")  # fmt: skip
-    flag("-l", "--log-level", default="INFO", metavar="L", help="WARNING and above: no progress, no notes")
-    flag("-e", "--environment", action="append", metavar="E", help="an environment of opperf, as `fbgemm`; not PARAM's")
+    flag("-l", "--log-level", default="INFO", metavar="L", help="from WARNING on, print no progress and no notes")
+    flag(
+        "-e",
+        "--environment",
+        action="append",
+        metavar="E",
+        help="environment of opperf, such as `fbgemm`; not a flag of PARAM",
+    )
     flag("--version", action="version", version=f"opperf {__version__}")
     return made
 
@@ -80,7 +92,7 @@ def warnings(given: argparse.Namespace) -> list[str]:
     if given.cupti_profiler and not on_cuda:
         texts.append("`--cupti-profiler` is disabled: the device is no CUDA device")
     elif given.cupti_profiler and not reads_counters(given):
-        texts.append("`--cupti-profiler` is disabled: `--ncu` or `--nsys` looks at the kernels already")
+        texts.append("`--cupti-profiler` is disabled: `--ncu` or `--nsys` already examines the kernels")
     return texts
 
 
