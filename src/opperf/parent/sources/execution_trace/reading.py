@@ -174,7 +174,7 @@ class Match:
             raise InputError(
                 f"{path}: has only {self.timed} of the {self.calls} calls of the trace, matched by {self.way}",
                 hint="name the Kineto trace of the same run, choose the steps that it has with `--iterations`, or "
-                "leave `--kineto` out",
+                "leave out `--kineto`",
                 slug="bad_trace",
             )
 

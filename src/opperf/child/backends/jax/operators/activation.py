@@ -7,11 +7,9 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, composed, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
 from opperf.child.backends.jax.operators.normalization import batch_norm, layer_norm, rms_norm
-
-# Activations in JAX.
 
 
 def prelu(data: Any, weight: Any) -> Any:
@@ -20,7 +18,58 @@ def prelu(data: Any, weight: Any) -> Any:
     return jnp.where(data > 0, data, shaped * data)
 
 
-_ACTIVATION: dict[str, Binding] = {
+def reglu(data: Any) -> Any:
+    """Return the first half times the relu of the second."""
+    first, second = jnp.split(data, 2, axis=-1)
+    return first * nn.relu(second)
+
+
+def swiglu(data: Any) -> Any:
+    """Return the first half times the silu of the second."""
+    first, second = jnp.split(data, 2, axis=-1)
+    return first * nn.silu(second)
+
+
+def geglu(data: Any, approximate: str | None) -> Any:
+    """Return the first half times the gelu of the second; JAX's own default is the approximation."""
+    first, second = jnp.split(data, 2, axis=-1)
+    return first * nn.gelu(second, approximate=approximate == "tanh")
+
+
+ACTIVATIONS = {"relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": jnp.tanh}
+
+
+def conv_batch_norm(
+    data: Any,
+    weight: Any,
+    scale: Any,
+    shift: Any,
+    running_mean: Any,
+    running_var: Any,
+    stride: Any,
+    padding: Any,
+    epsilon: float,
+) -> Any:
+    """Return the convolution, normalized by the running statistics."""
+    convolved = _convolve(data, weight, stride, padding)
+    return batch_norm(convolved, scale, shift, running_mean, running_var, False, epsilon)
+
+
+def conv_batch_norm_relu(*arguments: Any) -> Any:
+    """Return the relu of the normalized convolution."""
+    return nn.relu(conv_batch_norm(*arguments))
+
+
+def _convolve(data: Any, weight: Any, stride: Any, padding: Any) -> Any:
+    return lax.conv_general_dilated(data, weight, spread(stride, 2, 1), both_ends(padding, 2))
+
+
+NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
+CONVOLUTION = "jax.lax.conv_general_dilated"
+
+
+BINDINGS: dict[str, Binding] = {
+    # Activations in JAX.
     **{
         name: call(f"jax.nn.{own}", "data")
         for name, own in {
@@ -46,142 +95,52 @@ _ACTIVATION: dict[str, Binding] = {
     ),
     "leaky_relu": call("jax.nn.leaky_relu", "data", "negative_slope=slope"),
     "elu": call("jax.nn.elu", "data", "alpha=alpha"),
-    "prelu": composed(prelu, "data, weight", note="jax.numpy.where and a product"),
-}
-
-
-# Gated activations in JAX: one function for glu, a product of two halves for the others.
-
-
-def reglu(data: Any) -> Any:
-    """Return the first half times the relu of the second."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return first * nn.relu(second)
-
-
-def swiglu(data: Any) -> Any:
-    """Return the first half times the silu of the second."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return first * nn.silu(second)
-
-
-def geglu(data: Any, approximate: str | None) -> Any:
-    """Return the first half times the gelu of the second; JAX's own default is the approximation."""
-    first, second = jnp.split(data, 2, axis=-1)
-    return first * nn.gelu(second, approximate=approximate == "tanh")
-
-
-_GATED: dict[str, Binding] = {
+    **compositions(prelu=(prelu, "jax.numpy.where and a product")),
+    # Gated activations in JAX: one function for glu, a product of two halves for the others.
     "glu": call("jax.nn.glu", "data", "axis=-1"),
-    "reglu": composed(reglu, "data", note="jax.numpy.split, jax.nn.relu and a product"),
-    "swiglu": composed(swiglu, "data", note="jax.numpy.split, jax.nn.silu and a product"),
-    "geglu": composed(geglu, "data, approximate", note="jax.numpy.split, jax.nn.gelu and a product"),
-}
-
-
-# What models run one after another, in JAX: one program in compiled mode, which XLA fuses.
-
-ACTIVATIONS = {"relu": nn.relu, "sigmoid": nn.sigmoid, "tanh": jnp.tanh}
-
-
-def conv_relu(data: Any, weight: Any, bias: Any, stride: Any, padding: Any) -> Any:
-    """Return the relu of the convolution with its bias."""
-    return nn.relu(_convolve(data, weight, stride, padding) + bias.reshape(1, -1, 1, 1))
-
-
-def conv_batch_norm(
-    data: Any,
-    weight: Any,
-    scale: Any,
-    shift: Any,
-    running_mean: Any,
-    running_var: Any,
-    stride: Any,
-    padding: Any,
-    epsilon: float,
-) -> Any:
-    """Return the convolution, normalized by the running statistics."""
-    convolved = _convolve(data, weight, stride, padding)
-    return batch_norm(convolved, scale, shift, running_mean, running_var, False, epsilon)
-
-
-def conv_batch_norm_relu(*arguments: Any) -> Any:
-    """Return the relu of the normalized convolution."""
-    return nn.relu(conv_batch_norm(*arguments))
-
-
-def linear_relu(data: Any, weight: Any, bias: Any) -> Any:
-    """Return the relu of the product with its bias."""
-    return nn.relu(jnp.matmul(data, weight.T) + bias)
-
-
-def linear_gelu(data: Any, weight: Any, bias: Any, approximate: str | None) -> Any:
-    """Return the gelu of the product with its bias."""
-    return nn.gelu(jnp.matmul(data, weight.T) + bias, approximate=approximate == "tanh")
-
-
-def matmul_bias_activation(lhs: Any, rhs: Any, bias: Any, activation: str) -> Any:
-    """Return an activation of the product with its bias."""
-    return ACTIVATIONS[activation](jnp.matmul(lhs, rhs) + bias)
-
-
-def add_layer_norm(data: Any, residual: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    """Return the normalized sum."""
-    return layer_norm(data + residual, weight, bias, epsilon)
-
-
-def add_rms_norm(data: Any, residual: Any, weight: Any, epsilon: float) -> Any:
-    """Return the sum over its root mean square."""
-    return rms_norm(data + residual, weight, epsilon)
-
-
-def residual_add_relu(data: Any, residual: Any) -> Any:
-    """Return the relu of the sum."""
-    return nn.relu(data + residual)
-
-
-def bias_gelu(data: Any, bias: Any, approximate: str | None) -> Any:
-    """Return the gelu of the sum."""
-    return nn.gelu(data + bias, approximate=approximate == "tanh")
-
-
-def _convolve(data: Any, weight: Any, stride: Any, padding: Any) -> Any:
-    return lax.conv_general_dilated(data, weight, spread(stride, 2, 1), both_ends(padding, 2))
-
-
-NORMALIZED = "data, weight, scale, shift, running_mean, running_var, stride, padding, epsilon"
-CONVOLUTION = "jax.lax.conv_general_dilated"
-
-_FUSED: dict[str, Binding] = {
-    "conv_relu": composed(
-        conv_relu, "data, weight, bias, stride, padding", note=f"{CONVOLUTION}, a sum and jax.nn.relu"
+    **compositions(
+        reglu=(reglu, "jax.numpy.split, jax.nn.relu and a product"),
+        swiglu=(swiglu, "jax.numpy.split, jax.nn.silu and a product"),
+        geglu=(geglu, "jax.numpy.split, jax.nn.gelu and a product"),
     ),
-    "conv_batch_norm": composed(conv_batch_norm, NORMALIZED, note=f"{CONVOLUTION} and jax.nn.standardize"),
+    # What models run one after another, in JAX: one program in compiled mode, which XLA fuses.
     "conv_batch_norm_relu": composed(
         conv_batch_norm_relu, NORMALIZED, note=f"{CONVOLUTION}, jax.nn.standardize and jax.nn.relu"
     ),
-    "linear_relu": composed(linear_relu, "data, weight, bias", note="jax.numpy.matmul, a sum and jax.nn.relu"),
-    "linear_gelu": composed(
-        linear_gelu, "data, weight, bias, approximate", note="jax.numpy.matmul, a sum and jax.nn.gelu"
+    **compositions(
+        conv_relu=(
+            lambda data, weight, bias, stride, padding: nn.relu(
+                _convolve(data, weight, stride, padding) + bias.reshape(1, -1, 1, 1)
+            ),
+            f"{CONVOLUTION}, a sum and jax.nn.relu",
+        ),
+        conv_batch_norm=(conv_batch_norm, f"{CONVOLUTION} and jax.nn.standardize"),
+        linear_relu=(
+            lambda data, weight, bias: nn.relu(jnp.matmul(data, weight.T) + bias),
+            "jax.numpy.matmul, a sum and jax.nn.relu",
+        ),
+        linear_gelu=(
+            lambda data, weight, bias, approximate: nn.gelu(
+                jnp.matmul(data, weight.T) + bias, approximate=approximate == "tanh"
+            ),
+            "jax.numpy.matmul, a sum and jax.nn.gelu",
+        ),
+        matmul_bias_activation=(
+            lambda lhs, rhs, bias, activation: ACTIVATIONS[activation](jnp.matmul(lhs, rhs) + bias),
+            "jax.numpy.matmul, a sum and the activation",
+        ),
+        add_layer_norm=(
+            lambda data, residual, weight, bias, epsilon: layer_norm(data + residual, weight, bias, epsilon),
+            "a sum, jax.nn.standardize, a product and a sum",
+        ),
+        add_rms_norm=(
+            lambda data, residual, weight, epsilon: rms_norm(data + residual, weight, epsilon),
+            "a sum, jax.numpy.square, mean and jax.lax.rsqrt",
+        ),
+        residual_add_relu=(lambda data, residual: nn.relu(data + residual), "a sum and jax.nn.relu"),
+        bias_gelu=(
+            lambda data, bias, approximate: nn.gelu(data + bias, approximate=approximate == "tanh"),
+            "a sum and jax.nn.gelu",
+        ),
     ),
-    "matmul_bias_activation": composed(
-        matmul_bias_activation, "lhs, rhs, bias, activation", note="jax.numpy.matmul, a sum and the activation"
-    ),
-    "add_layer_norm": composed(
-        add_layer_norm,
-        "data, residual, weight, bias, epsilon",
-        note="a sum, jax.nn.standardize, a product and a sum",
-    ),
-    "add_rms_norm": composed(
-        add_rms_norm, "data, residual, weight, epsilon", note="a sum, jax.numpy.square, mean and jax.lax.rsqrt"
-    ),
-    "residual_add_relu": composed(residual_add_relu, "data, residual", note="a sum and jax.nn.relu"),
-    "bias_gelu": composed(bias_gelu, "data, bias, approximate", note="a sum and jax.nn.gelu"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_ACTIVATION,
-    **_GATED,
-    **_FUSED,
 }

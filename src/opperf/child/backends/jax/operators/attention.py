@@ -7,9 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, composed
-
-# Attention in JAX: `jax.nn.dot_product_attention`, which has heads after the length.
+from opperf.child.backends.call import Binding, composed, compositions
 
 NOTE = "jax.nn.dot_product_attention between transposes of heads and length"
 
@@ -34,56 +32,42 @@ def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
     return data * cosine + jnp.concatenate((-second, first), axis=-1) * sine
 
 
-_ATTENTION: dict[str, Binding] = {
-    "scaled_dot_product_attention": composed(attention, "query, key, value, causal", note=NOTE),
-    "causal_attention": composed(attention, "query, key, value, True", note=NOTE),
-    "grouped_query_attention": composed(attention, "query, key, value, causal", note=NOTE),
-    "multi_head_attention": composed(
-        multi_head_attention,
-        "data, weight, bias, output_weight, output_bias, heads",
-        note="jax.numpy.matmul and a sum, jax.nn.dot_product_attention, jax.numpy.matmul and a sum",
-    ),
-    "rotary_embedding": composed(
-        rotary_embedding, "data, cosine, sine", note="two products, a sum, and a concatenation of the exchanged halves"
-    ),
-}
-
-
-# Layers of experts in JAX.
-
-
-def grouped_matmul(data: Any, weight: Any) -> Any:
-    """Return each group of rows times its matrix; `jax.lax.ragged_dot` is for groups that are not equal."""
-    return jnp.matmul(data.reshape(weight.shape[0], -1, weight.shape[1]), weight).reshape(data.shape[0], -1)
-
-
-def moe_gather(data: Any, experts: Any) -> Any:
-    """Return the rows of tokens, sorted by expert."""
-    return jnp.take(data, jnp.argsort(experts.reshape(-1)) // experts.shape[1], axis=0)
-
-
-def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
-    """Return the weighted rows, summed at the places of their tokens."""
-    return jnp.zeros((count, data.shape[1]), data.dtype).at[tokens].add(data * weights[:, None])
-
-
 def top_k_routing(logits: Any, k: int) -> Any:
     """Return the greatest weights, which add to one, and whose they are."""
     weights, experts = lax.top_k(nn.softmax(logits), k)
     return weights / weights.sum(-1, keepdims=True), experts
 
 
-_EXPERTS: dict[str, Binding] = {
-    "grouped_matmul": composed(grouped_matmul, "data, weight", note="jax.numpy.matmul between reshapes"),
-    "moe_gather": composed(moe_gather, "data, experts", note="jax.numpy.argsort, a division and jax.numpy.take"),
-    "moe_scatter": composed(
-        moe_scatter, "data, tokens, weights, count", note="a product and `zeros.at[tokens].add(rows)`"
-    ),
-    "top_k_routing": composed(top_k_routing, "logits, k", note="jax.nn.softmax, jax.lax.top_k, a sum and a division"),
-}
-
-
 BINDINGS: dict[str, Binding] = {
-    **_ATTENTION,
-    **_EXPERTS,
+    # Attention in JAX: `jax.nn.dot_product_attention`, which has heads after the length.
+    "scaled_dot_product_attention": composed(attention, "query, key, value, causal", note=NOTE),
+    "causal_attention": composed(attention, "query, key, value, True", note=NOTE),
+    "grouped_query_attention": composed(attention, "query, key, value, causal", note=NOTE),
+    **compositions(
+        multi_head_attention=(
+            multi_head_attention,
+            "jax.numpy.matmul and a sum, jax.nn.dot_product_attention, jax.numpy.matmul and a sum",
+        ),
+        rotary_embedding=(rotary_embedding, "two products, a sum, and a concatenation of the exchanged halves"),
+    ),
+    # Layers of experts in JAX; `jax.lax.ragged_dot` is for groups that are not equal.
+    **compositions(
+        grouped_matmul=(
+            lambda data, weight: jnp.matmul(data.reshape(weight.shape[0], -1, weight.shape[1]), weight).reshape(
+                data.shape[0], -1
+            ),
+            "jax.numpy.matmul between reshapes",
+        ),
+        moe_gather=(
+            lambda data, experts: jnp.take(data, jnp.argsort(experts.reshape(-1)) // experts.shape[1], axis=0),
+            "jax.numpy.argsort, a division and jax.numpy.take",
+        ),
+        moe_scatter=(
+            lambda data, tokens, weights, count: (
+                jnp.zeros((count, data.shape[1]), data.dtype).at[tokens].add(data * weights[:, None])
+            ),
+            "a product and `zeros.at[tokens].add(rows)`",
+        ),
+        top_k_routing=(top_k_routing, "jax.nn.softmax, jax.lax.top_k, a sum and a division"),
+    ),
 }

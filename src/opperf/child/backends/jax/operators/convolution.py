@@ -12,8 +12,6 @@ from jax import lax
 
 from opperf.child.backends.call import Binding, Call, Missing, call, composed
 
-# Convolutions in JAX: all of them are `jax.lax.conv_general_dilated`, whose default layout is the catalog's.
-
 #: One number, or one for each space dimension.
 Widths: TypeAlias = int | tuple[int, ...] | None
 
@@ -100,25 +98,6 @@ def _transpose(function: Callable[..., Any]) -> Call:
     )
 
 
-_CONVOLUTION: dict[str, Binding] = {
-    "conv1d": _convolution(),
-    "conv2d": _convolution(),
-    "conv3d": _convolution(),
-    "depthwise_conv2d": _convolution(groups=_channels),
-    "grouped_conv2d": _convolution(),
-    "dilated_conv2d": _convolution(),
-    "conv_transpose1d": _transpose(conv_transpose),
-    "conv_transpose2d": _transpose(conv_transpose2d),
-    "conv_transpose3d": _transpose(conv_transpose),
-}
-
-
-# Pooling in JAX: `jax.lax.reduce_window`, as the layers of Flax and Haiku do it.
-#
-# The value that a window starts from is NumPy's: JAX knows the gradient of a maximum or a sum over windows only where
-# it sees that value while tracing.
-
-
 def max_pool(data: Any, kernel: Widths, stride: Widths, padding: Widths) -> Any:
     """Return the largest value of each window."""
     least = -jnp.inf if jnp.issubdtype(data.dtype, jnp.inexact) else jnp.iinfo(data.dtype).min
@@ -149,7 +128,26 @@ def _pool(function: Any, of: str) -> Call:
     return composed(function, "data, kernel, stride, padding", note=f"jax.lax.reduce_window of {of}")
 
 
-_POOLING: dict[str, Binding] = {
+_SPECTRAL: dict[str, Binding] = {
+    name: call(f"jax.numpy.fft.{name}", "a=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    # Convolutions in JAX: all of them are `jax.lax.conv_general_dilated`, whose default layout is the catalog's.
+    "conv1d": _convolution(),
+    "conv2d": _convolution(),
+    "conv3d": _convolution(),
+    "depthwise_conv2d": _convolution(groups=_channels),
+    "grouped_conv2d": _convolution(),
+    "dilated_conv2d": _convolution(),
+    "conv_transpose1d": _transpose(conv_transpose),
+    "conv_transpose2d": _transpose(conv_transpose2d),
+    "conv_transpose3d": _transpose(conv_transpose),
+    # Pooling in JAX: `jax.lax.reduce_window`, as the layers of Flax and Haiku do it.
+    #
+    # The value that a window starts from is NumPy's: JAX knows the gradient of a maximum or a sum over windows only
+    # where it sees that value while tracing.
     "max_pool1d": _pool(max_pool, "jax.lax.max"),
     "max_pool2d": _pool(max_pool, "jax.lax.max"),
     "avg_pool1d": _pool(avg_pool, "jax.lax.add, and a division"),
@@ -166,18 +164,5 @@ _POOLING: dict[str, Binding] = {
     "lp_pool2d": composed(
         lp_pool, "data, kernel, stride, power", note="a power, jax.lax.reduce_window of jax.lax.add, and a root"
     ),
-}
-
-
-# JAX's Fourier transforms.
-
-_SPECTRAL: dict[str, Binding] = {
-    name: call(f"jax.numpy.fft.{name}", "a=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_CONVOLUTION,
-    **_POOLING,
     **_SPECTRAL,
 }

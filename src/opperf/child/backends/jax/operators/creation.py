@@ -21,27 +21,7 @@ NOTE = "the same key at every call"
 KEY = Parameter("key", constant=jax.random.PRNGKey(0).block_until_ready())
 
 
-# JAX's arrays of known values.
-#
-# A compiled program that takes no arrays may hold numbers that XLA worked out beforehand, and then copies them: that is
-# what users of `jax.jit` get.
-
 KNOWN = "a program without inputs, whose numbers XLA may work out when it compiles"
-
-_CREATION: dict[str, Binding] = {
-    "zeros": call("jax.numpy.zeros", "shape, dtype"),
-    "ones": call("jax.numpy.ones", "shape, dtype"),
-    "full": call("jax.numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
-    "zeros_like": call("jax.numpy.zeros_like", "a=data"),
-    "ones_like": call("jax.numpy.ones_like", "a=data"),
-    "full_like": call("jax.numpy.full_like", "a=data, fill_value=value"),
-    "arange": call("jax.numpy.arange", "start, stop, step, dtype", note=KNOWN),
-    "linspace": call("jax.numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype", note=KNOWN),
-    "eye": call("jax.numpy.eye", "N=rows, M=columns", "dtype=dtype", note=KNOWN),
-}
-
-
-# Drawing numbers in JAX, from a key that is an argument.
 
 
 def normal(key: Any, shape: Any, dtype: Any, mean: float | None, std: float | None) -> Any:
@@ -82,7 +62,39 @@ def categorical(key: Any, data: Any, count: int) -> Any:
     return jax.random.categorical(key, jnp.log(data)[:, None, :], shape=(len(data), count))
 
 
-_RANDOM: dict[str, Binding] = {
+#: Where the sides of a shape (out, in) stand.
+AXES = {"in_axis": -1, "out_axis": -2}
+
+
+def truncated_normal(key: Any, shape: Any, dtype: Any, std: float) -> Any:
+    """Return numbers within two deviations."""
+    return jax.nn.initializers.truncated_normal(std)(key, shape, dtype)
+
+
+def _initializer(name: str, function: Callable[..., Any], more: str = "") -> Call:
+    return Call(
+        f"composition:{name}",
+        (KEY, *parameters("shape, dtype")),
+        function=function,
+        note=f"jax.nn.initializers.{name}{more}; {NOTE}",
+    )
+
+
+BINDINGS: dict[str, Binding] = {
+    # JAX's arrays of known values.
+    #
+    # A compiled program that takes no arrays may hold numbers that XLA worked out beforehand, and then copies them:
+    # that is what users of `jax.jit` get.
+    "zeros": call("jax.numpy.zeros", "shape, dtype"),
+    "ones": call("jax.numpy.ones", "shape, dtype"),
+    "full": call("jax.numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
+    "zeros_like": call("jax.numpy.zeros_like", "a=data"),
+    "ones_like": call("jax.numpy.ones_like", "a=data"),
+    "full_like": call("jax.numpy.full_like", "a=data, fill_value=value"),
+    "arange": call("jax.numpy.arange", "start, stop, step, dtype", note=KNOWN),
+    "linspace": call("jax.numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype", note=KNOWN),
+    "eye": call("jax.numpy.eye", "N=rows, M=columns", "dtype=dtype", note=KNOWN),
+    # Drawing numbers in JAX, from a key that is an argument.
     "random_uniform": Call(
         "jax.random.uniform", (KEY, *parameters("shape, dtype")), parameters("minval=low, maxval=high"), note=NOTE
     ),
@@ -122,30 +134,7 @@ _RANDOM: dict[str, Binding] = {
         note=f"jax.numpy.log and jax.random.categorical; {NOTE}",
     ),
     "shuffle": Call("jax.random.permutation", (KEY, *parameters("x=data")), note=NOTE),
-}
-
-
-# Weights in JAX: functions of `jax.nn.initializers`, which take a key.
-
-#: Where the sides of a shape (out, in) stand.
-AXES = {"in_axis": -1, "out_axis": -2}
-
-
-def truncated_normal(key: Any, shape: Any, dtype: Any, std: float) -> Any:
-    """Return numbers within two deviations."""
-    return jax.nn.initializers.truncated_normal(std)(key, shape, dtype)
-
-
-def _initializer(name: str, function: Callable[..., Any], more: str = "") -> Call:
-    return Call(
-        f"composition:{name}",
-        (KEY, *parameters("shape, dtype")),
-        function=function,
-        note=f"jax.nn.initializers.{name}{more}; {NOTE}",
-    )
-
-
-_INITIALIZER: dict[str, Binding] = {
+    # Weights in JAX: functions of `jax.nn.initializers`, which take a key.
     "xavier_uniform": _initializer("xavier_uniform", jax.nn.initializers.xavier_uniform(**AXES)),
     "xavier_normal": _initializer(
         "xavier_normal", jax.nn.initializers.xavier_normal(**AXES), ", within two deviations"
@@ -161,11 +150,4 @@ _INITIALIZER: dict[str, Binding] = {
         note=f"jax.nn.initializers.truncated_normal; {NOTE}",
     ),
     "orthogonal": _initializer("orthogonal", jax.nn.initializers.orthogonal()),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_CREATION,
-    **_RANDOM,
-    **_INITIALIZER,
 }

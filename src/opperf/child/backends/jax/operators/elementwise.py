@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 
 from opperf.child.backends.array_operators import ADDCDIV, ADDCMUL, LERP
-from opperf.child.backends.call import Binding, Missing, call, composed
-
-# JAX's functions of one array, element by element: NumPy's names, and those of `jax.lax` that do the same.
-
-
-def rcbrt(data: Any) -> Any:
-    """Return one over the cube root."""
-    return jnp.reciprocal(jnp.cbrt(data))
-
-
-def frac(data: Any) -> Any:
-    """Return the part behind the point."""
-    return data - jnp.trunc(data)
-
+from opperf.child.backends.call import Binding, Missing, call, compositions
 
 #: The names in `jax.lax`, where it has the function. Its `round` rounds halves away from zero.
 LAX = {
@@ -31,7 +16,21 @@ LAX = {
     "logical_not": "bitwise_not", "bitwise_not": "bitwise_not",
 }  # fmt: skip
 
-_ELEMENTWISE_UNARY: dict[str, Binding] = {
+
+#: The names in `jax.lax`, where it has the function. Its `rem` has the sign of the dividend.
+LAX_BINARY = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "power": "pow", "maximum": "max",
+    "minimum": "min", "arctan2": "atan2", "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge",
+    "less": "lt", "less_equal": "le", "logical_and": "bitwise_and", "logical_or": "bitwise_or",
+    "logical_xor": "bitwise_xor",
+}  # fmt: skip
+
+
+UNCHANGED = Missing("arrays of JAX never change; XLA reuses the memory of donated ones, inside a program of the user's")
+
+
+BINDINGS: dict[str, Binding] = {
+    # JAX's functions of one array, element by element: NumPy's names, and those of `jax.lax` that do the same.
     **{name: call(f"jax.numpy.{name}", "data", also=(f"jax.lax.{own}",)) for name, own in LAX.items()},
     **{
         name: call(f"jax.numpy.{name}", "data")
@@ -50,27 +49,16 @@ _ELEMENTWISE_UNARY: dict[str, Binding] = {
         )
     },
     "rsqrt": call("jax.lax.rsqrt", "x=data"),
-    "rcbrt": composed(rcbrt, "data", note="jax.numpy.cbrt and jax.numpy.reciprocal"),
     "erf": call("jax.scipy.special.erf", "x=data", also=("jax.lax.erf",)),
     "clip": call("jax.numpy.clip", "arr=data, min=minimum, max=maximum"),
     "erfinv": call("jax.scipy.special.erfinv", "y=data", also=("jax.lax.erf_inv",)),
     "gammaln": call("jax.scipy.special.gammaln", "x=data", also=("jax.lax.lgamma",)),
     "digamma": call("jax.scipy.special.digamma", "x=data", also=("jax.lax.digamma",)),
-    "frac": composed(frac, "data", note="jax.numpy.trunc and a difference"),
-}
-
-
-# JAX's functions of two arrays, element by element: NumPy's names, and those of `jax.lax` that do the same.
-
-#: The names in `jax.lax`, where it has the function. Its `rem` has the sign of the dividend.
-LAX_BINARY = {
-    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "power": "pow", "maximum": "max",
-    "minimum": "min", "arctan2": "atan2", "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge",
-    "less": "lt", "less_equal": "le", "logical_and": "bitwise_and", "logical_or": "bitwise_or",
-    "logical_xor": "bitwise_xor",
-}  # fmt: skip
-
-_ELEMENTWISE_BINARY: dict[str, Binding] = {
+    **compositions(
+        rcbrt=(lambda data: jnp.reciprocal(jnp.cbrt(data)), "jax.numpy.cbrt and jax.numpy.reciprocal"),
+        frac=(lambda data: data - jnp.trunc(data), "jax.numpy.trunc and a difference"),
+    ),
+    # JAX's functions of two arrays, element by element: NumPy's names, and those of `jax.lax` that do the same.
     **{name: call(f"jax.numpy.{name}", "lhs, rhs", also=(f"jax.lax.{own}",)) for name, own in LAX_BINARY.items()},
     **{
         name: call(f"jax.numpy.{name}", "lhs, rhs")
@@ -90,30 +78,17 @@ _ELEMENTWISE_BINARY: dict[str, Binding] = {
             "right_shift",
         )
     },
-}
-
-
-# Functions of three arrays, element by element, which users of JAX write with arithmetic.
-
-_ELEMENTWISE_TERNARY: dict[str, Binding] = {"lerp": LERP, "addcmul": ADDCMUL, "addcdiv": ADDCDIV}
-
-
-# JAX's functions of two arrays broadcast like NumPy's, so they are those of `elementwise_binary`.
-
-_BROADCAST: dict[str, Binding] = {
+    # Functions of three arrays, element by element, which users of JAX write with arithmetic.
+    "lerp": LERP,
+    "addcmul": ADDCMUL,
+    "addcdiv": ADDCDIV,
+    # JAX's functions of two arrays broadcast like NumPy's, so they are those of `elementwise_binary`.
     **{
         f"broadcast_{name}": call(f"jax.numpy.{name}", "lhs, rhs")
         for name in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "greater")
     },
     "broadcast_to": call("jax.numpy.broadcast_to", "data, shape"),
-}
-
-
-# Nothing is done in place in JAX: its arrays never change.
-
-UNCHANGED = Missing("arrays of JAX never change; XLA reuses the memory of donated ones, inside a program of the user's")
-
-_INPLACE: dict[str, Binding] = {
+    # Nothing is done in place in JAX: its arrays never change.
     "add_inplace": UNCHANGED,
     "subtract_inplace": UNCHANGED,
     "multiply_inplace": UNCHANGED,
@@ -123,13 +98,4 @@ _INPLACE: dict[str, Binding] = {
     "relu_inplace": UNCHANGED,
     "clip_inplace": UNCHANGED,
     "set_item": UNCHANGED,
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_ELEMENTWISE_UNARY,
-    **_ELEMENTWISE_BINARY,
-    **_ELEMENTWISE_TERNARY,
-    **_BROADCAST,
-    **_INPLACE,
 }

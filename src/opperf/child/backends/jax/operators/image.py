@@ -11,30 +11,13 @@ from jax import lax
 from jax.scipy.ndimage import map_coordinates
 
 from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
-from opperf.child.backends.call import Binding, Call, call, composed
+from opperf.child.backends.call import Binding, Call, call, composed, compositions
 from opperf.child.backends.jax.operators.convolution import both_ends, spread
-
-# Images in JAX.
-
-
-def image_to_tensor(data: Any) -> Any:
-    """Return floats between 0 and 1, laid out with the channels first."""
-    return data.transpose(0, 3, 1, 2).astype(jnp.float32) / 255
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
     """Return the channels shifted and scaled."""
     return (data - mean) / deviation
-
-
-def image_crop(data: Any, top: int, left: int, height: int, width: int) -> Any:
-    """Return a part of the pixels."""
-    return data[:, top : top + height, left : left + width]
-
-
-def upsample_nearest(data: Any, scale: int) -> Any:
-    """Return each pixel repeated."""
-    return jnp.repeat(jnp.repeat(data, scale, axis=2), scale, axis=3)
 
 
 def grid_sample(data: Any, grid: Any) -> Any:
@@ -84,38 +67,6 @@ def _resize(method: str) -> Call:
     )
 
 
-_IMAGE: dict[str, Binding] = {
-    "image_to_tensor": composed(image_to_tensor, "data", note="a transpose, a cast and a division"),
-    "image_normalize": composed(
-        image_normalize,
-        "data, mean, deviation",
-        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="a difference and a division, mean and deviation being arrays made before",
-    ),
-    "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
-    "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),
-    "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices"),
-    "image_resize_bilinear": _resize("bilinear"),
-    "image_resize_nearest": _resize("nearest"),
-    "upsample_nearest": composed(upsample_nearest, "data, scale", note="jax.numpy.repeat in both dimensions"),
-    "upsample_bilinear": _resize("bilinear"),
-    "grid_sample": composed(
-        grid_sample, "data, grid", note="jax.scipy.ndimage.map_coordinates under jax.vmap over batch and channels"
-    ),
-    "pixel_shuffle": composed(pixel_shuffle, "data, factor", note="a transpose between reshapes"),
-    "depth_to_space": composed(depth_to_space, "data, factor", note="jax.numpy.transpose between reshapes"),
-    "space_to_depth": composed(space_to_depth, "data, factor", note="jax.numpy.transpose between reshapes"),
-    "im2col": composed(
-        im2col,
-        "data, kernel, stride, padding, dilation",
-        note="jax.lax.conv_general_dilated_patches and a reshape",
-    ),
-}
-
-
-# Colors in JAX: a few functions for each.
-
-
 def _like(data: Any, numbers: Any) -> Any:
     return jnp.asarray(numbers, data.dtype)
 
@@ -124,6 +75,36 @@ _COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
 
 
 BINDINGS: dict[str, Binding] = {
-    **_IMAGE,
+    # Images in JAX.
+    "image_normalize": composed(
+        image_normalize,
+        "data, mean, deviation",
+        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
+        note="a difference and a division, mean and deviation being arrays made before",
+    ),
+    "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
+    "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),
+    "image_resize_bilinear": _resize("bilinear"),
+    "image_resize_nearest": _resize("nearest"),
+    "upsample_bilinear": _resize("bilinear"),
+    "depth_to_space": composed(depth_to_space, "data, factor", note="jax.numpy.transpose between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="jax.numpy.transpose between reshapes"),
+    **compositions(
+        image_to_tensor=(
+            lambda data: data.transpose(0, 3, 1, 2).astype(jnp.float32) / 255,
+            "a transpose, a cast and a division",
+        ),
+        image_crop=(
+            lambda data, top, left, height, width: data[:, top : top + height, left : left + width],
+            "indexing with slices",
+        ),
+        upsample_nearest=(
+            lambda data, scale: jnp.repeat(jnp.repeat(data, scale, axis=2), scale, axis=3),
+            "jax.numpy.repeat in both dimensions",
+        ),
+        grid_sample=(grid_sample, "jax.scipy.ndimage.map_coordinates under jax.vmap over batch and channels"),
+        pixel_shuffle=(pixel_shuffle, "a transpose between reshapes"),
+        im2col=(im2col, "jax.lax.conv_general_dilated_patches and a reshape"),
+    ),
     **_COLOR,
 }

@@ -6,14 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from opperf.child.backends.call import Binding, call, composed
-
-# Picking and placing elements in JAX.
-
-
-def gather_nd(data: Any, indices: Any) -> Any:
-    """Return the elements at points whose coordinates are the rows of the indices."""
-    return data[tuple(indices)]
+from opperf.child.backends.call import Binding, call, composed, compositions
 
 
 def scatter_add(data: Any, indices: Any, updates: Any, axis: int) -> Any:
@@ -31,58 +24,41 @@ def slice_of(data: Any, begin: Any, end: Any, step: Any) -> Any:
     return data[tuple(map(slice, *padded))]
 
 
-def pick(data: Any, indices: Any, axis: int) -> Any:
-    """Return one element along the axis for each index."""
-    return jnp.squeeze(jnp.take_along_axis(data, jnp.expand_dims(indices, axis), axis), axis)
-
-
-def ravel_multi_index(indices: Any, shape: Any) -> Any:
-    """Return the places in the flattened array; those beyond it cannot raise, so they are clipped."""
-    return jnp.ravel_multi_index(tuple(indices), shape, mode="clip")
-
-
-def unravel_index(indices: Any, shape: Any) -> Any:
-    """Return the coordinates as one array."""
-    return jnp.stack(jnp.unravel_index(indices, shape))
-
-
-_INDEXING: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # Picking and placing elements in JAX.
     "take": call("jax.numpy.take", "data, indices", "axis=axis"),
     "index_select": call("jax.numpy.take", "data, indices", "axis=axis"),
     "gather": call("jax.numpy.take_along_axis", "data, indices", "axis=axis"),
-    "pick": composed(pick, "data, indices, axis", note="jax.numpy.take_along_axis between reshapes"),
-    "ravel_multi_index": composed(ravel_multi_index, "indices, shape", note="jax.numpy.ravel_multi_index, clipped"),
-    "unravel_index": composed(unravel_index, "indices, shape", note="jax.numpy.unravel_index and jax.numpy.stack"),
-    "gather_nd": composed(gather_nd, "data, indices", note="indexing with a tuple of arrays"),
-    "scatter_add": composed(scatter_add, "data, indices, updates, axis", note="`data.at[...].add(updates)`"),
     "where": call("jax.numpy.where", "condition, lhs, rhs", also=("jax.lax.select",)),
     "masked_fill": call("jax.numpy.where", "mask, value, data"),
     "slice": composed(slice_of, "data, begin, end, step", note="indexing with slices"),
-}
-
-
-# Embeddings in JAX.
-
-
-def embedding_bag_sum(indices: Any, weight: Any) -> Any:
-    """Return the sum of the rows of each bag."""
-    return jnp.take(weight, indices, axis=0).sum(-2)
-
-
-def embedding_bag_mean(indices: Any, weight: Any) -> Any:
-    """Return the mean of the rows of each bag."""
-    return jnp.take(weight, indices, axis=0).mean(-2)
-
-
-_EMBEDDING: dict[str, Binding] = {
+    **compositions(
+        pick=(
+            lambda data, indices, axis: jnp.squeeze(
+                jnp.take_along_axis(data, jnp.expand_dims(indices, axis), axis), axis
+            ),
+            "jax.numpy.take_along_axis between reshapes",
+        ),
+        # A place beyond the array cannot raise in a compiled program, so it is clipped.
+        ravel_multi_index=(
+            lambda indices, shape: jnp.ravel_multi_index(tuple(indices), shape, mode="clip"),
+            "jax.numpy.ravel_multi_index, clipped",
+        ),
+        unravel_index=(
+            lambda indices, shape: jnp.stack(jnp.unravel_index(indices, shape)),
+            "jax.numpy.unravel_index and jax.numpy.stack",
+        ),
+        gather_nd=(lambda data, indices: data[tuple(indices)], "indexing with a tuple of arrays"),
+        scatter_add=(scatter_add, "`data.at[...].add(updates)`"),
+    ),
+    # Embeddings in JAX.
     "embedding": call("jax.numpy.take", "a=weight, indices=indices", "axis=0"),
     "one_hot": call("jax.nn.one_hot", "indices, depth", "dtype=dtype"),
-    "embedding_bag_sum": composed(embedding_bag_sum, "indices, weight", note="jax.numpy.take and sum"),
-    "embedding_bag_mean": composed(embedding_bag_mean, "indices, weight", note="jax.numpy.take and mean"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_INDEXING,
-    **_EMBEDDING,
+    **compositions(
+        embedding_bag_sum=(lambda indices, weight: jnp.take(weight, indices, axis=0).sum(-2), "jax.numpy.take and sum"),
+        embedding_bag_mean=(
+            lambda indices, weight: jnp.take(weight, indices, axis=0).mean(-2),
+            "jax.numpy.take and mean",
+        ),
+    ),
 }

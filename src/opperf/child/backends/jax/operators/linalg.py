@@ -6,9 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from opperf.child.backends.call import Binding, call, composed
-
-# Products of matrices and vectors in JAX.
+from opperf.child.backends.call import Binding, call, compositions
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:
@@ -16,19 +14,6 @@ def linear(data: Any, weight: Any, bias: Any) -> Any:
     product = jnp.matmul(data, weight.T)
     return product if bias is None else product + bias
 
-
-_MATMUL: dict[str, Binding] = {
-    "matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.numpy.dot", "jax.lax.dot")),
-    "matmul_transposed": call("jax.numpy.einsum", "'...ik,...jk->...ij', lhs, rhs"),
-    "batch_matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.lax.batch_matmul",)),
-    "linear": composed(linear, "data, weight, bias", note="jax.numpy.matmul with the weight's transpose, and a sum"),
-    "matrix_vector": call("jax.numpy.matmul", "lhs, rhs"),
-    "outer": call("jax.numpy.outer", "lhs, rhs"),
-    "dot": call("jax.numpy.dot", "lhs, rhs"),
-}
-
-
-# Parts of matrices in JAX.
 
 NEAR = "of the identity plus the data over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
@@ -44,12 +29,16 @@ def symmetric(data: Any) -> Any:
     return (data + data.T) / 2
 
 
-def syrk(data: Any) -> Any:
-    """Multiply with the transpose."""
-    return jnp.matmul(data, data.T)
-
-
-_LINALG: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # Products of matrices and vectors in JAX.
+    "matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.numpy.dot", "jax.lax.dot")),
+    "matmul_transposed": call("jax.numpy.einsum", "'...ik,...jk->...ij', lhs, rhs"),
+    "batch_matmul": call("jax.numpy.matmul", "lhs, rhs", also=("jax.lax.batch_matmul",)),
+    "matrix_vector": call("jax.numpy.matmul", "lhs, rhs"),
+    "outer": call("jax.numpy.outer", "lhs, rhs"),
+    "dot": call("jax.numpy.dot", "lhs, rhs"),
+    **compositions(linear=(linear, "jax.numpy.matmul with the weight's transpose, and a sum")),
+    # Parts of matrices in JAX.
     "trace": call("jax.numpy.trace", "data"),
     "diagonal": call("jax.numpy.diagonal", "data", "offset=offset"),
     "triu": call("jax.numpy.triu", "data", "k=offset"),
@@ -72,11 +61,5 @@ _LINALG: dict[str, Binding] = {
     "lstsq": call("jax.numpy.linalg.lstsq", "matrix, right"),
     "kron": call("jax.numpy.kron", "lhs, rhs"),
     "tensordot": call("jax.numpy.tensordot", "lhs, rhs", "axes=axes"),
-    "syrk": composed(syrk, "data", note="jax.numpy.matmul with the transpose"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_MATMUL,
-    **_LINALG,
+    **compositions(syrk=(lambda data: jnp.matmul(data, data.T), "jax.numpy.matmul with the transpose")),
 }

@@ -9,11 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.call import Binding, call, composed
-
-# Recurrent networks in JAX, which users compose: a cell of products, a layer of `jax.lax.scan` over the cell.
-#
-# A layer multiplies the whole sequence with the weight of the input before it scans, as layers written in JAX do.
+from opperf.child.backends.call import Binding, call, composed, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -131,9 +127,6 @@ _RECURRENT: dict[str, Binding] = {
 }
 
 
-# Sequences of unequal length in JAX: places made of the lengths, then one function.
-
-
 def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
     """Return the data with what lies beyond the lengths filled."""
     within = jnp.arange(data.shape[0])[:, None] < lengths
@@ -147,34 +140,10 @@ def sequence_reverse(data: Any, lengths: Any) -> Any:
     return data[places, jnp.arange(data.shape[1])]
 
 
-def sequence_last(data: Any, lengths: Any) -> Any:
-    """Return the last row of each sequence."""
-    return data[lengths - 1, jnp.arange(data.shape[1])]
-
-
-_SEQUENCE: dict[str, Binding] = {
-    "sequence_mask": composed(
-        sequence_mask, "data, lengths, value", note="jax.numpy.arange, a comparison and jax.numpy.where"
-    ),
-    "sequence_reverse": composed(
-        sequence_reverse, "data, lengths", note="jax.numpy.arange, jax.numpy.where, and indexing with two arrays"
-    ),
-    "sequence_last": composed(sequence_last, "data, lengths", note="jax.numpy.arange, and indexing with two arrays"),
-}
-
-
-# JAX's sums, means, greatest and counts by index.
-
-
 def segment_mean(data: Any, segments: Any, count: int) -> Any:
     """Return the sums over the counts."""
     counts = jnp.maximum(jnp.bincount(segments, length=count), 1)
     return jax.ops.segment_sum(data, segments, num_segments=count) / counts[:, None].astype(data.dtype)
-
-
-def index_add(data: Any, indices: Any, updates: Any) -> Any:
-    """Return the data with each row of the updates added at its index."""
-    return data.at[indices].add(updates)
 
 
 def scatter_reduce_amax(data: Any, indices: Any, updates: Any, axis: int) -> Any:
@@ -188,24 +157,26 @@ def _range(made: Mapping[str, Any]) -> tuple[float, float]:
     return float(made["low"]), float(made["high"])
 
 
-_SEGMENT: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # Sequences of unequal length in JAX: places made of the lengths, then one function.
+    **compositions(
+        sequence_mask=(sequence_mask, "jax.numpy.arange, a comparison and jax.numpy.where"),
+        sequence_reverse=(sequence_reverse, "jax.numpy.arange, jax.numpy.where, and indexing with two arrays"),
+        sequence_last=(
+            lambda data, lengths: data[lengths - 1, jnp.arange(data.shape[1])],
+            "jax.numpy.arange, and indexing with two arrays",
+        ),
+    ),
+    # JAX's sums, means, greatest and counts by index.
     "segment_sum": call("jax.ops.segment_sum", "data, segments", "num_segments=count"),
-    "segment_mean": composed(
-        segment_mean, "data, segments, count", note="jax.ops.segment_sum, jax.numpy.bincount, maximum and a division"
-    ),
     "segment_max": call("jax.ops.segment_max", "data, segments", "num_segments=count"),
-    "index_add": composed(index_add, "data, indices, updates", note="`data.at[indices].add(updates)`"),
-    "scatter_reduce_amax": composed(
-        scatter_reduce_amax, "data, indices, updates, axis", note="`data.at[...].max(updates)`"
-    ),
     "bincount": call("jax.numpy.bincount", "data", "length=count"),
     "histogram": call("jax.numpy.histogram", "data", "bins=bins, range=range", derive={"range": _range}),
     "searchsorted": call("jax.numpy.searchsorted", "data, values", adapt={"data": jnp.sort}),
-}
-
-
-BINDINGS: dict[str, Binding] = {
+    **compositions(
+        segment_mean=(segment_mean, "jax.ops.segment_sum, jax.numpy.bincount, maximum and a division"),
+        index_add=(lambda data, indices, updates: data.at[indices].add(updates), "`data.at[indices].add(updates)`"),
+        scatter_reduce_amax=(scatter_reduce_amax, "`data.at[...].max(updates)`"),
+    ),
     **_RECURRENT,
-    **_SEQUENCE,
-    **_SEGMENT,
 }

@@ -10,41 +10,6 @@ from jax import lax
 
 from opperf.child.backends.call import Binding, call, composed
 
-# Reductions and running sums in JAX.
-
-_REDUCTION: dict[str, Binding] = {
-    **{
-        name: call(f"jax.numpy.{own}", "data", "axis=axis, keepdims=keepdims")
-        for name, own in {
-            "sum": "sum",
-            "mean": "mean",
-            "max": "max",
-            "min": "min",
-            "prod": "prod",
-            "variance": "var",
-            "std": "std",
-            "argmax": "argmax",
-            "argmin": "argmin",
-            "all": "all",
-            "any": "any",
-            "nansum": "nansum",
-            "nanprod": "nanprod",
-        }.items()
-    },
-    "norm": call(
-        "jax.numpy.linalg.vector_norm",  # `norm` takes at most two axes
-        "data",
-        "axis=axis, keepdims=keepdims",
-        also=("jax.numpy.linalg.norm",),
-    ),
-    "logsumexp": call("jax.scipy.special.logsumexp", "data", "axis=axis, keepdims=keepdims"),
-    "cumsum": call("jax.numpy.cumsum", "data", "axis=axis"),
-    "cumprod": call("jax.numpy.cumprod", "data", "axis=axis"),
-}
-
-
-# Sorting and selecting in JAX.
-
 
 def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> tuple[Any, Any]:
     """Return the largest or smallest values along an axis, and their indices; lax has the largest of the last axis."""
@@ -53,16 +18,6 @@ def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> tuple[An
     values, indices = lax.top_k(-moved if largest is False else moved, k)
     values = -values if largest is False else values
     return jnp.moveaxis(values, -1, place), jnp.moveaxis(indices, -1, place)
-
-
-_SORTING: dict[str, Binding] = {
-    "sort": call("jax.numpy.sort", "data", "axis=axis, descending=descending"),
-    "argsort": call("jax.numpy.argsort", "data", "axis=axis, descending=descending"),
-    "topk": composed(top_k, "data, k, axis, largest", note="jax.lax.top_k, whose indices are int32"),
-}
-
-
-# Scores in JAX, which has none: a few functions for each.
 
 
 def accuracy(data: Any, labels: Any) -> Any:
@@ -135,7 +90,37 @@ _SCORE: dict[str, Binding] = {
 
 
 BINDINGS: dict[str, Binding] = {
-    **_REDUCTION,
-    **_SORTING,
+    # Reductions and running sums in JAX.
+    **{
+        name: call(f"jax.numpy.{own}", "data", "axis=axis, keepdims=keepdims")
+        for name, own in {
+            "sum": "sum",
+            "mean": "mean",
+            "max": "max",
+            "min": "min",
+            "prod": "prod",
+            "variance": "var",
+            "std": "std",
+            "argmax": "argmax",
+            "argmin": "argmin",
+            "all": "all",
+            "any": "any",
+            "nansum": "nansum",
+            "nanprod": "nanprod",
+        }.items()
+    },
+    "norm": call(
+        "jax.numpy.linalg.vector_norm",  # `norm` takes at most two axes
+        "data",
+        "axis=axis, keepdims=keepdims",
+        also=("jax.numpy.linalg.norm",),
+    ),
+    "logsumexp": call("jax.scipy.special.logsumexp", "data", "axis=axis, keepdims=keepdims"),
+    "cumsum": call("jax.numpy.cumsum", "data", "axis=axis"),
+    "cumprod": call("jax.numpy.cumprod", "data", "axis=axis"),
+    # Sorting and selecting in JAX.
+    "sort": call("jax.numpy.sort", "data", "axis=axis, descending=descending"),
+    "argsort": call("jax.numpy.argsort", "data", "axis=axis, descending=descending"),
+    "topk": composed(top_k, "data, k, axis, largest", note="jax.lax.top_k, whose indices are int32"),
     **_SCORE,
 }

@@ -9,11 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax.experimental.sparse import BCOO, BCSR, sparsify
 
-from opperf.child.backends.call import Binding, Missing, call, composed
-
-# Sparse matrices in JAX (`jax.experimental.sparse`): compressed rows (BCSR), and coordinates (BCOO).
-#
-# A program must know the size of its results, so a result has room for every element that might be stored.
+from opperf.child.backends.call import Binding, Missing, call, composed, compositions
 
 PAIRS = Missing(
     "JAX gives a product of two sparse arrays room for each pair of stored elements, the square of their number"
@@ -58,7 +54,11 @@ COORDINATES = {"lhs": BCOO.fromdense, "rhs": BCOO.fromdense}
 ROWS = {"stored": rows_of("values", "rows")}
 SUM = "the stored elements of both one after the other, none of them added up"
 
-_SPARSE: dict[str, Binding] = {
+
+BINDINGS: dict[str, Binding] = {
+    # Sparse matrices in JAX (`jax.experimental.sparse`): compressed rows (BCSR), and coordinates (BCOO).
+    #
+    # A program must know the size of its results, so a result has room for every element that might be stored.
     "to_csr": composed(to_csr, "data, room", derive={"room": _room}, note="jax.experimental.sparse.BCSR.fromdense"),
     "csr_to_dense": composed(
         csr_to_dense, "data", adapt={"data": BCSR.fromdense}, note="jax.experimental.sparse.BCSR.todense"
@@ -90,34 +90,16 @@ _SPARSE: dict[str, Binding] = {
     ),
     "row_sparse_retain": Missing("how many rows are kept depends on values, and a program of JAX must know it before"),
     "row_sparse_matmul": PAIRS,
-}
-
-
-# Eight bits in JAX: arithmetic to and fro, and a product that says what it is summed in.
-
-
-def quantize_int8(data: Any, scale: float, zero_point: int) -> Any:
-    """Return the nearest numbers of eight bits."""
-    return jnp.clip(jnp.round(data / scale) + zero_point, -128, 127).astype(jnp.int8)
-
-
-def dequantize_int8(data: Any, scale: float, zero_point: int) -> Any:
-    """Return what eight bits stand for."""
-    return (data.astype(jnp.float32) - zero_point) * scale
-
-
-ARGUMENTS = "data, scale, zero_point"
-
-_QUANTIZED: dict[str, Binding] = {
-    "quantize_int8": composed(
-        quantize_int8, ARGUMENTS, note="a division, jax.numpy.round, a sum, jax.numpy.clip and a cast; ties go to even"
-    ),
-    "dequantize_int8": composed(dequantize_int8, ARGUMENTS, note="a cast, a difference and a product"),
+    # Eight bits in JAX: arithmetic to and fro, and a product that says what it is summed in.
     "int8_matmul": call("jax.numpy.matmul", "lhs, rhs", "preferred_element_type='int32'"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_SPARSE,
-    **_QUANTIZED,
+    **compositions(
+        quantize_int8=(
+            lambda data, scale, zero_point: jnp.clip(jnp.round(data / scale) + zero_point, -128, 127).astype(jnp.int8),
+            "a division, jax.numpy.round, a sum, jax.numpy.clip and a cast; ties go to even",
+        ),
+        dequantize_int8=(
+            lambda data, scale, zero_point: (data.astype(jnp.float32) - zero_point) * scale,
+            "a cast, a difference and a product",
+        ),
+    ),
 }

@@ -11,8 +11,6 @@ from jax.scipy.special import xlogy
 from opperf.child.backends.array_operators import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Call, Missing, composed
 
-# Losses in JAX: it has none, and users compose them.
-
 
 def mse_loss(data: Any, labels: Any, reduction: str | None) -> Any:
     """Return the squared difference."""
@@ -120,7 +118,13 @@ def _loss(function: Any, of: str, more: str = "", tensors: str = "data, labels")
     return composed(function, f"{tensors}, reduction{more}", note=f"composed of {of}")
 
 
-_LOSS: dict[str, Binding] = {
+UPDATES = Updates(jnp, immutable=True)
+
+_OPTIMIZER: dict[str, Binding] = {name: UPDATES.binding(name) for name in MADE_OF}
+
+
+BINDINGS: dict[str, Binding] = {
+    # Losses in JAX: it has none, and users compose them.
     "mse_loss": _loss(mse_loss, "a difference, jax.numpy.square and mean"),
     "l1_loss": _loss(l1_loss, "a difference, jax.numpy.abs and mean"),
     "smooth_l1_loss": _loss(smooth_l1_loss, "jax.numpy.abs, square, where and mean", ", beta"),
@@ -149,17 +153,5 @@ _LOSS: dict[str, Binding] = {
         triplet_margin_loss, "jax.numpy.sqrt of sums of squares, and mean", ", margin", "anchor, positive, negative"
     ),
     "ctc_loss": Missing("JAX has no CTC loss; Optax has it"),
-}
-
-
-# Steps of optimizers in JAX, which return a new weight and new states: arrays never change.
-
-UPDATES = Updates(jnp, immutable=True)
-
-_OPTIMIZER: dict[str, Binding] = {name: UPDATES.binding(name) for name in MADE_OF}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_LOSS,
     **_OPTIMIZER,
 }

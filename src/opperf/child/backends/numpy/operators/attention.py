@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, composed
+from opperf.child.backends.call import Binding, composed, compositions
 from opperf.child.backends.numpy.operators.normalization import softmax
-
-# Attention, written in NumPy as two products and a softmax.
 
 NOTE = "numpy.matmul twice and a softmax of four functions; numpy.tri and numpy.where when causal"
 
@@ -45,36 +43,6 @@ def rotary_embedding(data: Any, cosine: Any, sine: Any) -> Any:
     return data * cosine + np.concatenate((-second, first), axis=-1) * sine
 
 
-_ATTENTION: dict[str, Binding] = {
-    "scaled_dot_product_attention": composed(scaled_dot_product_attention, "query, key, value, causal", note=NOTE),
-    "causal_attention": composed(scaled_dot_product_attention, "query, key, value, True", note=NOTE),
-    "grouped_query_attention": composed(grouped_query_attention, "query, key, value, causal", note=NOTE),
-    "multi_head_attention": composed(
-        multi_head_attention,
-        "data, weight, bias, output_weight, output_bias, heads",
-        note="numpy.matmul with a transposed view and a sum, twice; between them numpy.matmul twice and a softmax",
-    ),
-    "rotary_embedding": composed(
-        rotary_embedding,
-        "data, cosine, sine",
-        note="two products, a sum, and numpy.concatenate of the exchanged halves",
-    ),
-}
-
-
-# Layers of experts, written in NumPy.
-
-
-def grouped_matmul(data: Any, weight: Any) -> Any:
-    """Return each group of rows times its matrix."""
-    return np.matmul(data.reshape(weight.shape[0], -1, weight.shape[1]), weight).reshape(data.shape[0], -1)
-
-
-def moe_gather(data: Any, experts: Any) -> Any:
-    """Return the rows of tokens, sorted by expert."""
-    return np.take(data, np.argsort(experts, axis=None, kind="stable") // experts.shape[1], axis=0)
-
-
 def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
     """Return the weighted rows, summed at the places of their tokens."""
     result = np.zeros((count, data.shape[1]), data.dtype)
@@ -90,21 +58,36 @@ def top_k_routing(logits: Any, k: int) -> Any:
     return weights / np.sum(weights, axis=-1, keepdims=True), experts
 
 
-_EXPERTS: dict[str, Binding] = {
-    "grouped_matmul": composed(grouped_matmul, "data, weight", note="numpy.matmul between views"),
-    "moe_gather": composed(moe_gather, "data, experts", note="numpy.argsort, numpy.floor_divide and numpy.take"),
-    "moe_scatter": composed(
-        moe_scatter, "data, tokens, weights, count", note="numpy.zeros, numpy.multiply and numpy.add.at"
-    ),
-    "top_k_routing": composed(
-        top_k_routing,
-        "logits, k",
-        note="a softmax of four functions, numpy.argsort, numpy.take_along_axis, numpy.sum and numpy.divide",
-    ),
-}
-
-
 BINDINGS: dict[str, Binding] = {
-    **_ATTENTION,
-    **_EXPERTS,
+    # Attention, written in NumPy as two products and a softmax.
+    "causal_attention": composed(scaled_dot_product_attention, "query, key, value, True", note=NOTE),
+    **compositions(
+        scaled_dot_product_attention=(scaled_dot_product_attention, NOTE),
+        grouped_query_attention=(grouped_query_attention, NOTE),
+        multi_head_attention=(
+            multi_head_attention,
+            "numpy.matmul with a transposed view and a sum, twice; between them numpy.matmul twice and a softmax",
+        ),
+        rotary_embedding=(rotary_embedding, "two products, a sum, and numpy.concatenate of the exchanged halves"),
+    ),
+    # Layers of experts, written in NumPy.
+    **compositions(
+        grouped_matmul=(
+            lambda data, weight: np.matmul(data.reshape(weight.shape[0], -1, weight.shape[1]), weight).reshape(
+                data.shape[0], -1
+            ),
+            "numpy.matmul between views",
+        ),
+        moe_gather=(
+            lambda data, experts: np.take(
+                data, np.argsort(experts, axis=None, kind="stable") // experts.shape[1], axis=0
+            ),
+            "numpy.argsort, numpy.floor_divide and numpy.take",
+        ),
+        moe_scatter=(moe_scatter, "numpy.zeros, numpy.multiply and numpy.add.at"),
+        top_k_routing=(
+            top_k_routing,
+            "a softmax of four functions, numpy.argsort, numpy.take_along_axis, numpy.sum and numpy.divide",
+        ),
+    ),
 }

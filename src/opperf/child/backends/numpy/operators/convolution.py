@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from opperf.child.backends.call import Binding, Missing, call
 
-# Convolutions in NumPy: there are none.
-
 IMAGES = Missing("NumPy has no convolution over images")
 
-_CONVOLUTION: dict[str, Binding] = {
+
+WINDOWS = Missing("NumPy has no pooling over windows")
+SPACE = "axis=(2, 3), keepdims=True"
+
+
+_SPECTRAL: dict[str, Binding] = {
+    name: call(f"numpy.fft.{name}", "a=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
+}
+
+
+BINDINGS: dict[str, Binding] = {
+    # Convolutions in NumPy: there are none.
     "conv1d": Missing("`numpy.convolve` takes two plain sequences, with neither channels nor batches"),
     "conv2d": IMAGES,
     "conv3d": Missing("NumPy has no convolution over volumes"),
@@ -18,15 +27,7 @@ _CONVOLUTION: dict[str, Binding] = {
     "dilated_conv2d": IMAGES,
     "conv_transpose1d": Missing("NumPy has no convolution with channels or batches, and so no transposed one"),
     "conv_transpose3d": Missing("NumPy has no convolution over volumes, and so no transposed one"),
-}
-
-
-# Pooling in NumPy: there is none over windows; over whole images it is a reduction.
-
-WINDOWS = Missing("NumPy has no pooling over windows")
-SPACE = "axis=(2, 3), keepdims=True"
-
-_POOLING: dict[str, Binding] = {
+    # Pooling in NumPy: there is none over windows; over whole images it is a reduction.
     "max_pool1d": WINDOWS,
     "avg_pool1d": WINDOWS,
     "max_pool2d": WINDOWS,
@@ -41,18 +42,5 @@ _POOLING: dict[str, Binding] = {
     "global_max_pool3d": call("numpy.max", "a=data", "axis=(2, 3, 4), keepdims=True"),
     "adaptive_avg_pool2d": WINDOWS,
     "lp_pool2d": WINDOWS,
-}
-
-
-# NumPy's Fourier transforms.
-
-_SPECTRAL: dict[str, Binding] = {
-    name: call(f"numpy.fft.{name}", "a=data") for name in ("fft", "ifft", "rfft", "irfft", "fft2", "rfft2")
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_CONVOLUTION,
-    **_POOLING,
     **_SPECTRAL,
 }

@@ -12,26 +12,6 @@ from opperf.child.backends.call import Adapt, Binding, Missing, call, composed
 from opperf.child.backends.numpy.functions import generator
 from opperf.domain.backend import Unsupported
 
-# NumPy's arrays of known values.
-
-_CREATION: dict[str, Binding] = {
-    "zeros": call("numpy.zeros", "shape, dtype"),
-    "ones": call("numpy.ones", "shape, dtype"),
-    "full": call("numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
-    "zeros_like": call("numpy.zeros_like", "a=data"),
-    "ones_like": call("numpy.ones_like", "a=data"),
-    "full_like": call("numpy.full_like", "a=data, fill_value=value"),
-    "arange": call("numpy.arange", "start, stop, step", "dtype=dtype"),
-    "linspace": call("numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype"),
-    "eye": call("numpy.eye", "N=rows, M=columns", "dtype=dtype"),
-}
-
-
-# Numbers drawn in NumPy by methods of `numpy.random.Generator`.
-#
-# One generator, seeded, is made for each call that is bound, never within the time. `uniform` and `normal` draw float64
-# only, `random` and `standard_normal` float32 too, so these are what is called, and moved where the case asks for it.
-
 #: Draws an array of a shape; made of the dtype of a case before anything is timed.
 Draw = Callable[[Any], Any]
 
@@ -110,51 +90,6 @@ def _with_generator(dtype: Any) -> tuple[Any, Any]:
 
 COUNTS: dict[str, Adapt] = {"dtype": _with_generator}
 
-_RANDOM: dict[str, Binding] = {
-    "random_uniform": composed(
-        random_uniform,
-        "draw=dtype, shape=shape, low=low, high=high",
-        adapt={"dtype": drawing("random")},
-        note="numpy.random.Generator.random, scaled and shifted in place where it is not [0, 1)",
-    ),
-    "random_normal": composed(
-        random_normal,
-        "draw=dtype, shape=shape, mean=mean, std=std",
-        adapt={"dtype": drawing("standard_normal")},
-        note="numpy.random.Generator.standard_normal, scaled and shifted in place where it is not (0, 1)",
-    ),
-    "random_integers": call("numpy.random.Generator.integers", "low, high", "size=shape, dtype=dtype"),
-    "random_bernoulli": composed(
-        random_bernoulli,
-        "draw_into=dtype, shape=shape, probability=probability",
-        adapt={"dtype": drawing_chances},
-        note="numpy.random.Generator.random in float32, numpy.less and astype",
-    ),
-    "random_poisson": composed(
-        random_poisson, "dtype, shape, rate", adapt=COUNTS, note="numpy.random.Generator.poisson and astype"
-    ),
-    "random_exponential": composed(
-        random_exponential,
-        "draw=dtype, shape=shape, scale=scale",
-        adapt={"dtype": drawing("standard_exponential")},
-        note="numpy.random.Generator.standard_exponential, scaled in place",
-    ),
-    "random_gamma": composed(
-        random_gamma, "dtype, shape, alpha, scale", adapt=COUNTS, note="numpy.random.Generator.gamma and astype"
-    ),
-    "random_negative_binomial": composed(
-        random_negative_binomial,
-        "dtype, shape, successes, probability",
-        adapt=COUNTS,
-        note="numpy.random.Generator.negative_binomial and astype",
-    ),
-    "random_categorical": Missing("NumPy draws places of one row at a time, by `numpy.random.Generator.choice`"),
-    "shuffle": call("numpy.random.Generator.permutation", "x=data"),
-}
-
-
-# Weights in NumPy: numbers of a generator, scaled in place; see `random`.
-
 
 def xavier_uniform(draw: Draw, shape: Any) -> Any:
     """Spread by both sides."""
@@ -195,7 +130,62 @@ def _within(sample: Any, bound: float) -> Any:
     return sample
 
 
-_INITIALIZER: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # NumPy's arrays of known values.
+    "zeros": call("numpy.zeros", "shape, dtype"),
+    "ones": call("numpy.ones", "shape, dtype"),
+    "full": call("numpy.full", "shape=shape, fill_value=value, dtype=dtype"),
+    "zeros_like": call("numpy.zeros_like", "a=data"),
+    "ones_like": call("numpy.ones_like", "a=data"),
+    "full_like": call("numpy.full_like", "a=data, fill_value=value"),
+    "arange": call("numpy.arange", "start, stop, step", "dtype=dtype"),
+    "linspace": call("numpy.linspace", "start=start, stop=stop, num=count", "dtype=dtype"),
+    "eye": call("numpy.eye", "N=rows, M=columns", "dtype=dtype"),
+    # Numbers drawn in NumPy by methods of `numpy.random.Generator`.
+    #
+    # One generator, seeded, is made for each call that is bound, never within the time. `uniform` and `normal` draw
+    # float64 only, `random` and `standard_normal` float32 too, so these are what is called, and moved where the case
+    # asks for it.
+    "random_uniform": composed(
+        random_uniform,
+        "draw=dtype, shape=shape, low=low, high=high",
+        adapt={"dtype": drawing("random")},
+        note="numpy.random.Generator.random, scaled and shifted in place where it is not [0, 1)",
+    ),
+    "random_normal": composed(
+        random_normal,
+        "draw=dtype, shape=shape, mean=mean, std=std",
+        adapt={"dtype": drawing("standard_normal")},
+        note="numpy.random.Generator.standard_normal, scaled and shifted in place where it is not (0, 1)",
+    ),
+    "random_integers": call("numpy.random.Generator.integers", "low, high", "size=shape, dtype=dtype"),
+    "random_bernoulli": composed(
+        random_bernoulli,
+        "draw_into=dtype, shape=shape, probability=probability",
+        adapt={"dtype": drawing_chances},
+        note="numpy.random.Generator.random in float32, numpy.less and astype",
+    ),
+    "random_poisson": composed(
+        random_poisson, "dtype, shape, rate", adapt=COUNTS, note="numpy.random.Generator.poisson and astype"
+    ),
+    "random_exponential": composed(
+        random_exponential,
+        "draw=dtype, shape=shape, scale=scale",
+        adapt={"dtype": drawing("standard_exponential")},
+        note="numpy.random.Generator.standard_exponential, scaled in place",
+    ),
+    "random_gamma": composed(
+        random_gamma, "dtype, shape, alpha, scale", adapt=COUNTS, note="numpy.random.Generator.gamma and astype"
+    ),
+    "random_negative_binomial": composed(
+        random_negative_binomial,
+        "dtype, shape, successes, probability",
+        adapt=COUNTS,
+        note="numpy.random.Generator.negative_binomial and astype",
+    ),
+    "random_categorical": Missing("NumPy draws places of one row at a time, by `numpy.random.Generator.choice`"),
+    "shuffle": call("numpy.random.Generator.permutation", "x=data"),
+    # Weights in NumPy: numbers of a generator, scaled in place; see `random`.
     "truncated_normal": Missing("NumPy draws no truncated normal; `scipy.stats.truncnorm` does"),
     **{
         function.__name__: composed(
@@ -212,11 +202,4 @@ _INITIALIZER: dict[str, Binding] = {
             (orthogonal, "standard_normal", ", numpy.linalg.qr and the signs of its diagonal"),
         )
     },
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_CREATION,
-    **_RANDOM,
-    **_INITIALIZER,
 }

@@ -8,26 +8,14 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.array_operators import CHANGES, change, depth_to_space, space_to_depth
-from opperf.child.backends.call import Binding, Missing, call, composed
-
-# Images in NumPy: what indexing and arithmetic do in a few functions.
+from opperf.child.backends.call import Binding, Missing, call, composed, compositions
 
 RESAMPLED = Missing("NumPy has no resampling of images; its `interp` is for points on one line")
-
-
-def image_to_tensor(data: Any) -> Any:
-    """Return floats between 0 and 1, laid out with the channels first."""
-    return np.ascontiguousarray(np.transpose(data, (0, 3, 1, 2))).astype(np.float32) / 255
 
 
 def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
     """Return the channels shifted and scaled."""
     return (data - mean) / deviation
-
-
-def image_crop(data: Any, top: int, left: int, height: int, width: int) -> Any:
-    """Return a part of the pixels."""
-    return data[:, top : top + height, left : left + width]
 
 
 def image_resize_nearest(data: Any, size: Any) -> Any:
@@ -37,11 +25,6 @@ def image_resize_nearest(data: Any, size: Any) -> Any:
         for new, old in zip(_pair(size, 1), data.shape[2:], strict=True)
     )
     return data[:, :, rows[:, np.newaxis], columns]
-
-
-def upsample_nearest(data: Any, scale: int) -> Any:
-    """Return each pixel repeated."""
-    return np.repeat(np.repeat(data, scale, axis=2), scale, axis=3)
 
 
 def pixel_shuffle(data: Any, factor: int) -> Any:
@@ -74,40 +57,6 @@ def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda made: np.array(made[name], made["data"].dtype).reshape(-1, 1, 1)
 
 
-_IMAGE: dict[str, Binding] = {
-    "image_to_tensor": composed(
-        image_to_tensor, "data", note="numpy.transpose, numpy.ascontiguousarray, a cast and numpy.divide"
-    ),
-    "image_normalize": composed(
-        image_normalize,
-        "data, mean, deviation",
-        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="numpy.subtract and numpy.divide, mean and deviation being arrays made before",
-    ),
-    "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
-    "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),
-    "image_crop": composed(image_crop, "data, top, left, height, width", note="indexing with slices, a view"),
-    "image_resize_bilinear": RESAMPLED,
-    "image_resize_nearest": composed(
-        image_resize_nearest, "data, size", note="numpy.arange and arithmetic, and indexing with two arrays"
-    ),
-    "upsample_nearest": composed(upsample_nearest, "data, scale", note="numpy.repeat in both dimensions"),
-    "upsample_bilinear": RESAMPLED,
-    "grid_sample": RESAMPLED,
-    "pixel_shuffle": composed(pixel_shuffle, "data, factor", note="numpy.transpose between reshapes"),
-    "depth_to_space": composed(depth_to_space, "data, factor", note="numpy.transpose between reshapes"),
-    "space_to_depth": composed(space_to_depth, "data, factor", note="numpy.transpose between reshapes"),
-    "im2col": composed(
-        im2col,
-        "data, kernel, stride, padding, dilation",
-        note="numpy.pad, numpy.lib.stride_tricks.sliding_window_view, a transpose and a reshape",
-    ),
-}
-
-
-# Colors in NumPy: a few functions for each.
-
-
 def _like(data: Any, numbers: Any) -> Any:
     return np.array(numbers, data.dtype)
 
@@ -116,6 +65,36 @@ _COLOR: dict[str, Binding] = {name: change(name, _like) for name in CHANGES}
 
 
 BINDINGS: dict[str, Binding] = {
-    **_IMAGE,
+    # Images in NumPy: what indexing and arithmetic do in a few functions.
+    "image_normalize": composed(
+        image_normalize,
+        "data, mean, deviation",
+        derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
+        note="numpy.subtract and numpy.divide, mean and deviation being arrays made before",
+    ),
+    "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
+    "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),
+    "image_resize_bilinear": RESAMPLED,
+    "upsample_bilinear": RESAMPLED,
+    "grid_sample": RESAMPLED,
+    "depth_to_space": composed(depth_to_space, "data, factor", note="numpy.transpose between reshapes"),
+    "space_to_depth": composed(space_to_depth, "data, factor", note="numpy.transpose between reshapes"),
+    **compositions(
+        image_to_tensor=(
+            lambda data: np.ascontiguousarray(np.transpose(data, (0, 3, 1, 2))).astype(np.float32) / 255,
+            "numpy.transpose, numpy.ascontiguousarray, a cast and numpy.divide",
+        ),
+        image_crop=(
+            lambda data, top, left, height, width: data[:, top : top + height, left : left + width],
+            "indexing with slices, a view",
+        ),
+        image_resize_nearest=(image_resize_nearest, "numpy.arange and arithmetic, and indexing with two arrays"),
+        upsample_nearest=(
+            lambda data, scale: np.repeat(np.repeat(data, scale, axis=2), scale, axis=3),
+            "numpy.repeat in both dimensions",
+        ),
+        pixel_shuffle=(pixel_shuffle, "numpy.transpose between reshapes"),
+        im2col=(im2col, "numpy.pad, numpy.lib.stride_tricks.sliding_window_view, a transpose and a reshape"),
+    ),
     **_COLOR,
 }

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composed
-
-# NumPy's products of matrices and vectors; those of floating types are BLAS calls.
+from opperf.child.backends.call import Binding, Missing, call, compositions
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:
@@ -24,23 +22,6 @@ def transposed(matrix: Any) -> Any:
 
 PRODUCT = call("numpy.matmul", "x1=lhs, x2=rhs")
 
-_MATMUL: dict[str, Binding] = {
-    "matmul": PRODUCT,
-    "matmul_transposed": call(
-        "numpy.matmul",
-        "x1=lhs, x2=rhs",
-        adapt={"rhs": transposed},
-        note="the right side is a transposed view, made beforehand",
-    ),
-    "batch_matmul": PRODUCT,
-    "linear": composed(linear, "data, weight, bias", note="numpy.matmul with a transposed view, and numpy.add"),
-    "matrix_vector": PRODUCT,
-    "outer": call("numpy.outer", "a=lhs, b=rhs"),
-    "dot": call("numpy.dot", "a=lhs, b=rhs"),
-}
-
-
-# Parts of matrices in NumPy; the diagonal is a view.
 
 NEAR = "of the identity plus the data over n, made beforehand"
 SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
@@ -56,12 +37,21 @@ def symmetric(data: Any) -> Any:
     return (data + data.T) / 2
 
 
-def syrk(data: Any) -> Any:
-    """Multiply with the transpose."""
-    return np.matmul(data, data.T)
-
-
-_LINALG: dict[str, Binding] = {
+BINDINGS: dict[str, Binding] = {
+    # NumPy's products of matrices and vectors; those of floating types are BLAS calls.
+    "matmul": PRODUCT,
+    "matmul_transposed": call(
+        "numpy.matmul",
+        "x1=lhs, x2=rhs",
+        adapt={"rhs": transposed},
+        note="the right side is a transposed view, made beforehand",
+    ),
+    "batch_matmul": PRODUCT,
+    "matrix_vector": PRODUCT,
+    "outer": call("numpy.outer", "a=lhs, b=rhs"),
+    "dot": call("numpy.dot", "a=lhs, b=rhs"),
+    **compositions(linear=(linear, "numpy.matmul with a transposed view, and numpy.add")),
+    # Parts of matrices in NumPy; the diagonal is a view.
     "trace": call("numpy.trace", "a=data"),
     "diagonal": call("numpy.diagonal", "a=data", "offset=offset"),
     "triu": call("numpy.triu", "m=data", "k=offset"),
@@ -78,11 +68,7 @@ _LINALG: dict[str, Binding] = {
     "lstsq": call("numpy.linalg.lstsq", "matrix, right", "rcond=None"),
     "kron": call("numpy.kron", "a=lhs, b=rhs"),
     "tensordot": call("numpy.tensordot", "lhs, rhs", "axes=axes"),
-    "syrk": composed(syrk, "data", note="numpy.matmul with the transposed view, which it recognises"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_MATMUL,
-    **_LINALG,
+    **compositions(
+        syrk=(lambda data: np.matmul(data, data.T), "numpy.matmul with the transposed view, which it recognises")
+    ),
 }

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composed
-
-# One step of recurrent networks in NumPy, composed; a sequence would be a loop in Python.
+from opperf.child.backends.call import Binding, Missing, call, composed, compositions
 
 
 def rnn_tanh_cell(data: Any, hidden: Any, *weights: Any) -> Any:
@@ -50,25 +48,6 @@ WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
 CELL = "two numpy.matmul and the functions of the gates"
 LOOP = Missing("NumPy has no recurrent layers; a loop over steps would measure Python")
 
-_RECURRENT: dict[str, Binding] = {
-    **{
-        function.__name__: composed(function, f"data, {states}, {WEIGHTS}", note=CELL)
-        for function, states in (
-            (rnn_tanh_cell, "hidden"),
-            (rnn_relu_cell, "hidden"),
-            (lstm_cell, "hidden, cell"),
-            (gru_cell, "hidden"),
-        )
-    },
-    "rnn": LOOP,
-    "lstm": LOOP,
-    "gru": LOOP,
-    "bidirectional_lstm": LOOP,
-}
-
-
-# Sequences of unequal length in NumPy: places made of the lengths, then one function.
-
 
 def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
     """Return the data with what lies beyond the lengths filled."""
@@ -81,23 +60,6 @@ def sequence_reverse(data: Any, lengths: Any) -> Any:
     places = np.arange(data.shape[0])[:, None]
     places = np.where(places < lengths, lengths - 1 - places, places)
     return data[places, np.arange(data.shape[1])]
-
-
-def sequence_last(data: Any, lengths: Any) -> Any:
-    """Return the last row of each sequence."""
-    return data[lengths - 1, np.arange(data.shape[1])]
-
-
-_SEQUENCE: dict[str, Binding] = {
-    "sequence_mask": composed(sequence_mask, "data, lengths, value", note="numpy.arange, a comparison and numpy.where"),
-    "sequence_reverse": composed(
-        sequence_reverse, "data, lengths", note="numpy.arange, numpy.where, and indexing with two arrays"
-    ),
-    "sequence_last": composed(sequence_last, "data, lengths", note="numpy.arange, and indexing with two arrays"),
-}
-
-
-# Sums, means, greatest and counts by index in NumPy.
 
 
 def segment_sum(data: Any, segments: Any, count: int) -> Any:
@@ -140,26 +102,39 @@ def _range(made: Mapping[str, Any]) -> tuple[float, float]:
     return float(made["low"]), float(made["high"])
 
 
-SEGMENTED = "data, segments, count"
-
-_SEGMENT: dict[str, Binding] = {
-    "segment_sum": composed(segment_sum, SEGMENTED, note="numpy.zeros and numpy.add.at"),
-    "segment_mean": composed(
-        segment_mean, SEGMENTED, note="numpy.zeros, numpy.add.at, numpy.bincount, numpy.maximum and numpy.divide"
+BINDINGS: dict[str, Binding] = {
+    # One step of recurrent networks in NumPy, composed; a sequence would be a loop in Python.
+    **{
+        function.__name__: composed(function, f"data, {states}, {WEIGHTS}", note=CELL)
+        for function, states in (
+            (rnn_tanh_cell, "hidden"),
+            (rnn_relu_cell, "hidden"),
+            (lstm_cell, "hidden, cell"),
+            (gru_cell, "hidden"),
+        )
+    },
+    "rnn": LOOP,
+    "lstm": LOOP,
+    "gru": LOOP,
+    "bidirectional_lstm": LOOP,
+    # Sequences of unequal length in NumPy: places made of the lengths, then one function.
+    **compositions(
+        sequence_mask=(sequence_mask, "numpy.arange, a comparison and numpy.where"),
+        sequence_reverse=(sequence_reverse, "numpy.arange, numpy.where, and indexing with two arrays"),
+        sequence_last=(
+            lambda data, lengths: data[lengths - 1, np.arange(data.shape[1])],
+            "numpy.arange, and indexing with two arrays",
+        ),
     ),
-    "segment_max": composed(segment_max, SEGMENTED, note="numpy.full and numpy.maximum.at"),
-    "index_add": composed(index_add, "data, indices, updates", note="numpy.copy and numpy.add.at"),
-    "scatter_reduce_amax": composed(
-        scatter_reduce_amax, "data, indices, updates, axis", note="numpy.copy, numpy.indices and numpy.maximum.at"
-    ),
+    # Sums, means, greatest and counts by index in NumPy.
     "bincount": call("numpy.bincount", "x=data", "minlength=count"),
     "histogram": call("numpy.histogram", "a=data", "bins=bins, range=range", derive={"range": _range}),
     "searchsorted": call("numpy.searchsorted", "a=data, v=values", adapt={"data": np.sort}),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_RECURRENT,
-    **_SEQUENCE,
-    **_SEGMENT,
+    **compositions(
+        segment_sum=(segment_sum, "numpy.zeros and numpy.add.at"),
+        segment_mean=(segment_mean, "numpy.zeros, numpy.add.at, numpy.bincount, numpy.maximum and numpy.divide"),
+        segment_max=(segment_max, "numpy.full and numpy.maximum.at"),
+        index_add=(index_add, "numpy.copy and numpy.add.at"),
+        scatter_reduce_amax=(scatter_reduce_amax, "numpy.copy, numpy.indices and numpy.maximum.at"),
+    ),
 }

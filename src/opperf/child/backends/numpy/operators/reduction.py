@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.call import Binding, call, composed
+from opperf.child.backends.call import Binding, call, composed, compositions
 from opperf.domain.backend import Unsupported
-
-# NumPy's folds along axes, and running sums.
 
 FOLDED = "axis=axis, keepdims=keepdims"
 
@@ -22,24 +20,6 @@ def logsumexp(data: Any, axis: Any, keepdims: bool | None) -> Any:
     largest = np.max(data, axis=axis, keepdims=True)
     folded = np.log(np.sum(np.exp(data - largest), axis=axis, keepdims=True)) + largest
     return folded if keepdims else np.squeeze(folded, axis=axis)
-
-
-_REDUCTION: dict[str, Binding] = {
-    **{
-        name: call(f"numpy.{name}", "a=data", FOLDED)
-        for name in ("sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "all", "any", "nansum", "nanprod")
-    },
-    "norm": call("numpy.linalg.norm", "x=data", FOLDED),
-    "variance": call("numpy.var", "a=data", FOLDED),
-    "logsumexp": composed(
-        logsumexp, "data, axis, keepdims", note="numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic"
-    ),
-    "cumsum": call("numpy.cumsum", "a=data", "axis=axis"),
-    "cumprod": call("numpy.cumprod", "a=data", "axis=axis"),
-}
-
-
-# Sorting and selecting in NumPy, which knows the ascending order only.
 
 
 def ascending(descending: bool) -> bool:
@@ -67,18 +47,6 @@ def topk(data: Any, k: int, axis: int, largest: bool | None) -> Any:
 
 def _part(data: Any, axis: int, part: slice) -> Any:
     return data[(slice(None),) * (axis % data.ndim) + (part,)]
-
-
-_SORTING: dict[str, Binding] = {
-    "sort": call("numpy.sort", "a=data", "axis=axis", adapt={"descending": ascending}),
-    "argsort": call("numpy.argsort", "a=data", "axis=axis", adapt={"descending": ascending}),
-    "topk": composed(
-        topk, "data, k, axis, largest", note="numpy.argpartition, numpy.argsort, numpy.flip and numpy.take_along_axis"
-    ),
-}
-
-
-# Scores in NumPy, which has none: a few functions for each.
 
 
 def accuracy(data: Any, labels: Any) -> Any:
@@ -147,7 +115,19 @@ _SCORE: dict[str, Binding] = {
 
 
 BINDINGS: dict[str, Binding] = {
-    **_REDUCTION,
-    **_SORTING,
+    # NumPy's folds along axes, and running sums.
+    **{
+        name: call(f"numpy.{name}", "a=data", FOLDED)
+        for name in ("sum", "mean", "max", "min", "prod", "std", "argmax", "argmin", "all", "any", "nansum", "nanprod")
+    },
+    "norm": call("numpy.linalg.norm", "x=data", FOLDED),
+    "variance": call("numpy.var", "a=data", FOLDED),
+    "cumsum": call("numpy.cumsum", "a=data", "axis=axis"),
+    "cumprod": call("numpy.cumprod", "a=data", "axis=axis"),
+    **compositions(logsumexp=(logsumexp, "numpy.max, numpy.exp, numpy.sum, numpy.log and arithmetic")),
+    # Sorting and selecting in NumPy, which knows the ascending order only.
+    "sort": call("numpy.sort", "a=data", "axis=axis", adapt={"descending": ascending}),
+    "argsort": call("numpy.argsort", "a=data", "axis=axis", adapt={"descending": ascending}),
+    **compositions(topk=(topk, "numpy.argpartition, numpy.argsort, numpy.flip and numpy.take_along_axis")),
     **_SCORE,
 }

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from opperf.child.backends.call import Binding, Missing, call, composed
-
-# Sparse matrices in NumPy: there are none.
+from opperf.child.backends.call import Binding, Missing, call, compositions
 
 DENSE = Missing("NumPy stores every element of an array; sparse ones are SciPy's")
 
-_SPARSE: dict[str, Binding] = {
+
+BINDINGS: dict[str, Binding] = {
+    # Sparse matrices in NumPy: there are none.
     "to_csr": DENSE,
     "csr_to_dense": DENSE,
     "csr_matmul": DENSE,
@@ -24,34 +22,16 @@ _SPARSE: dict[str, Binding] = {
     "row_sparse_add": DENSE,
     "row_sparse_retain": DENSE,
     "row_sparse_matmul": DENSE,
-}
-
-
-# Eight bits in NumPy: arithmetic to and fro, and a product that BLAS has no part in.
-
-
-def quantize_int8(data: Any, scale: float, zero_point: int) -> Any:
-    """Return the nearest numbers of eight bits."""
-    return np.clip(np.rint(data / scale) + zero_point, -128, 127).astype(np.int8)
-
-
-def dequantize_int8(data: Any, scale: float, zero_point: int) -> Any:
-    """Return what eight bits stand for."""
-    return (data.astype(np.float32) - zero_point) * scale
-
-
-ARGUMENTS = "data, scale, zero_point"
-
-_QUANTIZED: dict[str, Binding] = {
-    "quantize_int8": composed(
-        quantize_int8, ARGUMENTS, note="numpy.divide, numpy.rint, numpy.add, numpy.clip and a cast; ties go to even"
-    ),
-    "dequantize_int8": composed(dequantize_int8, ARGUMENTS, note="a cast, numpy.subtract and numpy.multiply"),
+    # Eight bits in NumPy: arithmetic to and fro, and a product that BLAS has no part in.
     "int8_matmul": call("numpy.matmul", "x1=lhs, x2=rhs", "dtype='int32'"),
-}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_SPARSE,
-    **_QUANTIZED,
+    **compositions(
+        quantize_int8=(
+            lambda data, scale, zero_point: np.clip(np.rint(data / scale) + zero_point, -128, 127).astype(np.int8),
+            "numpy.divide, numpy.rint, numpy.add, numpy.clip and a cast; ties go to even",
+        ),
+        dequantize_int8=(
+            lambda data, scale, zero_point: (data.astype(np.float32) - zero_point) * scale,
+            "a cast, numpy.subtract and numpy.multiply",
+        ),
+    ),
 }

@@ -11,8 +11,6 @@ from opperf.child.backends.array_operators import MADE_OF, Updates
 from opperf.child.backends.call import Binding, Missing, composed
 from opperf.child.backends.numpy.operators.normalization import log_softmax
 
-# Losses, which NumPy users write with arithmetic and a mean.
-
 #: By the attribute `reduction`; a case that does not say takes the mean.
 REDUCTIONS: Mapping[str | None, Callable[[Any], Any]] = {
     None: np.mean,
@@ -125,7 +123,13 @@ def _loss(function: Callable[..., Any], note: str, more: str = "", tensors: str 
     return composed(function, f"{tensors}, reduction{more}", note=note)
 
 
-_LOSS: dict[str, Binding] = {
+UPDATES = Updates(np, immutable=False)
+
+_OPTIMIZER: dict[str, Binding] = {name: UPDATES.binding(name) for name in MADE_OF}
+
+
+BINDINGS: dict[str, Binding] = {
+    # Losses, which NumPy users write with arithmetic and a mean.
     "mse_loss": _loss(mse_loss, "numpy.subtract and numpy.square"),
     "l1_loss": _loss(l1_loss, "numpy.subtract and numpy.abs"),
     "smooth_l1_loss": _loss(smooth_l1_loss, "numpy.abs, numpy.square, numpy.where and arithmetic", ", beta"),
@@ -152,17 +156,5 @@ _LOSS: dict[str, Binding] = {
         triplet_margin_loss, "numpy.sqrt of sums of squares, numpy.maximum", ", margin", "anchor, positive, negative"
     ),
     "ctc_loss": Missing("NumPy has no CTC loss: it is a recursion over time"),
-}
-
-
-# Steps of optimizers in NumPy: the weight and the states change in place, and the weight is returned.
-
-UPDATES = Updates(np, immutable=False)
-
-_OPTIMIZER: dict[str, Binding] = {name: UPDATES.binding(name) for name in MADE_OF}
-
-
-BINDINGS: dict[str, Binding] = {
-    **_LOSS,
     **_OPTIMIZER,
 }
