@@ -64,7 +64,7 @@ def test_a_page_takes_the_place_of_a_former_page(opperf: Opperf, here: Path) -> 
 
 def test_page_and_picture_do_not_go_to_one_file(opperf: Opperf) -> None:
     refused = opperf("run", "add", *QUICK, "--html", "r", "--plot", "r")
-    assert (refused.code, "page and picture both go to `r`" in refused.err) == (2, True)
+    assert (refused.code, "the page and the charts would both be written to `r`" in refused.err) == (2, True)
 
 
 def test_where_nothing_was_measured_there_is_a_page_and_no_picture(opperf: Opperf, here: Path) -> None:
