@@ -70,6 +70,6 @@ def test_page_and_picture_do_not_go_to_one_file(opperf: Opperf) -> None:
 def test_where_nothing_was_measured_there_is_a_page_and_no_picture(opperf: Opperf, here: Path) -> None:
     done = opperf("run", "null:raise", *QUICK, "--html", "r.html", "--plot", "r.svg")
     assert done.code == 3
-    assert "r.svg is not written" in done.err
+    assert "r.svg was not written" in done.err
     assert "raise" in (here / "r.html").read_text()
     assert not (here / "r.svg").exists()

@@ -123,7 +123,7 @@ def test_nothing_measured_and_nothing_failed_is_a_0(opperf: Opperf) -> None:
 def test_a_warning_of_a_number_is_printed_with_its_remedy(opperf: Opperf) -> None:
     done = opperf("run", "null:drifting", "--framework", "null")
     assert "the last third of the samples took" in done.out
-    assert "hint: give more `--warmup`" in done.out
+    assert "hint: increase `--warmup`" in done.out
 
 
 @pytest.mark.parametrize(
