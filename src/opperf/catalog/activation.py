@@ -315,8 +315,4 @@ _FUSED = (
 )
 
 
-OPERATORS = (
-    *_ACTIVATION,
-    *_GATED,
-    *_FUSED,
-)
+OPERATORS = (*_ACTIVATION, *_GATED, *_FUSED)

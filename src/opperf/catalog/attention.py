@@ -286,7 +286,4 @@ _EXPERTS = (
 )
 
 
-OPERATORS = (
-    *_ATTENTION,
-    *_EXPERTS,
-)
+OPERATORS = (*_ATTENTION, *_EXPERTS)

@@ -220,12 +220,7 @@ _CONVOLUTION = (
 
 SHAPES: dict[int, dict[str, _Shape]] = {
     1: {"small": (1, 8, 128), "common": (16, 64, 1024), "large": (16, 256, 4096), "skewed": (1, 1, 1_000_000)},
-    2: {
-        "small": (1, 4, 16, 16),
-        "common": (16, 64, 32, 32),
-        "large": (16, 64, 128, 128),
-        "skewed": (64, 2048, 7, 7),
-    },
+    2: {"small": (1, 4, 16, 16), "common": (16, 64, 32, 32), "large": (16, 64, 128, 128), "skewed": (64, 2048, 7, 7)},
     3: {
         "small": (1, 2, 8, 8, 8),
         "common": (2, 32, 8, 28, 28),
@@ -403,8 +398,4 @@ _SPECTRAL = (
 )
 
 
-OPERATORS = (
-    *_CONVOLUTION,
-    *_POOLING,
-    *_SPECTRAL,
-)
+OPERATORS = (*_CONVOLUTION, *_POOLING, *_SPECTRAL)

@@ -227,10 +227,7 @@ _IMAGE = (
         rough=True,
     ),
     _image(
-        "pixel_shuffle",
-        "`factor` squared channels at a time spread over as many pixels",
-        _maps(factor=2),
-        _shuffle,
+        "pixel_shuffle", "`factor` squared channels at a time spread over as many pixels", _maps(factor=2), _shuffle
     ),
     _image(
         "depth_to_space",
@@ -338,7 +335,4 @@ _COLOR = (
 )
 
 
-OPERATORS = (
-    *_IMAGE,
-    *_COLOR,
-)
+OPERATORS = (*_IMAGE, *_COLOR)

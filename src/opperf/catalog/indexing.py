@@ -140,12 +140,7 @@ def _points(shape: _Shape) -> Arguments:
 
 def _part(shape: _Shape) -> Arguments:
     rows, columns = shape
-    return {
-        "data": TensorSpec(shape),
-        "begin": (rows // 4, 0),
-        "end": (rows, columns // 2),
-        "step": (1, 1),
-    }
+    return {"data": TensorSpec(shape), "begin": (rows // 4, 0), "end": (rows, columns // 2), "step": (1, 1)}
 
 
 _INDEXING = (
@@ -365,7 +360,4 @@ _EMBEDDING = (
 )
 
 
-OPERATORS = (
-    *_INDEXING,
-    *_EMBEDDING,
-)
+OPERATORS = (*_INDEXING, *_EMBEDDING)

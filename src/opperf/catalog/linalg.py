@@ -456,7 +456,4 @@ _LINALG = (
 )
 
 
-OPERATORS = (
-    *_MATMUL,
-    *_LINALG,
-)
+OPERATORS = (*_MATMUL, *_LINALG)

@@ -214,12 +214,7 @@ SEGMENTS = {
 #: (elements, places)
 COUNTS = {"small": (1024, 16), "common": (100_000, 256), "large": (4_000_000, 1024), "skewed": (100_000, 65_536)}
 #: (sorted elements, values to find)
-SEARCHES = {
-    "small": (64, 64),
-    "common": (65_536, 65_536),
-    "large": (1_000_000, 4_000_000),
-    "skewed": (4_000_000, 1000),
-}
+SEARCHES = {"small": (64, 64), "common": (65_536, 65_536), "large": (1_000_000, 4_000_000), "skewed": (4_000_000, 1000)}
 #: Every update has an index of its own of 8 bytes, and random access is slow: smaller than elsewhere.
 POINTWISE = {**ELEMENTWISE, "large": (2048, 2048)}
 
@@ -344,8 +339,4 @@ _SEGMENT = (
 )
 
 
-OPERATORS = (
-    *_RECURRENT,
-    *_SEQUENCE,
-    *_SEGMENT,
-)
+OPERATORS = (*_RECURRENT, *_SEQUENCE, *_SEGMENT)

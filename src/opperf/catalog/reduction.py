@@ -109,12 +109,7 @@ _REDUCTION = (
 
 _Shape = tuple[int, ...]
 
-SHAPES: Mapping[str, _Shape] = {
-    "small": (32, 32),
-    "common": (256, 1024),
-    "large": (1024, 1024),
-    "skewed": (4, 100_000),
-}
+SHAPES: Mapping[str, _Shape] = {"small": (32, 32), "common": (256, 1024), "large": (1024, 1024), "skewed": (4, 100_000)}
 #: (rows, row length), k: the best few of a vocabulary's logits.
 SELECTIONS: Mapping[str, tuple[_Shape, int]] = {
     "small": ((8, 128), 5),
@@ -286,8 +281,4 @@ _SCORE = (
 )
 
 
-OPERATORS = (
-    *_REDUCTION,
-    *_SORTING,
-    *_SCORE,
-)
+OPERATORS = (*_REDUCTION, *_SORTING, *_SCORE)

@@ -238,11 +238,7 @@ _SHAPE = (
         aliases=("clone",),
     ),
     _layout(
-        "cast",
-        "the elements in another dtype",
-        _table(dtype=DType("float16")),
-        outputs=_cast,
-        aliases=("astype",),
+        "cast", "the elements in another dtype", _table(dtype=DType("float16")), outputs=_cast, aliases=("astype",)
     ),
 )
 
@@ -317,11 +313,7 @@ _JOIN_SPLIT = (
     _move("concatenate", "a list of tensors joined along an axis they have", _several, _concatenate, "cat", "concat"),
     _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stack),
     _move(
-        "split",
-        "`sections` equal parts along an axis (views in some frameworks)",
-        _one,
-        _split,
-        aliasing=DIRECTIONS,
+        "split", "`sections` equal parts along an axis (views in some frameworks)", _one, _split, aliasing=DIRECTIONS
     ),
 )
 
@@ -428,8 +420,4 @@ _CONVERSION = (
 )
 
 
-OPERATORS = (
-    *_SHAPE,
-    *_JOIN_SPLIT,
-    *_CONVERSION,
-)
+OPERATORS = (*_SHAPE, *_JOIN_SPLIT, *_CONVERSION)

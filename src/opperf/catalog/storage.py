@@ -179,11 +179,7 @@ _SPARSE = (
         aliases=("tostype", "cast_storage"),
     ),
     _sparse(
-        "csr_to_dense",
-        "a matrix of compressed rows with its zeros written out",
-        _one(),
-        same(),
-        moves=_moves_stored,
+        "csr_to_dense", "a matrix of compressed rows with its zeros written out", _one(), same(), moves=_moves_stored
     ),
     _sparse(
         "csr_matmul",
@@ -279,12 +275,7 @@ VALUES = (-128.0, 128.0)
 #: A power of two, so that dividing by it rounds nothing away.
 SCALE = {"scale": 0.0078125, "zero_point": 3}
 #: (rows, length, columns)
-PRODUCTS = {
-    "small": (32, 32, 32),
-    "common": (256, 256, 256),
-    "large": (1024, 1024, 1024),
-    "skewed": (4096, 64, 64),
-}
+PRODUCTS = {"small": (32, 32, 32), "common": (256, 256, 256), "large": (1024, 1024, 1024), "skewed": (4096, 64, 64)}
 
 
 def _turn(dtype: str) -> Outputs:
@@ -344,7 +335,4 @@ _QUANTIZED = (
 )
 
 
-OPERATORS = (
-    *_SPARSE,
-    *_QUANTIZED,
-)
+OPERATORS = (*_SPARSE, *_QUANTIZED)

@@ -393,7 +393,4 @@ _OPTIMIZER = (
 )
 
 
-OPERATORS = (
-    *_LOSS,
-    *_OPTIMIZER,
-)
+OPERATORS = (*_LOSS, *_OPTIMIZER)

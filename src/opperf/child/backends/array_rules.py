@@ -92,9 +92,7 @@ RULES: Mapping[str, Rule] = {
     "vander": ("x: n", {}),
     # Fourier transforms -----------------------------------------------------------------------------------------------
     **alike(
-        "a: n,n complex64",
-        {},
-        *(f"fft.{name}" for name in ("fftn", "hfft", "ifft2", "ifftn", "irfft2", "irfftn")),
+        "a: n,n complex64", {}, *(f"fft.{name}" for name in ("fftn", "hfft", "ifft2", "ifftn", "irfft2", "irfftn"))
     ),
     **alike("", {"n": lambda side: side * side}, "fft.fftfreq", "fft.rfftfreq"),
     # Inputs of products, decompositions and solvers.

@@ -47,13 +47,7 @@ def measure(
     memory = backend.memory(work) if settings.memory else None
     return Measurement(
         {"time": Samples(samples), **({} if memory is None else memory.metrics())},
-        facts={
-            **work.notes,
-            "clock": NATIVE,
-            "sync": "operator",
-            "warmup_calls": warmup,
-            "calls_per_sample": calls,
-        },
+        facts={**work.notes, "clock": NATIVE, "sync": "operator", "warmup_calls": warmup, "calls_per_sample": calls},
     )
 
 

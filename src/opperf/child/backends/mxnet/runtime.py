@@ -12,16 +12,7 @@ import numpy
 
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, bindings
-from opperf.child.backends.mxnet import (
-    blocks,
-    capture,
-    custom_add_one,
-    discovery,
-    explain,
-    gradients,
-    memory,
-    paths,
-)
+from opperf.child.backends.mxnet import blocks, capture, custom_add_one, discovery, explain, gradients, memory, paths
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.backends.values import ATOL, RTOL, agree

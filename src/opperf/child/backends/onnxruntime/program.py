@@ -34,10 +34,7 @@ from opperf.domain.explanation import Event, Explanation
 from opperf.domain.plan import Side
 
 CUDA = "CUDAExecutionProvider"
-LEVELS = {
-    "eager": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
-    "compiled": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
-}
+LEVELS = {"eager": ort.GraphOptimizationLevel.ORT_DISABLE_ALL, "compiled": ort.GraphOptimizationLevel.ORT_ENABLE_ALL}
 #: Messages of ONNX Runtime's own from this severity on: errors. They go to stderr.
 ERRORS = 3
 #: How ONNX Runtime calls a tensor of strings.

@@ -27,11 +27,7 @@ from opperf.domain.tensor import MOST_LITERAL, TensorSpec, row_major
 #: Tell the profiler where a range begins and ends; they compute nothing.
 LABELS = "profiler::"
 #: PyTorch's numbers of memory formats (c10/core/MemoryFormat.h), which its operators take as well.
-FORMATS = {
-    torch.contiguous_format: 0,
-    torch.channels_last: 2,
-    torch.channels_last_3d: 3,
-}
+FORMATS = {torch.contiguous_format: 0, torch.channels_last: 2, torch.channels_last_3d: 3}
 
 #: How often whole numbers are drawn to see whether an operator takes them: few of them may fit by chance.
 DRAWS = 3

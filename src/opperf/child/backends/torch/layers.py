@@ -161,7 +161,4 @@ class _Bottleneck(nn.Module):  # type: ignore[misc]  # without PyTorch's types i
 
 
 #: What is called by PARAM's names.
-NAMED: Mapping[str, Callable[..., Any]] = {
-    "pytorch.model.alex_net": alex_net,
-    "pytorch.model.resnet": resnet,
-}
+NAMED: Mapping[str, Callable[..., Any]] = {"pytorch.model.alex_net": alex_net, "pytorch.model.resnet": resnet}

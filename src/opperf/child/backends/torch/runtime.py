@@ -12,16 +12,7 @@ import torch
 from opperf.catalog import catalog
 from opperf.child.backends import threads
 from opperf.child.backends.call import Binding, Missing, Parameter, bindings
-from opperf.child.backends.torch import (
-    capture,
-    costs,
-    discovery,
-    explain,
-    functions,
-    gradients,
-    layers,
-    opinfo,
-)
+from opperf.child.backends.torch import capture, costs, discovery, explain, functions, gradients, layers, opinfo
 from opperf.child.backends.torch.specs import DTYPES, NAMES, computed, tensors
 from opperf.child.backends.values import ATOL, RTOL, agree
 from opperf.child.measure.block import ProcessClock

@@ -60,10 +60,7 @@ def _shape(made: Mapping[str, Any]) -> tuple[int, ...]:
 
 def _resize(method: str) -> Call:
     return call(
-        "jax.image.resize",
-        "image=data, shape=shape",
-        f"method={method!r}, antialias=False",
-        derive={"shape": _shape},
+        "jax.image.resize", "image=data, shape=shape", f"method={method!r}, antialias=False", derive={"shape": _shape}
     )
 
 

@@ -52,11 +52,7 @@ BINDINGS: dict[str, Binding] = {
     "eigh_values": call("jax.numpy.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
     "solve": call("jax.numpy.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
     "triangular_solve": call(
-        "jax.scipy.linalg.solve_triangular",
-        "matrix, right",
-        "lower=True",
-        adapt={"matrix": near_identity},
-        note=NEAR,
+        "jax.scipy.linalg.solve_triangular", "matrix, right", "lower=True", adapt={"matrix": near_identity}, note=NEAR
     ),
     "lstsq": call("jax.numpy.linalg.lstsq", "matrix, right"),
     "kron": call("jax.numpy.kron", "lhs, rhs"),

@@ -17,13 +17,7 @@ EPSILON = 1e-5
 
 
 def batch_norm(
-    data: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    training: bool | None,
-    epsilon: float | None,
+    data: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool | None, epsilon: float | None
 ) -> Any:
     """Return each channel normalized by the statistics of the batch, or by the running ones."""
     if training is False:
@@ -130,12 +124,8 @@ _DROPOUT: dict[str, Binding] = {
         (KEY, *parameters("data, rate, training")),
         function=dropout,
         note=f"jax.random.bernoulli and jax.numpy.where; {NOTE}",
-    ),
+    )
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_NORMALIZATION,
-    **_SOFTMAX,
-    **_DROPOUT,
-}
+BINDINGS: dict[str, Binding] = {**_NORMALIZATION, **_SOFTMAX, **_DROPOUT}

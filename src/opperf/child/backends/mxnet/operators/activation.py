@@ -262,8 +262,4 @@ _FUSED: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_ACTIVATION,
-    **_GATED,
-    **_FUSED,
-}
+BINDINGS: dict[str, Binding] = {**_ACTIVATION, **_GATED, **_FUSED}

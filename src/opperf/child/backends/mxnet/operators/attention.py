@@ -175,7 +175,4 @@ _EXPERTS: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_ATTENTION,
-    **_EXPERTS,
-}
+BINDINGS: dict[str, Binding] = {**_ATTENTION, **_EXPERTS}

@@ -130,8 +130,4 @@ _SPECTRAL: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_CONVOLUTION,
-    **_POOLING,
-    **_SPECTRAL,
-}
+BINDINGS: dict[str, Binding] = {**_CONVOLUTION, **_POOLING, **_SPECTRAL}

@@ -76,8 +76,4 @@ _INITIALIZER: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_CREATION,
-    **_RANDOM,
-    **_INITIALIZER,
-}
+BINDINGS: dict[str, Binding] = {**_CREATION, **_RANDOM, **_INITIALIZER}

@@ -164,7 +164,4 @@ _COLOR: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_IMAGE,
-    **_COLOR,
-}
+BINDINGS: dict[str, Binding] = {**_IMAGE, **_COLOR}

@@ -130,7 +130,4 @@ _EMBEDDING: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_INDEXING,
-    **_EMBEDDING,
-}
+BINDINGS: dict[str, Binding] = {**_INDEXING, **_EMBEDDING}

@@ -102,7 +102,4 @@ _LINALG: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_MATMUL,
-    **_LINALG,
-}
+BINDINGS: dict[str, Binding] = {**_MATMUL, **_LINALG}

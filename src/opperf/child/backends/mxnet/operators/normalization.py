@@ -96,12 +96,8 @@ def _dropout(data: Any, p: float = 0.5, training: bool = True) -> CallSpec:
 
 
 _DROPOUT: dict[str, Binding] = {
-    "dropout": adjust("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",)),
+    "dropout": adjust("nd.Dropout", "data", "p=rate, training=training", settle=_dropout, also=("nd.Dropout",))
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_NORMALIZATION,
-    **_SOFTMAX,
-    **_DROPOUT,
-}
+BINDINGS: dict[str, Binding] = {**_NORMALIZATION, **_SOFTMAX, **_DROPOUT}

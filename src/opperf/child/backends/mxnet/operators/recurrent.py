@@ -176,8 +176,4 @@ _SEGMENT: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_RECURRENT,
-    **_SEQUENCE,
-    **_SEGMENT,
-}
+BINDINGS: dict[str, Binding] = {**_RECURRENT, **_SEQUENCE, **_SEGMENT}

@@ -135,8 +135,4 @@ _SCORE: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_REDUCTION,
-    **_SORTING,
-    **_SCORE,
-}
+BINDINGS: dict[str, Binding] = {**_REDUCTION, **_SORTING, **_SCORE}

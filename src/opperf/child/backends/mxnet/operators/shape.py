@@ -65,8 +65,4 @@ _CONVERSION: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_SHAPE,
-    **_JOIN_SPLIT,
-    **_CONVERSION,
-}
+BINDINGS: dict[str, Binding] = {**_SHAPE, **_JOIN_SPLIT, **_CONVERSION}

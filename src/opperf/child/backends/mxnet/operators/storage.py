@@ -45,9 +45,7 @@ _SPARSE: dict[str, Binding] = {
     "csr_square": call("nd.sparse.square", "data", adapt={"data": csr}),
     "row_sparse_to_dense": call("nd.sparse.cast_storage", "data=stored", "stype='default'", derive=ROWS),
     "row_sparse_add": call(
-        "nd.sparse.elemwise_add",
-        "lhs=stored, rhs=more",
-        derive={**ROWS, "more": rows_of("other_values", "other_rows")},
+        "nd.sparse.elemwise_add", "lhs=stored, rhs=more", derive={**ROWS, "more": rows_of("other_values", "other_rows")}
     ),
     "row_sparse_retain": call("nd.sparse.retain", "data=stored, indices=kept", derive=ROWS),
     "row_sparse_matmul": call("nd.sparse.dot", "lhs, rhs=stored", adapt=LEFT, derive=ROWS),
@@ -80,7 +78,4 @@ _QUANTIZED: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_SPARSE,
-    **_QUANTIZED,
-}
+BINDINGS: dict[str, Binding] = {**_SPARSE, **_QUANTIZED}

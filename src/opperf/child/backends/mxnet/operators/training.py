@@ -249,7 +249,4 @@ _OPTIMIZER: dict[str, Binding] = {
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_LOSS,
-    **_OPTIMIZER,
-}
+BINDINGS: dict[str, Binding] = {**_LOSS, **_OPTIMIZER}

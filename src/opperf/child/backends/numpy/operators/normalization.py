@@ -143,12 +143,8 @@ _DROPOUT: dict[str, Binding] = {
         "data, chance=rate, training=training",
         adapt={"rate": with_generator},
         note="numpy.random.Generator.random in float32, numpy.greater_equal and numpy.multiply twice",
-    ),
+    )
 }
 
 
-BINDINGS: dict[str, Binding] = {
-    **_NORMALIZATION,
-    **_SOFTMAX,
-    **_DROPOUT,
-}
+BINDINGS: dict[str, Binding] = {**_NORMALIZATION, **_SOFTMAX, **_DROPOUT}
