@@ -7,7 +7,6 @@ https://bencher.dev/docs/reference/bencher-metric-format/
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
@@ -37,7 +36,7 @@ def metrics(documents: Iterable[Run | ComparisonRun]) -> dict[str, dict[str, dic
 
 def _name(case: Case, direction: str, side: Side) -> str:
     """Return a name that no other series has."""
-    place: list[Any] = [side.spelling or side.framework, side.device, side.mode, f"threads={side.threads}"]
+    place: list[object] = [side.spelling or side.framework, side.device, side.mode, f"threads={side.threads}"]
     return " ".join(map(str, [case.operator, direction, case.id, *place]))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from typing import Any
 
 from opperf.domain.case import Case
 from opperf.domain.comparison import ComparisonRun
@@ -68,7 +67,7 @@ def lines(document: Run | ComparisonRun) -> Iterator[str]:
         )
 
 
-def _trial(case: Case, direction: str, side: Side) -> dict[str, Any]:
+def _trial(case: Case, direction: str, side: Side) -> dict[str, object]:
     return {
         "operator": case.operator,
         "case": case.id,
@@ -82,7 +81,7 @@ def _trial(case: Case, direction: str, side: Side) -> dict[str, Any]:
     }
 
 
-def _line(values: dict[str, Any]) -> str:
+def _line(values: dict[str, object]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow([for_csv(values.get(name)) for name in COLUMNS])
     return text.getvalue()

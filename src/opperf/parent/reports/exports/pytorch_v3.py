@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 from opperf.domain.case import Argument, Case
 from opperf.domain.comparison import Comparison, ComparisonRun
@@ -28,7 +27,7 @@ UPLOAD: Mapping[str, str | int] = {
 }
 
 
-def records(document: Run | ComparisonRun) -> Iterator[dict[str, Any]]:
+def records(document: Run | ComparisonRun) -> Iterator[dict[str, object]]:
     """Yield the records of a run."""
     run = document if isinstance(document, Run) else document.run
     upload = _upload(run)
@@ -48,7 +47,7 @@ def records(document: Run | ComparisonRun) -> Iterator[dict[str, Any]]:
             yield {**upload, **trial, **_metric("ratio", one.verdict.ratio, info)}
 
 
-def _upload(run: Run) -> dict[str, Any]:
+def _upload(run: Run) -> dict[str, object]:
     given = {
         name: int(run.labels[name]) if isinstance(default, int) and run.labels[name].isdecimal() else run.labels[name]
         for name, default in UPLOAD.items()
@@ -58,12 +57,12 @@ def _upload(run: Run) -> dict[str, Any]:
     return {"timestamp": timestamp, "schema_version": "v3", "name": "opperf", **UPLOAD, **given}
 
 
-def _of_record(record: Record, run: Run) -> dict[str, Any]:
+def _of_record(record: Record, run: Run) -> dict[str, object]:
     trial = record.trial
     return _trial(trial.case, trial.direction, trial.side, record.details.version, run)
 
 
-def _trial(case: Case, direction: str, side: Side, version: str | None, run: Run) -> dict[str, Any]:
+def _trial(case: Case, direction: str, side: Side, version: str | None, run: Run) -> dict[str, object]:
     tensors = {name: value for name, value in case.inputs.items() if isinstance(value, TensorSpec)}
     facts = run.machine
     gpus = facts.get("gpus")
@@ -105,13 +104,13 @@ def _trial(case: Case, direction: str, side: Side, version: str | None, run: Run
     }
 
 
-def _input(value: Argument) -> dict[str, Any]:
+def _input(value: Argument) -> dict[str, object]:
     if isinstance(value, TensorSpec):
         return {"dtype": value.dtype, "extra_info": {"shape": str(list(value.shape))}}
     return {"dtype": "", "extra_info": {"value": str(value)}}
 
 
-def _metric(name: str, value: float, info: Mapping[str, str]) -> dict[str, Any]:
+def _metric(name: str, value: float, info: Mapping[str, str]) -> dict[str, object]:
     return {"metric": {"name": name, "benchmark_values": [value], "target_value": 0.0, "extra_info": dict(info)}}
 
 

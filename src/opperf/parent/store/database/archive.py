@@ -129,7 +129,7 @@ class Archive(AbstractContextManager["Archive"]):
             return run
         return ComparisonRun(run, read_as(tuple[Comparison, ...], document["comparisons"], f"{where}: comparisons"))
 
-    def document_json(self, key: str) -> dict[str, Any] | None:
+    def document_json(self, key: str) -> dict[str, object] | None:
         """Return what was added under this id, as a file has it, with its `kind` beside; None where there is none."""
         document = self._document(key)
         if document is None:
@@ -143,7 +143,7 @@ class Archive(AbstractContextManager["Archive"]):
             **({"floors": floors} if floors else {}),
         }
 
-    def _document(self, key: str) -> dict[str, Any] | None:
+    def _document(self, key: str) -> dict[str, object] | None:
         tables = schema.records.join(schema.series).join(schema.cases)
         with reading(self.engine, self.address) as connection:
             packed = connection.execute(
@@ -171,7 +171,7 @@ class Archive(AbstractContextManager["Archive"]):
             records.append({**document, "case": row.case, "side": side, "direction": row.direction, "samples": columns})
         return {**unpack(packed.document), "kind": packed.kind, "records": records}
 
-    def _comparisons(self, key: str) -> list[dict[str, Any]]:
+    def _comparisons(self, key: str) -> list[dict[str, object]]:
         table, base, new = schema.comparisons, schema.series.alias("base"), schema.series.alias("new")
         query = (
             select(
@@ -194,14 +194,14 @@ class Archive(AbstractContextManager["Archive"]):
             comparisons.append({**own, **sides, "case": row.case, "direction": row.direction})
         return comparisons
 
-    def _floors(self, key: str) -> list[dict[str, Any]]:
+    def _floors(self, key: str) -> list[dict[str, object]]:
         table = schema.floors
         query = select(table.c.document).join(schema.runs).where(schema.runs.c.key == key).order_by(table.c.id)
         with reading(self.engine, self.address) as connection:
             return [unpack(packed) for packed in connection.scalars(query)]
 
 
-def header(run: Run) -> dict[str, Any]:
+def header(run: Run) -> dict[str, object]:
     """Return everything of a run but its records, without a password that its command may have."""
     return {**run.header(), "command": [hide_passwords(word) for word in run.command]}
 
@@ -235,24 +235,24 @@ class _Rows:
         self._connection = connection
         self._ids: dict[tuple[str, str], int] = {}
         self._tallies: Counter[tuple[int | None, int | None, str]] = Counter()
-        self._frameworks: Sequence[Mapping[str, Any]] = run.environment.get("frameworks") or ()
+        self._frameworks: Sequence[Mapping[str, object]] = run.environment.get("frameworks") or ()
         self._run = run
         self._started = seconds(run.started)
         self._machine = self.machine(run.environment.get("machine") or {})
         self._id = 0
 
-    def head(self, values: Mapping[str, Any]) -> None:
+    def head(self, values: Mapping[str, object]) -> None:
         """Insert the row of the run itself, which all others point to, and its labels."""
         run, own = self._run, {"key": self._run.id, "started": self._started, "machine_id": self._machine}
         query = insert(schema.runs).returning(schema.runs.c.id)
         self._id = int(self._connection.execute(query, {**own, **values}).scalar_one())
         self._insert(schema.labels, [{"name": name, "value": value} for name, value in run.labels.items()])
 
-    def _insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _insert(self, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
         if rows:
             self._connection.execute(insert(table), [{"run_id": self._id, **row} for row in rows])
 
-    def share(self, table: Table, distinction: Sequence[object], values: Mapping[str, Any]) -> int:
+    def share(self, table: Table, distinction: Sequence[object], values: Mapping[str, object]) -> int:
         """Return the id of the row with this distinction, which is made where it is missing."""
         print_ = fingerprint(*distinction)
         if (table.name, print_) not in self._ids:
@@ -277,13 +277,13 @@ class _Rows:
             schema.machines, distinction, {"name": ", ".join(map(str, filter(None, parts))), "facts": facts}
         )
 
-    def environment(self, facts: Mapping[str, Any]) -> int:
+    def environment(self, facts: Mapping[str, object]) -> int:
         """Return the build of a framework that facts are of."""
         distinction = [facts.get(name) for name in BUILD]
         values = {"framework": facts["framework"], "version": facts.get("version") or "", "build": facts.get("build")}
         return self.share(schema.environments, distinction, {**values, "facts": facts})
 
-    def series(self, case: Mapping[str, Any], side: Side, direction: str) -> int:
+    def series(self, case: Mapping[str, object], side: Side, direction: str) -> int:
         """Return the series of a case on a side in a direction, on the machine of the run."""
         values = {"operator": case["operator"], "document": case}
         case_id = self.share(schema.cases, [case["id"]], values)

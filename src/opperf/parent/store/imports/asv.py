@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from opperf.domain.codec import Fields, Unread, read_as
 from opperf.domain.files.text_file import read_json
@@ -101,13 +100,13 @@ def _run(file: _File, benchmarks: Mapping[str, _Benchmark], machine: _Machine, w
     )
 
 
-def _timings(name: str, benchmark: _Benchmark | None, row: Mapping[str, Any], where: str) -> Iterator[Timing]:
+def _timings(name: str, benchmark: _Benchmark | None, row: Mapping[str, object], where: str) -> Iterator[Timing]:
     params = read_as(tuple[tuple[str, ...], ...], row.get("params") or [], f"{where}: params")
     names = benchmark.param_names if benchmark else ()
     names = names if len(names) == len(params) else tuple(f"param{i + 1}" for i in range(len(params)))
     combinations = list(product(*params))
 
-    def column(key: str) -> Sequence[Any]:
+    def column(key: str) -> Sequence[object]:
         values = row.get(key)
         return values if isinstance(values, list) and len(values) == len(combinations) else [None] * len(combinations)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from opperf.domain.codec import Amount, Fields, Natural, OneOf, read_as
 from opperf.domain.record import Run
@@ -32,7 +32,7 @@ class _PytestBenchmark(Fields):
     name: str
     fullname: str
     stats: _Stats
-    params: Mapping[str, Any] | None = None
+    params: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _Pytest(Fields):
     benchmarks: tuple[_PytestBenchmark, ...]
     datetime: str
     commit_info: _Commit = _Commit()
-    machine_info: Mapping[str, Any] = field(default_factory=dict)
+    machine_info: Mapping[str, object] = field(default_factory=dict)
 
 
 def pytest_run(data: object, where: str) -> Run:
@@ -69,7 +69,7 @@ def pytest_run(data: object, where: str) -> Run:
         for one in file.benchmarks
     ]
     info = file.machine_info
-    cpu = read_as(Mapping[str, Any], info.get("cpu") or {}, f"{where}: machine_info.cpu")
+    cpu = read_as(Mapping[str, object], info.get("cpu") or {}, f"{where}: machine_info.cpu")
     machine = {"architecture": info.get("machine"), "cpu": cpu.get("brand_raw"), "cores_logical": cpu.get("count")}
     version = (file.commit_info.id or "unversioned")[:12]
     return absolute_run("pytest-benchmark", timings, version=version, started=_moment(file.datetime), machine=machine)
