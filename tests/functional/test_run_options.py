@@ -416,7 +416,7 @@ def test_a_bad_row_is_refused_with_file_and_line(opperf: Opperf, here: Path) -> 
     done = opperf("run", "softmax", "--shapes", "s.csv", "--framework", "null")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "error: s.csv:3: input `data`: `8y8` is no shape\n\nhint: write 1024x1024, (1024,1024) or () for a scalar\n"
+        "error: s.csv:3: input `data`: `8y8` is not a shape\n\nhint: write 1024x1024, (1024,1024) or () for a scalar\n"
     )
 
 

@@ -84,7 +84,7 @@ class Selection:
         side, named = trial.side, [EnvironmentSpec.parse(text).text for text in self.environments]
         if not EnvironmentSpec.parse(side.environment).is_public and side.environment not in named:
             raise InputError(
-                f"{where}: files may not choose the interpreter, and this one asks for `{side.environment}`",
+                f"{where}: files may not choose the environment, and this one asks for `{side.environment}`",
                 hint=f"name it yourself: `--environment {side.environment}`",
                 slug="code_in_file",
             )
