@@ -126,5 +126,5 @@ def test_a_program_of_jax_that_reads_a_value_is_told_what_to_do(
     (tmp_path / "own.py").write_text(LOOP)
     done = command("capture", "own:reads")  # whose operators is found in its text
     assert (done.returncode, done.stdout) == (2, "")
-    assert "error: `own:reads`: it reads an array or waits for one, which is impossible while tracing" in done.stderr
+    assert "error: `own:reads`: it reads an array or waits for one, which tracing does not allow" in done.stderr
     assert done.stderr.endswith("hint: return the array, and read it elsewhere\n")

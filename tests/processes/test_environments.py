@@ -217,7 +217,7 @@ def test_wheels_in_the_folders_of_pip_and_of_uv_are_found(tmp_path: Path, monkey
 
 
 def test_an_environment_without_the_framework_is_refused() -> None:
-    with pytest.raises(EnvironmentFailure, match="holds numpy, and no jax"):
+    with pytest.raises(EnvironmentFailure, match="has numpy, but not jax"):
         interpreters.interpreter(EnvironmentSpec.parse("numpy==1.26.4"), framework="jax")
 
 

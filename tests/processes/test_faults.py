@@ -38,7 +38,7 @@ def _measured(command: Run, document: Records, *words: str, **variables: str) ->
     ("script", "expected"),
     [
         ("crash", {"slug": "crash", "signal": "SIGSEGV", "stderr": "about to read address zero"}),
-        ("abort", {"slug": "crash", "signal": "SIGABRT", "message": "the child was ended by SIGABRT"}),
+        ("abort", {"slug": "crash", "signal": "SIGABRT", "message": "the child was killed by SIGABRT"}),
         ("exit", {"slug": "exit", "signal": None, "message": "the child ended with exit code 7"}),
         (
             "hang",
@@ -152,7 +152,7 @@ def test_a_framework_that_dies_as_it_is_imported_fails_every_trial_of_it(
     dead, alive = _measured(command, document, "add", "--framework", "numpy", PYTHONPATH=str(tmp_path))
     assert (dead["side"]["framework"], dead["status"], dead["reason"]["signal"]) == ("numpy", "failed", "SIGABRT")
     assert dead["reason"]["message"] == (
-        "`numpy` in environment `current` did not start: the child was ended by SIGABRT"
+        "`numpy` in environment `current` did not start: the child was killed by SIGABRT"
     )
     assert dead["reason"]["stderr"] == "no such instruction"
     assert (alive["side"]["framework"], alive["status"]) == ("null", "ok")

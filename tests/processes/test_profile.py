@@ -165,7 +165,7 @@ def test_a_script_that_is_killed_leaves_its_exit_code_and_a_message(profile: Pro
     Path("killed.py").write_text("import os, signal, torch\nos.kill(os.getpid(), signal.SIGKILL)\n")
     done = profile("killed.py")
     assert (done.returncode, done.stdout) == (137, "")
-    assert done.stderr.startswith("the script was killed (SIGKILL), most likely because memory ran out")
+    assert done.stderr.startswith("the script was killed (SIGKILL), most likely because it ran out of memory")
     assert "imported none" not in done.stderr
 
 

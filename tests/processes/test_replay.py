@@ -85,7 +85,8 @@ def test_a_file_that_is_no_trace_is_one_message(command: Command, tmp_path: Path
     done = command("replay", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {path}: a Kineto (Chrome) trace\n\nhint: give it with an execution trace: `--kineto {path}`\n"
+        f"error: {path}: this is a Kineto (Chrome) trace, expected an execution trace\n\n"
+        f"hint: give it with an execution trace: `--kineto {path}`\n"
     )
 
 
