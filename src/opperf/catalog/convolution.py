@@ -341,14 +341,14 @@ IMAGES = {"small": (2, 16, 16), "common": (16, 256, 256), "large": (16, 512, 512
 
 
 def _transform(
-    name: str, summary: str, *, axes: int = 1, given: str = "complex64", made: str = "complex64"
+    name: str, summary: str, *, axes: int = 1, dtype: str = "complex64", output: str = "complex64"
 ) -> Operator:
     """Declare `name`; of real numbers the half of the spectrum that says everything is `last // 2 + 1` wide."""
-    width = _as_wide if given == made else _half if given == "float32" else _full
+    width = _as_wide if dtype == output else _half if dtype == "float32" else _full
 
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         *rows, last = case.tensor("data").shape
-        return (TensorSpec((*rows, width(last)), made),)
+        return (TensorSpec((*rows, width(last)), output),)
 
     def flops(case: Case) -> int:
         data, result = case.tensor("data").shape, outputs(case)[0].shape
@@ -356,7 +356,7 @@ def _transform(
         whole = max(data, result)
         count = product(whole[-axes:])
         each = 5 * count * math.log2(max(count, 2))
-        return round(product(whole[:-axes]) * (each if given == made else each / 2))
+        return round(product(whole[:-axes]) * (each if dtype == output else each / 2))
 
     shapes = SIGNALS if axes == 1 else IMAGES
     return Operator(
@@ -364,7 +364,7 @@ def _transform(
         category="spectral",
         summary=summary,
         inputs=("data",),
-        sizes={size: {"data": TensorSpec(_given(shape, given, made), given)} for size, shape in shapes.items()},
+        sizes={size: {"data": TensorSpec(_input_shape(shape, dtype, output), dtype)} for size, shape in shapes.items()},
         outputs=outputs,
         flops=flops,
         directions=FORWARD_ONLY,
@@ -383,18 +383,18 @@ def _full(last: int) -> int:
     return 2 * (last - 1)
 
 
-def _given(shape: _Shape, given: str, made: str) -> _Shape:
+def _input_shape(shape: _Shape, dtype: str, output: str) -> _Shape:
     """Return the shape of the input: half a spectrum where real numbers are made of it."""
-    return (*shape[:-1], _half(shape[-1])) if given != made == "float32" else shape
+    return (*shape[:-1], _half(shape[-1])) if dtype != output == "float32" else shape
 
 
 _SPECTRAL = (
     _transform("fft", "the Fourier transform of complex numbers along the last dimension"),
     _transform("ifft", "the inverse Fourier transform of complex numbers along the last dimension"),
-    _transform("rfft", "the Fourier transform of real numbers, half the spectrum of it", given="float32"),
-    _transform("irfft", "the real numbers, an even count of them, that half a spectrum says", made="float32"),
+    _transform("rfft", "the Fourier transform of real numbers, half the spectrum of it", dtype="float32"),
+    _transform("irfft", "the real numbers, an even count of them, that half a spectrum says", output="float32"),
     _transform("fft2", "the Fourier transform of complex images along the last two dimensions", axes=2),
-    _transform("rfft2", "the Fourier transform of real images, half the spectrum of it", axes=2, given="float32"),
+    _transform("rfft2", "the Fourier transform of real images, half the spectrum of it", axes=2, dtype="float32"),
 )
 
 

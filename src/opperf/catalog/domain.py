@@ -86,8 +86,8 @@ class Size:
             return None
         dimension = self.dimension
         if isinstance(dimension, At):
-            given = dimension.argument(case)
-            named = dimension.number(case) if isinstance(given, (int, str)) else None
+            argument = dimension.argument(case)
+            named = dimension.number(case) if isinstance(argument, (int, str)) else None
             dimension = self.otherwise if named is None else int(named)
         if not tensor.shape:
             return 1

@@ -379,11 +379,11 @@ def within(case: Case) -> Case:
     for row in _rows().get(base_name(case.operator), ()):
         name = row.argument.name(case)
         if name is not None:
-            made = {name: _draw(row.domain, case[name], case)}
+            values = {name: _draw(row.domain, case[name], case)}
             if name in case.inputs:
-                case = replace(case, inputs={**case.inputs, **made})
+                case = replace(case, inputs={**case.inputs, **values})
             else:
-                case = replace(case, attributes={**case.attributes, **made})
+                case = replace(case, attributes={**case.attributes, **values})
     return case
 
 

@@ -79,8 +79,8 @@ def wholes(case: Case, name: str, count: int | None = None, default: int | _Shap
     value = default if value is None else value
     if isinstance(value, int) and not isinstance(value, bool):
         value = (value,) * (1 if count is None else count)
-    given = value if isinstance(value, tuple) else (value,)
-    integers = tuple(item for item in given if isinstance(item, int) and not isinstance(item, bool))
+    items = value if isinstance(value, tuple) else (value,)
+    integers = tuple(item for item in items if isinstance(item, int) and not isinstance(item, bool))
     if not isinstance(value, tuple) or len(integers) < len(value) or count not in (None, len(value)):
         raise _wrong(case, name, "whole numbers" if count is None else f"{count} whole numbers")
     return integers

@@ -71,9 +71,9 @@ def _choose(case: Case) -> tuple[TensorSpec, ...]:
 
 def _bounds(case: Case, name: str, rank: int, default: int | None) -> tuple[int | None, ...]:
     value = case.get(name)
-    given: tuple[Argument, ...] = value if isinstance(value, tuple) else (value,)
-    bounds = tuple(default if item is None else item for item in given if item is None or isinstance(item, int))
-    if len(bounds) != len(given) or len(bounds) > rank:
+    items: tuple[Argument, ...] = value if isinstance(value, tuple) else (value,)
+    bounds = tuple(default if item is None else item for item in items if item is None or isinstance(item, int))
+    if len(bounds) != len(items) or len(bounds) > rank:
         raise InputError(f"`{name}` of `{case.operator}` is {value!r}, expected up to {rank} whole numbers or nulls")
     return bounds + (default,) * (rank - len(bounds))
 

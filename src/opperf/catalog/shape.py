@@ -96,9 +96,9 @@ def _repeat(case: Case, shape: _Shape) -> _Shape:
 
 def _pad(case: Case, shape: _Shape) -> _Shape:
     widths = case.get("widths")
-    given = widths if isinstance(widths, tuple) else ()
-    pairs = [pair for pair in given if isinstance(pair, tuple) and len(pair) == 2]
-    if len(given) != len(shape) or len(pairs) != len(given):
+    items = widths if isinstance(widths, tuple) else ()
+    pairs = [pair for pair in items if isinstance(pair, tuple) and len(pair) == 2]
+    if len(items) != len(shape) or len(pairs) != len(items):
         raise InputError(f"`widths` of `{case.operator}` is {widths!r}, expected {len(shape)} pairs (before, after)")
     return tuple(size + sum(n for n in pair if isinstance(n, int)) for size, pair in zip(shape, pairs, strict=True))
 
@@ -343,7 +343,7 @@ def _count(case: Case) -> tuple[TensorSpec, ...]:
     return (TensorSpec((1,), "int64"),)
 
 
-def _known(name: str, summary: str, outputs: Outputs) -> Operator:
+def _query(name: str, summary: str, outputs: Outputs) -> Operator:
     """Declare what a framework knows of a tensor without looking at its elements."""
     return Operator(
         name=name,
@@ -359,8 +359,8 @@ def _known(name: str, summary: str, outputs: Outputs) -> Operator:
 
 
 _CONVERSION = (
-    _known("shape_array", "the shape of the tensor, as a tensor", _sizes_of),
-    _known("size_array", "the number of elements of the tensor, as a tensor", _count),
+    _query("shape_array", "the shape of the tensor, as a tensor", _sizes_of),
+    _query("size_array", "the number of elements of the tensor, as a tensor", _count),
     Operator(
         name="item",
         category="conversion",

@@ -98,8 +98,8 @@ class InProcess:
         """
         named = {} if keywords is None else dict(keywords)
         if differentiable is None:
-            given = [leaf for value in (*positional, *named.values()) for leaf in self.backend.leaves(value)]
-            differentiable = [leaf for leaf in given if self.backend.spec(leaf).is_float]
+            leaves = [leaf for value in (*positional, *named.values()) for leaf in self.backend.leaves(value)]
+            differentiable = [leaf for leaf in leaves if self.backend.spec(leaf).is_float]
         called = self.backend.resolve(function) if isinstance(function, str) else function
         bound = Bound(called, tuple(positional), named, tuple(differentiable), training=training)
         return Subject(bound, operator, random=operator is None)

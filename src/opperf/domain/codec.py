@@ -161,10 +161,10 @@ def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], obj
     return *own, *((name, encode, None) for name in cls.beside)
 
 
-def decode(cls: type[T], data: object, where: str, **made: Any) -> T:
+def decode(cls: type[T], data: object, where: str, **others: Any) -> T:
     """Return a dataclass made of an object of JSON; raises `InputError` that names the place.
 
-    `made` are fields whose values the caller has read, of keys that stand in other places.
+    `others` are fields whose values the caller has read, of keys that stand in other places.
 
     >>> from opperf.domain.reason import Warning
     >>> decode(Warning, {"slug": "noisy", "message": "the machine is busy"}, "file: warnings[0]").hint is None
@@ -172,9 +172,9 @@ def decode(cls: type[T], data: object, where: str, **made: Any) -> T:
     """
     if not isinstance(data, dict):
         raise wrong(data, where, "an object")
-    values = dict(made)
+    values = dict(others)
     for name, kind, is_needed in _members(cls):  # type: ignore[arg-type]  # a class is hashable
-        if name in made:
+        if name in others:
             continue
         if name in getattr(cls, "flat", ()):
             values[name] = kind.read(data, where)

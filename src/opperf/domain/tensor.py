@@ -258,7 +258,7 @@ class TensorSpec(Fields):
                 slug="bad_values",
             )
 
-    def _set_literal(self, given: Sequence[object]) -> None:
+    def _set_literal(self, values: Sequence[object]) -> None:
         """Check given values and keep them as the element type has them: however written, it is the same case."""
         if self.elements > MOST_LITERAL:
             raise InputError(
@@ -266,12 +266,12 @@ class TensorSpec(Fields):
                 hint="larger tensors have distributions of values",
                 slug="bad_values",
             )
-        if len(given) != self.elements:
+        if len(values) != self.elements:
             raise InputError(
-                f"{len(given)} values are given for the shape {list(self.shape)}, which has {self.elements}",
+                f"{len(values)} values are given for the shape {list(self.shape)}, which has {self.elements}",
                 slug="bad_values",
             )
-        object.__setattr__(self, "literal", tuple(element(value, self.dtype) for value in given))
+        object.__setattr__(self, "literal", tuple(element(value, self.dtype) for value in values))
         object.__setattr__(self, "values", LITERAL)
         object.__setattr__(self, "range", None)
 
@@ -314,10 +314,10 @@ class TensorSpec(Fields):
         if unknown:
             raise InputError(f"{where}: unknown key `{min(unknown)}` of a tensor", hint=f"known: {', '.join(KEYS)}")
         literal, shape = _literal(data.get("values"), data.get("shape"), where)
-        given = {name: value for name, value in data.items() if literal is None or name != "values"}
+        rest = {name: value for name, value in data.items() if literal is None or name != "values"}
         with at_place(where):
             dtype = dtype_named(str(data.get("dtype", "float32")))
-        return decode(cls, {**given, "shape": shape}, where, dtype=dtype, literal=literal)
+        return decode(cls, {**rest, "shape": shape}, where, dtype=dtype, literal=literal)
 
     def __str__(self) -> str:
         words = ["x".join(str(n) for n in self.shape) if self.shape else "scalar"]

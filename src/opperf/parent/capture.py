@@ -60,8 +60,8 @@ def capture(
     side = Side(registry.framework(owner).name, environment=environment or "current")
     seconds = number(timeout, parse_duration, "timeout")
     if is_model:
-        given = foreign_case(code, inputs or {}, {}).inputs
-        return capture_model(Path(code), side, given, seconds, note, named=environment is not None, plugins=plugins)
+        specs = foreign_case(code, inputs or {}, {}).inputs
+        return capture_model(Path(code), side, specs, seconds, note, named=environment is not None, plugins=plugins)
     if inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
     function = named(code)
@@ -124,11 +124,11 @@ def capture_model(
     """
     if not path.is_file():
         raise InputError(f"no file `{path}`", hint="name an existing model, such as `model.onnx`", slug="bad_model")
-    given = {name: argument_to_json(value) for name, value in inputs.items()}
+    specs = {name: argument_to_json(value) for name, value in inputs.items()}
     with Pool(Settings(timeout=timeout), note, plugins) as pool:
         try:
             recording = pool.capture(
-                settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), given)
+                settled_side(side, named=named), requests.CaptureModel(str(path.absolute()), specs)
             )
         except OperatorFailure as failed:
             raise InputError(f"`{path}`: {failed.message}", hint=failed.reason.hint, slug="bad_model") from failed

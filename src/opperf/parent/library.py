@@ -191,9 +191,9 @@ def _with(options: type) -> Callable[[F], F]:
         whole = Signature([*own, *more], return_annotation=signature(function).return_annotation)
 
         @wraps(function)
-        def checked(*words: Any, **given: Any) -> Any:
-            whole.bind(*words, **given)
-            return function(*words, **given)
+        def checked(*words: Any, **keywords: Any) -> Any:
+            whole.bind(*words, **keywords)
+            return function(*words, **keywords)
 
         vars(checked)["__signature__"] = whole
         return cast("F", checked)
@@ -279,15 +279,15 @@ def compare(
     >>> opperf.compare("null:steady", base="null", new="null;slowdown=1.5")[0].verdict.verdict
     'slower'
     """
-    given = [one for several in operators for one in _each(several)]
+    subjects = [one for several in operators for one in _each(several)]
     judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv)
-    if len(given) == 2 and all(isinstance(one, Results) for one in given):
-        old, late = (one.run for one in given if isinstance(one, Results))
+    if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
+        old, late = (one.run for one in subjects if isinstance(one, Results))
         return Comparisons(comparing.recorded(old, late, judging.rule()))
-    if base is None and new is None and len(given) == 2 and all(map(callable, given)):
-        (base, new), given = given, []
+    if base is None and new is None and len(subjects) == 2 and all(map(callable, subjects)):
+        (base, new), subjects = subjects, []
     document, cause = comparing.compare(
-        _names(given),
+        _names(subjects),
         {**_read(options), "check": check},
         judging,
         _progress(progress),
@@ -318,7 +318,7 @@ def gate(
     False
     """
     request, config = _read(options), options.get("config")
-    given = {
+    overrides = {
         **{
             name: request.get(name)
             for name in ("pairs", "settle", "max_pairs", "processes", "inconclusive", "cpus", "seed")
@@ -330,8 +330,8 @@ def gate(
     }
     base = options.get("base")
     order = gating.Gate(
-        gating.gate_file(None if config is None else Path(config), given, _each(request.get("plugin"))),
-        given,
+        gating.gate_file(None if config is None else Path(config), overrides, _each(request.get("plugin"))),
+        overrides,
         None if base is None else _side(base, None),
         [_side(one, None) for one in _each(options.get("new"))],
         update_expected,
@@ -544,8 +544,8 @@ def operators(
     return Operators(*listing(pattern, _each(category), _each(framework), Silent().note, _each(plugin)))
 
 
-def _names(given: Operator | Sequence[Operator] | None) -> list[str]:
-    return [_text(one) for one in _each(given)]
+def _names(operators: Operator | Sequence[Operator] | None) -> list[str]:
+    return [_text(one) for one in _each(operators)]
 
 
 def _text(operator: object) -> str:
@@ -563,12 +563,12 @@ def _side(side: Operator, framework: str | None) -> str:
     return f"{text};framework={framework}" if callable(side) and framework is not None else text
 
 
-def _each(given: Any) -> list[Any]:
+def _each(values: Any) -> list[Any]:
     """Return one thing, or several, as a list."""
-    if given is None:
+    if values is None:
         return []
-    single = isinstance(given, (str, Path, Results)) or callable(given)
-    return [given] if single else list(given)
+    single = isinstance(values, (str, Path, Results)) or callable(values)
+    return [values] if single else list(values)
 
 
 def _read(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -577,9 +577,9 @@ def _read(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, "suite": suite.suite if isinstance(suite, Suite) else suite}
 
 
-def _as_text(given: float | str | None, unit: str = "", scale: float = 1) -> str | None:
+def _as_text(value: float | str | None, unit: str = "", scale: float = 1) -> str | None:
     """Return a number as a gate's option has it."""
-    return given if given is None or isinstance(given, str) else f"{given * scale:.12g}{unit}"
+    return value if value is None or isinstance(value, str) else f"{value * scale:.12g}{unit}"
 
 
 def _progress(shown_too: bool) -> Progress:

@@ -35,8 +35,8 @@ def read_results(path: Path) -> Run:
     grouped: dict[tuple[object, ...], list[Outcome]] = {}
     for outcome in run.outcomes:
         grouped.setdefault(outcome.trial.key, []).append(outcome)
-    made = tuple(record(several[0].trial, several, run.run.settings) for several in grouped.values())
-    return replace(run.run, records=(*run.records, *made))
+    records = tuple(record(several[0].trial, several, run.run.settings) for several in grouped.values())
+    return replace(run.run, records=(*run.records, *records))
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,9 @@ def settings(request: Mapping[str, Any]) -> Settings:
 
 def workload(trace: Trace, request: Request) -> Selection:
     """Return the cases of a trace, those that probably take most first."""
-    given = {name: request.get(name) for name in ("environment", "device", "threads", "plugin")}
+    options = {name: request.get(name) for name in ("environment", "device", "threads", "plugin")}
     suite = trace.suite(costly_first=True)
-    return requests.selection((), {**given, "suite": suite, "framework": "torch", "direction": "forward"})
+    return requests.selection((), {**options, "suite": suite, "framework": "torch", "direction": "forward"})
 
 
 def unmeasured(trace: Trace, request: Request, settings: Settings, options: Options, progress: Progress) -> Replay:

@@ -57,7 +57,7 @@ def selection(
     own = workloads(plugins, installed=bool(configs), note=note)
     suite, shapes = request.get("suite"), request.get("shapes")
     others = others or bool(request.get("category") or request.get("all") or suite or configs)
-    given = request.get("inputs") or ()
+    inputs = request.get("inputs") or ()
     return Selection(
         operators=with_plugins([*map(named, operators), *names], plugins, others=others, note=note),
         categories=_words(request.get("category")),
@@ -74,7 +74,7 @@ def selection(
         dtypes=_words(request.get("dtype")),
         sizes=_words(request.get("size")),
         directions=_words(request.get("direction")),
-        inputs=[given] if isinstance(given, Mapping) else list(given),
+        inputs=[inputs] if isinstance(inputs, Mapping) else list(inputs),
         rows=[] if shapes is None else read_shapes(Path(shapes)),
         attributes=request.get("attributes") or {},
         values=_words(request.get("values")),
@@ -106,9 +106,9 @@ def settings(request: Request, **fixed: Any) -> Settings:
     return Settings(**{**fields, "cpus": None if cpus is None else usable_cpus(cpus), **fixed})
 
 
-def number(given: float | str, read: Callable[..., float], name: str) -> float:
+def number(value: float | str, read: Callable[..., float], name: str) -> float:
     """Return a number, or read a text as one; raises `InputError` with the option's name."""
-    return read(given, name=f"`--{name.replace('_', '-')}`") if isinstance(given, str) else given
+    return read(value, name=f"`--{name.replace('_', '-')}`") if isinstance(value, str) else value
 
 
 def rule(tolerance: float | str, pairs: int, *, settle: bool = False, max_pairs: int | None = None) -> Rule:
@@ -134,9 +134,9 @@ def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
     return max(MOST_PAIRS, pairs) if settle and most is None else most
 
 
-def usable_cpus(given: str | Sequence[int]) -> tuple[int, ...]:
+def usable_cpus(value: str | Sequence[int]) -> tuple[int, ...]:
     """Read `--cpus`; raises `InputError` for what is no list of CPUs, or not of this machine's."""
-    text = given if isinstance(given, str) else ",".join(map(str, given))
+    text = value if isinstance(value, str) else ",".join(map(str, value))
     # `cpu_ranges` passes over what it cannot read, as a fact may; a wish may not.
     if not re.fullmatch(r"\d{1,18}(-\d{1,18})?(,\d{1,18}(-\d{1,18})?)*", text.strip()) or not any(cpu_ranges(text)):
         raise InputError(f"`--cpus` is `{text[:100]}`, expected a list of CPUs", hint="write, for example, `0-3,6`")
@@ -152,13 +152,13 @@ def usable_cpus(given: str | Sequence[int]) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _words(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given or ())
+def _words(value: str | Iterable[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value or ())
 
 
-def _paths(given: str | Path | Iterable[str | Path] | None) -> list[Path]:
-    return [Path(given)] if isinstance(given, (str, Path)) else [Path(path) for path in given or ()]
+def _paths(value: str | Path | Iterable[str | Path] | None) -> list[Path]:
+    return [Path(value)] if isinstance(value, (str, Path)) else [Path(path) for path in value or ()]
 
 
-def _default(given: T | None, usual: T) -> T:
-    return usual if given is None else given
+def _default(value: T | None, usual: T) -> T:
+    return usual if value is None else value

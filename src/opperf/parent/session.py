@@ -188,8 +188,8 @@ class Session:
                 records.append(history.records[key])
             elif key in history.outcomes:
                 outcomes = sorted(history.outcomes[key], key=lambda outcome: outcome.process)
-                made = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
-                records.append(self._beside(made))
+                one = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
+                records.append(self._beside(one))
         suite = self._selection.whole_suite
         if suite is not None:
             records = with_shares(records)
@@ -204,18 +204,18 @@ class Session:
         }
         return replace(run, records=tuple(records), environment=environment)
 
-    def _beside(self, made: Record) -> Record:
+    def _beside(self, one: Record) -> Record:
         """Return the record with what is known of this machine: its noise floor, and how fast it can be."""
-        if made.time is None:
-            return made
-        floor = self._floors.get(floor_key(made.trial))
+        if one.time is None:
+            return one
+        floor = self._floors.get(floor_key(one.trial))
         facts: dict[str, object] = {} if floor is None else {"noise_floor": floor.between}
-        side = made.trial.side
-        limit = limit_of(made, Peaks.of(self._rates, side.device, side.threads))
+        side = one.trial.side
+        limit = limit_of(one, Peaks.of(self._rates, side.device, side.threads))
         if limit is not None:
             facts["roofline"] = limit.to_json()
-            made = replace(made, warnings=(*made.warnings, *doubts(made, limit)))
-        return replace(made, facts={**made.facts, **facts}) if facts else made
+            one = replace(one, warnings=(*one.warnings, *doubts(one, limit)))
+        return replace(one, facts={**one.facts, **facts}) if facts else one
 
 
 def _header(plan: Plan, options: Options, history: Earlier) -> Run:

@@ -191,7 +191,7 @@ def test_an_id_that_is_not_there_is_refused_with_those_that_are(
 
 def test_a_line_has_params_fields_and_units_and_statistics_beside_them() -> None:
     spec = Spec([{"type": "int", "value": 3, "__range__": ["value"]}], {})
-    known = replace(IDS[3], given=spec)
+    known = replace(IDS[3], call=spec)
     line = Shown(Settings(runs=2), discrete=True).line(known, "torch.mm", {"forward": outcome()})
     metric = line["metric"]["forward"]
     assert (line["op_name"], line["id"], line["run_id"], line["status"]) == ("torch.mm", "0|0|2_1", known.run_id, "ok")

@@ -38,18 +38,18 @@ class Checker:
             self.argument(argument, inside)
             self._copies(argument, (), inside)
 
-    def argument(self, given: object, place: str, depth: int = 0) -> None:
+    def argument(self, argument: object, place: str, depth: int = 0) -> None:
         """Check one argument, and those in it."""
         if depth > DEEPEST:
             self.problems.add(place, f"lists in lists, {DEEPEST} deep; expected fewer")
             return
-        if not isinstance(given, dict):
-            self.problems.unexpected(place, given, 'an argument, as in {"type": "int", "value": 1}')
+        if not isinstance(argument, dict):
+            self.problems.unexpected(place, argument, 'an argument, as in {"type": "int", "value": 1}')
             return
-        self.problems.repeated(given, place)
-        kind = given.get("type")
+        self.problems.repeated(argument, place)
+        kind = argument.get("type")
         if not isinstance(kind, str) or kind not in ARGUMENTS:
-            if "type" not in given:
+            if "type" not in argument:
                 self.problems.add(place, "an argument without `type`", f"known: {', '.join(ARGUMENTS)}")
             elif isinstance(kind, str):
                 self.problems.no_such(key(place, "type"), "type", kind, ARGUMENTS)
@@ -57,34 +57,34 @@ class Checker:
                 self.problems.unexpected(key(place, "type"), kind, "a string")
             return
         kind_type = ARGUMENTS[kind]
-        ranged = self._names(given, RANGE, kind_type, place)
-        listed = self._names(given, LIST, kind_type, place)
+        ranged = self._names(argument, RANGE, kind_type, place)
+        listed = self._names(argument, LIST, kind_type, place)
         if ranged and not self.sweeps:
             self.problems.add(key(place, RANGE), "ranges are not swept here", "ask for `RangeConfigIterator`")
-        self._keys(given, kind, kind_type, place)
-        for name, value in _settle(given).items():
+        self._keys(argument, kind, kind_type, place)
+        for name, value in _settle(argument).items():
             if name in kind_type.keys:
                 self._value(value, name, kind_type, place, ranged, listed)
-        if ZIP in given and not (TEXT.accepts(given[ZIP]) and (ranged or listed)):
+        if ZIP in argument and not (TEXT.accepts(argument[ZIP]) and (ranged or listed)):
             expected = f"a name, beside `{RANGE}` or `{LIST}`"
-            self.problems.unexpected(key(place, ZIP), given[ZIP], expected)
-        if kind in ("genericlist", "tuple") and isinstance(given.get("value"), list):
-            for i, inner in enumerate(given["value"]):
+            self.problems.unexpected(key(place, ZIP), argument[ZIP], expected)
+        if kind in ("genericlist", "tuple") and isinstance(argument.get("value"), list):
+            for i, inner in enumerate(argument["value"]):
                 self.argument(inner, f"{key(place, 'value')}[{i}]", depth + 1)
                 if isinstance(inner, dict) and (RANGE in inner or LIST in inner) and "value" not in ranged:
                     hint = f'`"{RANGE}": ["value"]` beside it'
                     self.problems.add(f"{key(place, 'value')}[{i}]", "what is in a list is not swept", hint)
-        self._tensor(given, kind, place)
+        self._tensor(argument, kind, place)
 
-    def _keys(self, given: Mapping[str, object], kind: str, kind_type: ArgumentType, place: str) -> None:
+    def _keys(self, argument: Mapping[str, object], kind: str, kind_type: ArgumentType, place: str) -> None:
         """Check that every key is known, and that those that are needed are there."""
-        for name in given:
+        for name in argument:
             if name not in kind_type.keys and name not in SHARED:
                 self.problems.no_such(place, "key", name, [*kind_type.keys, *SHARED], of=f"`{kind}`")
         for name, one in kind_type.keys.items():
-            if one.required and name not in given:
+            if one.required and name not in argument:
                 self.problems.add(place, f"`{kind}` without `{name}`", f"expected {one.kind.expected}")
-        there = [name for name in kind_type.either if name in given]
+        there = [name for name in kind_type.either if name in argument]
         if kind_type.either and len(there) != 1:
             count = "neither" if not there else "both"
             self.problems.add(
@@ -113,56 +113,56 @@ class Checker:
             more = f'; for a range, `"{RANGE}": ["{name}"]` stands beside it' if hint else ""
             self.problems.unexpected(key(place, name), value, words + more, kind.names)
 
-    def _names(self, given: Mapping[str, object], macro: str, kind_type: ArgumentType, place: str) -> Sequence[str]:
+    def _names(self, argument: Mapping[str, object], macro: str, kind_type: ArgumentType, place: str) -> Sequence[str]:
         """Return the keys that `__range__` or `__list__` names, after checking them."""
-        named = given.get(macro, [])
+        named = argument.get(macro, [])
         able = [name for name, one in kind_type.keys.items() if one.ranged is not None]
         if not isinstance(named, list):
             self.problems.unexpected(key(place, macro), named, "a list of keys", able)
             return ()
         for name in named:
-            if name not in able or name not in given:
+            if name not in able or name not in argument:
                 expected = f"a key to sweep: {', '.join(able)}" if able else "nothing: this type has nothing to sweep"
                 self.problems.unexpected(key(place, macro), name, expected, able)
         return [name for name in named if name in able]
 
-    def _copies(self, given: object, args: Sequence[object], place: str) -> None:
+    def _copies(self, argument: object, args: Sequence[object], place: str) -> None:
         """Check `__copy__`: sizes of this tensor that are sizes of others."""
-        if not isinstance(given, dict) or COPY not in given:
+        if not isinstance(argument, dict) or COPY not in argument:
             return
         inside = key(place, COPY)
         expected = 'a list of {"shape": [dimension, [argument, dimension of it]]}, on a tensor among `args`'
-        if not isinstance(given[COPY], list) or given.get("type") != "tensor" or not args:
-            self.problems.unexpected(inside, given[COPY], expected)
+        if not isinstance(argument[COPY], list) or argument.get("type") != "tensor" or not args:
+            self.problems.unexpected(inside, argument[COPY], expected)
             return
-        for copy in given[COPY]:
+        for copy in argument[COPY]:
             source = copy_of(copy)
-            if source is None or not _in_reach(source, given, args):
+            if source is None or not _in_reach(source, argument, args):
                 self.problems.unexpected(inside, copy, f"{expected}, each of them there")
 
-    def _tensor(self, given: Mapping[str, object], kind: str, place: str) -> None:
+    def _tensor(self, argument: Mapping[str, object], kind: str, place: str) -> None:
         """Check what hangs together in a tensor."""
         if kind != "tensor":
             return
-        shape, strides = given.get("shape"), given.get("strides")
-        if strides is not None and "memory_format" in given:
+        shape, strides = argument.get("shape"), argument.get("strides")
+        if strides is not None and "memory_format" in argument:
             self.problems.add(place, "found both of `strides` and `memory_format`, expected one")
         if isinstance(shape, list) and isinstance(strides, list) and len(shape) != len(strides):
             self.problems.unexpected(key(place, "strides"), strides, f"{len(shape)} of them, as `shape` has sizes")
-        dimensions = {"channels_last": 4, "channels_last_3d": 5}.get(str(given.get("memory_format")))
+        dimensions = {"channels_last": 4, "channels_last_3d": 5}.get(str(argument.get("memory_format")))
         if dimensions is not None and isinstance(shape, list) and len(shape) != dimensions:
             self.problems.unexpected(
-                key(place, "memory_format"), given["memory_format"], f"a shape of {dimensions} sizes"
+                key(place, "memory_format"), argument["memory_format"], f"a shape of {dimensions} sizes"
             )
 
 
-def _settle(given: Mapping[str, object]) -> Mapping[str, object]:
+def _settle(argument: Mapping[str, object]) -> Mapping[str, object]:
     """Return an argument with the sizes that `__copy__` puts in place: what stands there in the file says nothing."""
-    shape, copies = given.get("shape"), given.get(COPY)
+    shape, copies = argument.get("shape"), argument.get(COPY)
     if not isinstance(shape, list) or not isinstance(copies, list):
-        return given
+        return argument
     places = {source[0] for source in map(copy_of, copies) if source is not None}
-    return {**given, "shape": [0 if i in places else size for i, size in enumerate(shape)]}
+    return {**argument, "shape": [0 if i in places else size for i, size in enumerate(shape)]}
 
 
 def copy_of(copy: object) -> tuple[int, int, int] | None:
@@ -178,11 +178,11 @@ def copy_of(copy: object) -> tuple[int, int, int] | None:
     return numbers
 
 
-def _in_reach(copy: tuple[int, int, int], given: Mapping[str, object], args: Sequence[object]) -> bool:
+def _in_reach(copy: tuple[int, int, int], argument: Mapping[str, object], args: Sequence[object]) -> bool:
     """Whether the places that a copy names are there."""
     dimension, source, other = copy
     copied = args[source] if 0 <= source < len(args) else None
-    here, there = given.get("shape"), copied.get("shape") if isinstance(copied, dict) else None
+    here, there = argument.get("shape"), copied.get("shape") if isinstance(copied, dict) else None
     if not isinstance(here, list) or not isinstance(there, list):
         return False
     return 0 <= dimension < len(here) and 0 <= other < len(there)

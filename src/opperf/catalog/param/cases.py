@@ -34,14 +34,14 @@ MOST_CASES = 100_000
 class ConfigCase:
     """A case of a config. `meaning` says which framework's it is, and its path there.
 
-    `build` and `given` are the arguments as the file writes them, of this case alone.
+    `build` and `call` are the arguments as the file writes them, of this case alone.
     """
 
     run_id: str
     case: Case
     meaning: Meaning
     build: Spec | None = None
-    given: Spec | None = None
+    call: Spec | None = None
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ def cases(config: ParamConfig, seed: int) -> Iterator[ConfigCase]:
 def operator_cases(operator: ConfiguredOperator, seed: int) -> Iterator[ConfigCase]:
     """Yield the cases of one operator of a config; raises `Mistake`."""
     for number, entry in enumerate(operator.entries):
-        for build, given in _pairs(entry, f"{seed}/{operator.name}/{number}"):
+        for build, call in _pairs(entry, f"{seed}/{operator.name}/{number}"):
             place = f"{number}|{build.id if build else 0}" if operator.batch is None else operator.batch
-            case, meaning, names = _case(operator, build, given)
-            described = given.spec.described
+            case, meaning, names = _case(operator, build, call)
+            described = call.spec.described
             if described is not None:
-                of = json.dumps({"entry": entry_of(given.spec), "names": list(names)}, sort_keys=True)
+                of = json.dumps({"entry": entry_of(call.spec), "names": list(names)}, sort_keys=True)
                 case = replace(case, attributes={**case.attributes, MADE_BY: described.generator, MADE_OF: of})
-            run_id = f"{operator.name}|{place}|{given.id}"
-            yield ConfigCase(run_id, case, meaning, build.spec if build else None, given.spec)
+            run_id = f"{operator.name}|{place}|{call.id}"
+            yield ConfigCase(run_id, case, meaning, build.spec if build else None, call.spec)
 
 
 def check(operator: ConfiguredOperator, problems: Problems) -> None:
@@ -97,7 +97,7 @@ def check(operator: ConfiguredOperator, problems: Problems) -> None:
     for number, entry in enumerate(operator.entries):
         alone = ConfiguredOperator(operator.name, operator.place, operator.meaning, (entry,))
         try:
-            ids = Counter(made.run_id for made in operator_cases(alone, 0))
+            ids = Counter(case.run_id for case in operator_cases(alone, 0))
         except (Mistake, InputError) as mistake:
             problems.add(f"{operator.place}.config[{number}]", getattr(mistake, "message", str(mistake)))
             continue
@@ -122,19 +122,21 @@ def _count(spec: Spec, place: str, problems: Problems) -> int:
 
 def _pairs(entry: Entry, seed: str) -> Iterator[tuple[ArgumentSet | None, ArgumentSet]]:
     """Yield each thing to build with each of its inputs."""
-    builds = [None] if entry.builds is None else list(_made(entry.builds, f"{seed}/build", swept=entry.swept[0]))
+    builds = (
+        [None] if entry.builds is None else list(_argument_sets(entry.builds, f"{seed}/build", swept=entry.swept[0]))
+    )
     for build in builds:
-        for given in _made(entry.inputs, f"{seed}/{build.id if build else 0}/input", swept=entry.swept[1]):
-            yield build, given
+        for call in _argument_sets(entry.inputs, f"{seed}/{build.id if build else 0}/input", swept=entry.swept[1]):
+            yield build, call
 
 
-def _made(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[ArgumentSet]:
+def _argument_sets(specs: Sequence[Spec], seed: str, *, swept: bool) -> Iterator[ArgumentSet]:
     for named, one in named_specs(specs, swept=swept):
         if one.described is not None:
             yield ArgumentSet(named, one, one.described.args, one.described.kwargs)
             continue
-        args = tuple(argument(given, f"{seed}/{named}/{place}") for place, given in enumerate(one.args))
-        kwargs = {name: argument(given, f"{seed}/{named}/{name}") for name, given in (one.kwargs or {}).items()}
+        args = tuple(argument(entry, f"{seed}/{named}/{place}") for place, entry in enumerate(one.args))
+        kwargs = {name: argument(entry, f"{seed}/{named}/{name}") for name, entry in (one.kwargs or {}).items()}
         yield ArgumentSet(named, one, args, kwargs)
 
 
@@ -155,7 +157,7 @@ def entry_of(spec: Spec) -> dict[str, object]:
 
 
 def _case(
-    operator: ConfiguredOperator, build: ArgumentSet | None, given: ArgumentSet
+    operator: ConfiguredOperator, build: ArgumentSet | None, call: ArgumentSet
 ) -> tuple[Case, Meaning, Sequence[str]]:
     """Return the case of a build and an input, what it is a case of, and the names of the positional arguments.
 
@@ -163,23 +165,23 @@ def _case(
     """
     meaning = operator.meaning
     if meaning.is_own:
-        case, names = _own(meaning, build, given)
+        case, names = _own(meaning, build, call)
         return case, meaning, names
     if meaning.implementation is None:
-        case, names = _neutral(meaning.path, build, given)
+        case, names = _neutral(meaning.path, build, call)
         return case, meaning, names
     name = f"{meaning.framework}:{meaning.path}"
     built = {} if build is None else _build(build)
     if operator.name == EMBEDDINGS:
         args = () if build is None else build.args
-        wrong = mistake(args, given.args)
+        wrong = mistake(args, call.args)
         if wrong is not None:
             raise Mistake(wrong)
-        return bags_case(name, args, given.args, built), meaning, ()
+        return bags_case(name, args, call.args, built), meaning, ()
     if operator.name.startswith("aten::") and build is not None and (build.args or build.kwargs):
-        return _with_schema(operator.name, build, given)
-    inputs = _by_place(given.args)
-    return Case(name, inputs, {**built, **(given.kwargs or {})}), meaning, list(inputs)
+        return _with_schema(operator.name, build, call)
+    inputs = _by_place(call.args)
+    return Case(name, inputs, {**built, **(call.kwargs or {})}), meaning, list(inputs)
 
 
 def _by_place(args: Sequence[Argument]) -> dict[str, Argument]:
@@ -191,7 +193,7 @@ def _build(build: ArgumentSet) -> dict[str, Argument]:
     return {f"{BUILT}{name}": value for name, value in {**_by_place(build.args), **(build.kwargs or {})}.items()}
 
 
-def _neutral(name: str, build: ArgumentSet | None, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
+def _neutral(name: str, build: ArgumentSet | None, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
     """Return the case of an operator of the catalog: positional arguments in the order of its inputs and attributes.
 
     Beside it, the names of these.
@@ -201,10 +203,10 @@ def _neutral(name: str, build: ArgumentSet | None, given: ArgumentSet) -> tuple[
         raise Mistake(f"`{name}` of the catalog takes no `build`")
     default = definition.case("common")
     words = [*definition.inputs, *(word for word in default.attributes if word not in definition.inputs)]
-    if len(given.args) > len(words):
-        raise Mistake(f"found {len(given.args)} arguments, expected {len(words)} at most: {', '.join(words)}")
-    arguments = {**dict(zip(words, given.args)), **(given.kwargs or {})}
-    unknown = [word for word in given.kwargs or {} if word not in words or words.index(word) < len(given.args)]
+    if len(call.args) > len(words):
+        raise Mistake(f"found {len(call.args)} arguments, expected {len(words)} at most: {', '.join(words)}")
+    arguments = {**dict(zip(words, call.args)), **(call.kwargs or {})}
+    unknown = [word for word in call.kwargs or {} if word not in words or words.index(word) < len(call.args)]
     if unknown:
         raise Mistake(
             f"`{name}` has no argument `{unknown[0]}`, or it stands among `args` too; it takes {', '.join(words)}"
@@ -212,45 +214,45 @@ def _neutral(name: str, build: ArgumentSet | None, given: ArgumentSet) -> tuple[
     missing = [word for word in default.inputs if word not in arguments]
     if missing:
         raise Mistake(f"`{name}` without `{missing[0]}`; it takes {', '.join(words)}")
-    return definition.case_of({**default.attributes, **arguments}), words[: len(given.args)]
+    return definition.case_of({**default.attributes, **arguments}), words[: len(call.args)]
 
 
-def _own(meaning: Meaning, build: ArgumentSet | None, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
+def _own(meaning: Meaning, build: ArgumentSet | None, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
     """Return the case of a function of the user's own, by the names of its parameters; and those by position."""
     name = meaning.path.rpartition(":")[2]
     if build is not None:
         raise Mistake(f"`{name}`, an operator of your own, takes no `build`")
-    if len(given.args) > len(meaning.arguments):
-        raise Mistake(f"found {len(given.args)} arguments, and `{name}` takes {len(meaning.arguments)} by position")
-    twice = [word for word in given.kwargs or {} if word in meaning.arguments[: len(given.args)]]
+    if len(call.args) > len(meaning.arguments):
+        raise Mistake(f"found {len(call.args)} arguments, and `{name}` takes {len(meaning.arguments)} by position")
+    twice = [word for word in call.kwargs or {} if word in meaning.arguments[: len(call.args)]]
     if twice:
         raise Mistake(f"`{twice[0]}` stands among `args` too")
-    arguments = {**dict(zip(meaning.arguments, given.args)), **(given.kwargs or {})}
+    arguments = {**dict(zip(meaning.arguments, call.args)), **(call.kwargs or {})}
     inputs = {word: value for word, value in arguments.items() if any(True for _ in tensors_of(value))}
     others = {word: value for word, value in arguments.items() if word not in inputs}
-    return Case(meaning.path, inputs, others), meaning.arguments[: len(given.args)]
+    return Case(meaning.path, inputs, others), meaning.arguments[: len(call.args)]
 
 
-def _with_schema(name: str, build: ArgumentSet, given: ArgumentSet) -> tuple[Case, Meaning, Sequence[str]]:
+def _with_schema(name: str, build: ArgumentSet, call: ArgumentSet) -> tuple[Case, Meaning, Sequence[str]]:
     """Return the case of a registered operator whose build is its schema string, and the overload that it names."""
     text = build.args[0] if len(build.args) == 1 and not build.kwargs else None
     schema = read_schema(text) if isinstance(text, str) else None
     if schema is None or schema.path.partition(".")[0] != name.partition(".")[0]:
         text_of_schema = quoted(text) if isinstance(text, str) else "other arguments"
         raise Mistake(f"found {text_of_schema} in `build`, expected the schema string of `{name}` alone")
-    case, names = _call(schema, given)
+    case, names = _call(schema, call)
     return case, Meaning("torch", schema.path), names
 
 
-def _call(schema: Schema, given: ArgumentSet) -> tuple[Case, Sequence[str]]:
-    if len(given.args) > len(schema.names):
-        raise Mistake(f"found {len(given.args)} arguments, expected {len(schema.names)} at most, as the schema says")
-    named = dict(zip(schema.names[schema.positional :], given.args[schema.positional :]))
-    twice = [word for word in given.kwargs or {} if word in named]
+def _call(schema: Schema, call: ArgumentSet) -> tuple[Case, Sequence[str]]:
+    if len(call.args) > len(schema.names):
+        raise Mistake(f"found {len(call.args)} arguments, expected {len(schema.names)} at most, as the schema says")
+    named = dict(zip(schema.names[schema.positional :], call.args[schema.positional :]))
+    twice = [word for word in call.kwargs or {} if word in named]
     if twice:
         raise Mistake(f"`{twice[0]}` stands among `args` too")
-    inputs = _by_place(given.args[: schema.positional])
-    return Case(f"torch:{schema.path}", inputs, {**named, **(given.kwargs or {})}), [*inputs, *named]
+    inputs = _by_place(call.args[: schema.positional])
+    return Case(f"torch:{schema.path}", inputs, {**named, **(call.kwargs or {})}), [*inputs, *named]
 
 
 #: What the build takes by position, and the input.
@@ -258,27 +260,27 @@ BUILD = ("num_tables", "rows", "dim", "pooling", "weighted", "weights_precision"
 INPUT = ("batch_size", "pooling_factor")
 
 
-def mistake(build: Sequence[Argument], given: Sequence[Argument]) -> str | None:
+def mistake(build: Sequence[Argument], call: Sequence[Argument]) -> str | None:
     """Return what is wrong with the arguments of embedding bags; None where nothing is."""
-    if len(build) < len(BUILD) or len(given) != len(INPUT):
+    if len(build) < len(BUILD) or len(call) != len(INPUT):
         words = ", ".join(BUILD)
-        return f"found {len(build)} and {len(given)} arguments, expected `build` with {words} and `input` with {INPUT}"
-    if not all(_counts(value) for value in (*build[:3], *given)):
+        return f"found {len(build)} and {len(call)} arguments, expected `build` with {words} and `input` with {INPUT}"
+    if not all(_counts(value) for value in (*build[:3], *call)):
         return "found another value, expected whole numbers >= 1, or lists of them, one for each table"
-    if not isinstance(build[0], int) or not isinstance(given[0], int):
+    if not isinstance(build[0], int) or not isinstance(call[0], int):
         return "expected one number of tables and one batch size"
-    lists = [value for value in (*build[1:3], given[1]) if isinstance(value, ListOf)]
+    lists = [value for value in (*build[1:3], call[1]) if isinstance(value, ListOf)]
     if any(len(value.items) != build[0] for value in lists):
         return f"expected lists of {build[0]} numbers, one for each table"
-    if isinstance(given[1], ListOf) and len(set(given[1].items)) > 1:
+    if isinstance(call[1], ListOf) and len(set(call[1].items)) > 1:
         return "found several pooling factors, expected the same one for all tables"
     return None
 
 
-def bags_case(name: str, build: Sequence[Argument], given: Sequence[Argument], built: Mapping[str, Argument]) -> Case:
+def bags_case(name: str, build: Sequence[Argument], call: Sequence[Argument], built: Mapping[str, Argument]) -> Case:
     """Return the case of checked arguments: indices into all tables, offsets of the bags, weights where there are."""
-    tables, rows, batch = int(_first(build[0])), _least(build[1]), int(_first(given[0]))
-    pooling = int(_first(given[1]))
+    tables, rows, batch = int(_first(build[0])), _least(build[1]), int(_first(call[0]))
+    pooling = int(_first(call[1]))
     bags = tables * batch
     inputs: dict[str, Argument] = {
         "0": TensorSpec((bags * pooling,), "int64", range=(0.0, float(rows))),

@@ -59,14 +59,14 @@ class Entry:
     """One entry of `config`: what to build, and what to call each of it with. `builds` is None where nothing is built.
 
     `swept` says of each of the two whether its iterator goes through ranges, which shows in the run ids; `ways` what is
-    left to the user's own code, which gets the entry as it was `given`.
+    left to the user's own code, which gets the entry `raw`.
     """
 
     builds: tuple[Spec, ...] | None
     inputs: tuple[Spec, ...]
     swept: tuple[bool, bool] = (False, False)
     ways: tuple[Way, Way] = (Way(), Way())
-    given: Mapping[str, object] = field(default_factory=dict)
+    raw: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

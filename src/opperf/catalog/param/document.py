@@ -178,27 +178,27 @@ class _Reading:
             return name
         return names[0]
 
-    def _entry(self, given: object, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
-        if not isinstance(given, dict):
-            self.problems.unexpected(place, given, "an object with `input`, and `build` where something is built")
+    def _entry(self, entry: object, place: str, iterators: Sequence[str], ways: Sequence[Way]) -> Entry:
+        if not isinstance(entry, dict):
+            self.problems.unexpected(place, entry, "an object with `input`, and `build` where something is built")
             return Entry(None, ())
-        self.problems.repeated(given, place)
-        for word in given:
+        self.problems.repeated(entry, place)
+        for word in entry:
             if word not in grammar.CONFIG_KEYS:
                 self.problems.no_such(place, "key", word, grammar.CONFIG_KEYS, of="an entry of `config`")
-        if "input" not in given and "build" not in given:
+        if "input" not in entry and "build" not in entry:
             self.problems.add(place, "neither `input` nor `build`", "expected what to call the operator with")
-        builds = self._specs(given, "build", place, iterators[0], ways[0]) if "build" in given else ()
-        inputs = self._specs(given, "input", place, iterators[1], ways[1]) if "input" in given else (Spec(),)
+        builds = self._specs(entry, "build", place, iterators[0], ways[0]) if "build" in entry else ()
+        inputs = self._specs(entry, "input", place, iterators[1], ways[1]) if "input" in entry else (Spec(),)
         swept = [iterator != grammar.DEFAULT_ITERATOR for iterator in iterators]
-        return Entry(builds or None, inputs, (swept[0], swept[1]), (ways[0], ways[1]), given)
+        return Entry(builds or None, inputs, (swept[0], swept[1]), (ways[0], ways[1]), entry)
 
-    def _specs(self, given: Mapping[str, object], part: str, place: str, iterator: str, way: Way) -> tuple[Spec, ...]:
+    def _specs(self, entry: Mapping[str, object], part: str, place: str, iterator: str, way: Way) -> tuple[Spec, ...]:
         """Return the entries of `build` or `input`; none where an iterator of the user's own makes them of these."""
         if way.iterator is not None:
             return ()
         inside = key(place, part)
-        specs = given[part]
+        specs = entry[part]
         # `"build": []` is how PARAM writes that nothing is said of it; an empty `input` would measure nothing.
         if not isinstance(specs, list) or (part == "input" and not specs):
             self.problems.unexpected(inside, specs, "a list of `args` and `kwargs`, not empty")
@@ -208,26 +208,26 @@ class _Reading:
         return tuple(read_spec(spec, f"{inside}[{i}]", self.problems, sweeps=sweeps, way=way) for i, spec in entries)
 
 
-def read_spec(given: object, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:
+def read_spec(spec: object, place: str, problems: Problems, *, sweeps: bool, way: Way) -> Spec:
     """Return one entry of `build` or `input`, after checking it.
 
     What a data generator of the user's own takes is its own affair, but for what is swept before.
     """
-    if not isinstance(given, dict):
-        problems.unexpected(place, given, "an object with `args`, `kwargs` or both")
+    if not isinstance(spec, dict):
+        problems.unexpected(place, spec, "an object with `args`, `kwargs` or both")
         return Spec()
-    problems.repeated(given, place)
-    more = {word: value for word, value in given.items() if word not in grammar.SPEC_KEYS}
+    problems.repeated(spec, place)
+    more = {word: value for word, value in spec.items() if word not in grammar.SPEC_KEYS}
     for word in more if way.generator is None else ():
         problems.no_such(place, "key", word, grammar.SPEC_KEYS)
-    named = given.get("id")
+    named = spec.get("id")
     if named is not None and not _is_id(named):
         problems.unexpected(key(place, "id"), named, "a short name without `|`")
-    args, kwargs = given.get("args", []), given.get("kwargs", {})
+    args, kwargs = spec.get("args", []), spec.get("kwargs", {})
     if sweeps or way.generator is None:
         Checker(problems, sweeps).spec(args, kwargs, place)
     elif not isinstance(args, list) or not isinstance(kwargs, dict):
-        problems.unexpected(place, given, "a list of `args` and an object of `kwargs`")
+        problems.unexpected(place, spec, "a list of `args` and an object of `kwargs`")
     return Spec(args, kwargs, named, more) if isinstance(args, list) else Spec()
 
 

@@ -84,11 +84,11 @@ def combinations(spec: Spec) -> Iterator[Spec]:
     """Yield the spec with each combination of what it sweeps."""
     groups = together(axes(spec))
     for places in product(*(range(len(group[0].values)) for group in groups)):
-        made: Any = {"args": spec.args, "kwargs": spec.kwargs or {}}
+        point: Any = {"args": spec.args, "kwargs": spec.kwargs or {}}
         for group, place in zip(groups, places):
             for axis in group:
-                made = _with(made, axis.path, axis.values[place])
-        yield replace(spec, args=_copy(made["args"]), kwargs=made["kwargs"])
+                point = _with(point, axis.path, axis.values[place])
+        yield replace(spec, args=_copy(point["args"]), kwargs=point["kwargs"])
 
 
 def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterator[Axis]:
@@ -108,10 +108,10 @@ def _axes(argument: Mapping[str, Any], path: Path, group: str | None) -> Iterato
             yield Axis((*path, name), _values(value) if plain else value, group)
 
 
-def _values(given: Sequence[Any]) -> Sequence[Any] | Steps:
+def _values(bounds: Sequence[Any]) -> Sequence[Any] | Steps:
     """Return the values of `[min, max, step]`, both ends among them."""
-    low, high = given[0], given[1]
-    step = given[2] if len(given) == 3 else 1
+    low, high = bounds[0], bounds[1]
+    step = bounds[2] if len(bounds) == 3 else 1
     if step == LOG2:
         return Steps(low, 1, math.floor(math.log2(high) - math.log2(low) + ROUNDING) + 1, doubling=True)
     if all(isinstance(number, int) for number in (low, high, step)):

@@ -21,19 +21,19 @@ REALS, WHOLES, UNSIGNED, SINGLE = (0.0, 1.0), (-10.0, 10.0), (0.0, 10.0), (-10.0
 BOUNDED = ("uniform", "constant", "sorted", "reversed")
 
 
-def argument(given: Mapping[str, Any], seed: str) -> Argument:
+def argument(spec: Mapping[str, Any], seed: str) -> Argument:
     """Return the argument that a checked part of a config describes."""
-    kind = given["type"]
+    kind = spec["type"]
     if kind == "tensor":
-        return _tensor(given)
+        return _tensor(spec)
     if kind == "none":
         return None
     if kind in ("genericlist", "tuple"):
-        items = tuple(argument(inner, f"{seed}[{i}]") for i, inner in enumerate(given["value"]))
+        items = tuple(argument(inner, f"{seed}[{i}]") for i, inner in enumerate(spec["value"]))
         return ListOf(items) if kind == "genericlist" else items
-    if "value_range" in given:
-        return _draw(given["value_range"], kind, seed)
-    value: Any = given.get("value", "")  # only a string may leave it out
+    if "value_range" in spec:
+        return _draw(spec["value_range"], kind, seed)
+    value: Any = spec.get("value", "")  # only a string may leave it out
     if kind == "device":
         return Device(device_named(value))
     if kind == "dtype":
@@ -47,11 +47,11 @@ def _draw(bounds: Sequence[float], kind: str, seed: str) -> float:
     return generator.randint(int(low), int(high)) if kind in ("int", "long") else generator.uniform(low, high)
 
 
-def _tensor(given: Mapping[str, Any]) -> TensorSpec:
-    shape, dtype = tuple(given["shape"]), dtype_named(given["dtype"])
-    distribution = given.get("values", "uniform")
+def _tensor(spec: Mapping[str, Any]) -> TensorSpec:
+    shape, dtype = tuple(spec["shape"]), dtype_named(spec["dtype"])
+    distribution = spec.get("values", "uniform")
     plain = TensorSpec(shape, dtype)
-    bounds = given.get("value_range")
+    bounds = spec.get("value_range")
     if bounds is not None:
         # A range of whole numbers has both its ends; the tensor's leaves the upper one out.
         low, high = bounds
@@ -61,10 +61,10 @@ def _tensor(given: Mapping[str, Any]) -> TensorSpec:
     return TensorSpec(
         shape,
         dtype,
-        strides=tuple(given["strides"]) if "strides" in given else _strides(shape, given.get("memory_format")),
+        strides=tuple(spec["strides"]) if "strides" in spec else _strides(shape, spec.get("memory_format")),
         values=distribution,
         range=None if dtype == "bool" else bounds,
-        requires_grad=False if given.get("requires_grad") is False else None,
+        requires_grad=False if spec.get("requires_grad") is False else None,
     )
 
 

@@ -80,8 +80,8 @@ CHANGES: Mapping[str, tuple[Callable[..., Any], str]] = {
 def derived(like: Callable[[Any, Any], Any]) -> dict[str, Derive]:
     """Return how what changes need is made before anything is timed; `like` makes an array like another, of numbers."""
     return {
-        "weights": lambda made: like(made["data"], GRAY),
-        "turn": lambda made: like(made["data"], turned(made["angle"])),
+        "weights": lambda arguments: like(arguments["data"], GRAY),
+        "turn": lambda arguments: like(arguments["data"], turned(arguments["angle"])),
     }
 
 

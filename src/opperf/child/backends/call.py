@@ -124,8 +124,8 @@ def composed(
 
     Without `positional` it takes the neutral arguments that its own are called by.
     """
-    given = ", ".join(signature(function).parameters) if positional is None else positional
-    return Call(f"composition:{function.__name__}", parameters(given), parameters(keywords), function, note, **more)
+    names = ", ".join(signature(function).parameters) if positional is None else positional
+    return Call(f"composition:{function.__name__}", parameters(names), parameters(keywords), function, note, **more)
 
 
 def compositions(**functions: tuple[Callable[..., Any], str]) -> dict[str, Binding]:

@@ -95,13 +95,13 @@ def constant(text: str) -> Argument:
     return value
 
 
-def attributes(given: Attributes, side: int) -> dict[str, Argument]:
+def attributes(values: Attributes, side: int) -> dict[str, Argument]:
     """Return the attributes of a rule; those that depend on the side at this one.
 
     >>> attributes({"axis": 0, "shape": lambda side: (side, side)}, 8)
     {'axis': 0, 'shape': (8, 8)}
     """
-    return {name: value(side) if callable(value) else value for name, value in given.items()}
+    return {name: value(side) if callable(value) else value for name, value in values.items()}
 
 
 def alike(arrays: str, attributes: Attributes, *names: str) -> dict[str, Rule]:

@@ -42,8 +42,8 @@ class Rules:
             return []
         side = SIDES[size]
         if name in self.functions:
-            text, given = self.functions[name]
-            return [Case(operator, inputs(text, side), attributes(given, side))]
+            text, values = self.functions[name]
+            return [Case(operator, inputs(text, side), attributes(values, side))]
         needed = required(function)
         arrays: dict[str, Argument] = {
             own: tensor(self.arrays.get(own, MATRIX), side) for own in needed if own not in self.attributes

@@ -64,8 +64,8 @@ def loop(positional: int, keywords: tuple[str, ...], collect: bool) -> Callable[
     # A word of Python's own, as `from`, names an argument in a dictionary only.
     reserved = {name: value for name, value in zip(keywords, values) if iskeyword(name)}
     named = [f"{name}={value}" for name, value in zip(keywords, values) if name not in reserved]
-    given = ", ".join([*names, *named, *["**reserved"] * bool(reserved)])
-    call = f"keep(function({given}))" if collect else f"function({given})"
+    arguments = ", ".join([*names, *named, *["**reserved"] * bool(reserved)])
+    call = f"keep(function({arguments}))" if collect else f"function({arguments})"
     source = (
         f"def block({', '.join(['calls', 'function', *names, *values])}):\n"
         f"    outputs = []\n"
@@ -90,12 +90,12 @@ def empty_call_ns(clock: Clock, arguments: int, collect: bool, *, single: bool =
     """
     shape = max(1, arguments)
     block = loop(shape, (), collect)
-    given = ("opperf.empty", *range(shape - 1))
+    words = ("opperf.empty", *range(shape - 1))
     calls, rounds = (1, SINGLE_ROUNDS) if single else (EMPTY_CALLS, EMPTY_ROUNDS)
     least = float("inf")
     for _ in range(rounds):
         start = clock.wall()
-        block(calls, sys.audit, *given)
+        block(calls, sys.audit, *words)
         least = min(least, (clock.wall() - start) / calls)
     return least
 

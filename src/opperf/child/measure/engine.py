@@ -119,9 +119,9 @@ class Engine:
             with block.scope(), _no_garbage_collection(), _stage(spent, "latency", clock.wall):
                 metrics["latency"] = self._latency(block, time, calls, settings)
         if settings.memory:
-            made = warmed + sum(sample.calls for sample in time.samples)
+            warm_calls = warmed + sum(sample.calls for sample in time.samples)
             with _stage(spent, "memory", clock.wall):
-                metrics |= self._memory(block, CALLS_BEFORE_MEMORY - made, time.samples[-1])
+                metrics |= self._memory(block, CALLS_BEFORE_MEMORY - warm_calls, time.samples[-1])
         return Measurement(
             metrics,
             facts={
@@ -167,11 +167,11 @@ class Engine:
 
         The settings that come with them have the budget that the work deserves.
         """
-        made, least = len(took), min(took, default=0)
-        ahead = (settings.warmup or 0) - made
+        warm_calls, least = len(took), min(took, default=0)
+        ahead = (settings.warmup or 0) - warm_calls
         if ahead > 0:
             least = block.run(ahead) // ahead
-            made += ahead
+            warm_calls += ahead
         # Where calls are counted, none is spent on what those before it have told: a call longer than a block is one.
         # Nor is one that takes long where few are asked for, or where it is one of many operators.
         few = settings.warmup is not None or settings.runs is not None or part is not None
@@ -180,11 +180,11 @@ class Engine:
         if part is not None:
             if probed:
                 least = block.run(calls) // calls
-                made += calls
+                warm_calls += calls
             settings = replace(settings, trial_budget=part.budget(settings.trial_budget, least / 1e9))
         if settings.warmup is None and probed:
-            made += warm_up(block, calls, settings.trial_budget)
-        return calls, made, probed, settings
+            warm_calls += warm_up(block, calls, settings.trial_budget)
+        return calls, warm_calls, probed, settings
 
     def _time(
         self, block: Block, calls: int, settings: Settings, output_bytes: int, *, probed: bool

@@ -134,7 +134,7 @@ class AutoProfiler:
 
     def _new_recording(self) -> Recording:
         watching = replace(self._options.watching, record=self._options.recording(self._folder))
-        return Recording(watching, self._made, gives_way=True)
+        return Recording(watching, self._create, gives_way=True)
 
     def arm(self) -> None:
         """Wait for the modules that matter; what is there already is not waited for."""
@@ -168,7 +168,7 @@ class AutoProfiler:
         if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminated)
 
-    def _made(self, framework: str, watching: Watching) -> Watcher:
+    def _create(self, framework: str, watching: Watching) -> Watcher:
         kind = self._options.ranges
         if kind is None:
             return self._own_watchers.get(framework, partial(watcher, framework))(watching)
@@ -254,10 +254,10 @@ class AutoProfiler:
             print(f"opperf: profile written to {path}", file=sys.stderr)
 
     def _with_notes(self, profile: Profile) -> Profile:
-        if not self._module or self._calls.made > self._options.skip:
+        if not self._module or self._calls.count > self._options.skip:
             return profile
         if self._calls.has_function:
-            text = f"was called {self._calls.made} times, and {self._options.skip} were skipped"
+            text = f"was called {self._calls.count} times, and {self._options.skip} were skipped"
         else:
             text = "was not found: the script neither has it nor imports it"
         return replace(profile, notes=(*profile.notes, f"`{self._options.function}` {text}"))

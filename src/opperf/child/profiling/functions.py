@@ -165,7 +165,7 @@ def set_config(
             hint="`set_state('stop')` first",
             slug="profiler_running",
         )
-    given = {
+    options = {
         "profile_all": profile_all,
         "profile_symbolic": profile_symbolic,
         "profile_imperative": profile_imperative,
@@ -175,7 +175,7 @@ def set_config(
         "filename": filename,
         **mxnet,
     }
-    settings = {name: value for name, value in given.items() if value is not None}
+    settings = {name: value for name, value in options.items() if value is not None}
     _config, _one = Config(framework, settings, shapes, stacks, modules), None
     with suppress(ProfilerError):  # nothing is imported yet; then it is chosen when it is started
         _choose()
@@ -223,11 +223,11 @@ def _choose() -> Functions:
     """Return what stands below the functions; raises `ProfilerError` while no framework is imported."""
     global _one
     if _one is None:
-        _one = _made(_config)
+        _one = _functions(_config)
     return _one
 
 
-def _made(config: Config) -> Functions:
+def _functions(config: Config) -> Functions:
     settings = config.settings or {}
     if imported(config.framework) == ("mxnet",):
         if config.shapes or config.stacks or config.modules:

@@ -74,14 +74,14 @@ class Calls:
 
     Without `calls` these are all of them. A call within a call, or beside one in another thread, belongs to that one.
     `begin` says whether it began, and `end` is told the name of the call. `found` says whether there is such a
-    function, `made` how often it was called.
+    function, `count` how often it was called.
     """
 
     def __init__(
         self, name: str, skip: int, calls: int | None, begin: Callable[[], bool], end: Callable[[str], None]
     ) -> None:
         self.has_function = False
-        self.made = 0
+        self.count = 0
         self._name = name
         self._skip = skip
         self._calls = calls
@@ -106,7 +106,7 @@ class Calls:
             if not self._outermost.acquire(blocking=False):
                 return function(*arguments, **keywords)
             try:
-                number, self.made = self.made, self.made + 1
+                number, self.count = self.count, self.count + 1
                 if not (self._is_wanted(number) and self._begin()):
                     return function(*arguments, **keywords)
                 try:

@@ -59,21 +59,21 @@ def imported(framework: str | None = None) -> tuple[str, ...]:
 
 def watcher(framework: str, watching: Watching) -> Watcher:
     """Return a framework's watcher; imports the framework where the script has not."""
-    made: Watcher = import_module(f"opperf.child.backends.{framework}.watcher").Watcher(watching)
-    return made
+    result: Watcher = import_module(f"opperf.child.backends.{framework}.watcher").Watcher(watching)
+    return result
 
 
 class Recording:
     """Starts and stops the watchers of some frameworks together, and keeps what they saw until it is reset."""
 
     def __init__(
-        self, watching: Watching, made: Callable[[str, Watching], Watcher] = watcher, *, gives_way: bool = False
+        self, watching: Watching, create: Callable[[str, Watching], Watcher] = watcher, *, gives_way: bool = False
     ) -> None:
         self.state = "stopped"
         self._gives_way = gives_way
         self._before = ""
         self._watching = watching
-        self._made = made
+        self._create = create
         self._watchers: dict[str, Watcher] = {}
         self._seen = Profile()
         self._fresh = FreshMemory()
@@ -93,7 +93,7 @@ class Recording:
         """Watch further frameworks, from now on where the recording is running."""
         for name in frameworks:
             if name not in self._watchers:
-                new = self._made(name, self._watching)
+                new = self._create(name, self._watching)
                 if self.state == "running":
                     new.start()
                 self._watchers[name] = new

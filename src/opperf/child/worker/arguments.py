@@ -49,33 +49,37 @@ def bind(
 ) -> Bound:
     """Make every argument of a case and bind the framework's function to it.
 
-    `operator` is the neutral definition, None for a function that opperf does not know; `known` has arguments that are
+    `operator` is the neutral definition, None for a function that opperf does not know; `values` are arguments that are
     made already. Raises what the framework raises for values that it does not take.
     """
     maker = Maker(backend, f"{seed}/{case.id}")
-    made = dict(values or {})
+    arguments = dict(values or {})
     for name, argument in (*case.inputs.items(), *case.attributes.items()):
-        if name not in made:
-            made[name] = maker.make(argument, name)
+        if name not in arguments:
+            arguments[name] = maker.make(argument, name)
     for name, adapt in call.adapt.items():
-        if name in made:
-            made[name] = adapt(made[name])
-    made |= {name: derive(made) for name, derive in call.derive.items()}
+        if name in arguments:
+            arguments[name] = adapt(arguments[name])
+    arguments |= {name: derive(arguments) for name, derive in call.derive.items()}
     positional: list[object] = []
     for parameter in call.positional:
-        value = _value(parameter, made)
+        value = _value(parameter, arguments)
         if parameter.spread:
             positional.extend(value)
         else:
             positional.append(value)
-    layer = _build(call, case, backend, made)
+    layer = _build(call, case, backend, arguments)
     function = layer.function if layer is not None else call.function or backend.resolve(call.path)
     return Bound(
         function=function,
         arguments=tuple(positional),
-        keywords={parameter.own: _value(parameter, made) for parameter in call.keywords if _given(parameter, made)},
-        differentiable=(*_differentiable(case, operator, backend, made), *(layer.parameters if layer else ())),
-        mutated=() if backend.immutable else _mutate(case, operator, backend, made),
+        keywords={
+            parameter.own: _value(parameter, arguments)
+            for parameter in call.keywords
+            if _is_present(parameter, arguments)
+        },
+        differentiable=(*_differentiable(case, operator, backend, arguments), *(layer.parameters if layer else ())),
+        mutated=() if backend.immutable else _mutate(case, operator, backend, arguments),
         training=bool(case.get("training", operator is not None and "training" in operator.attributes)),
     )
 
@@ -95,27 +99,27 @@ def call_of(case: Case, path: str, order: Sequence[str] = ()) -> Call:
     )
 
 
-def _build(call: Call, case: Case, backend: Backend, made: dict[str, object]) -> Layer | None:
+def _build(call: Call, case: Case, backend: Backend, values: dict[str, object]) -> Layer | None:
     """Return what is built at the path of a call before it is called; None for a function."""
     if call.function is not None:
         return None
-    given = {name.removeprefix(BUILT): made[name] for name in case.attributes if name.startswith(BUILT)}
-    places = sorted((name for name in given if name.isdecimal()), key=int)
-    named = {name: value for name, value in given.items() if not name.isdecimal()}
-    return backend.layer(call.path, [given[place] for place in places], named)
+    settings = {name.removeprefix(BUILT): values[name] for name in case.attributes if name.startswith(BUILT)}
+    places = sorted((name for name in settings if name.isdecimal()), key=int)
+    named = {name: value for name, value in settings.items() if not name.isdecimal()}
+    return backend.layer(call.path, [settings[place] for place in places], named)
 
 
-def _given(parameter: Parameter, made: dict[str, object]) -> bool:
-    return parameter.neutral is None or parameter.neutral in made
+def _is_present(parameter: Parameter, values: dict[str, object]) -> bool:
+    return parameter.neutral is None or parameter.neutral in values
 
 
-def _value(parameter: Parameter, made: dict[str, object]) -> Any:
+def _value(parameter: Parameter, values: dict[str, object]) -> Any:
     if parameter.neutral is None:
         return parameter.constant
-    return made.get(parameter.neutral)
+    return values.get(parameter.neutral)
 
 
-def _differentiable(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> list[object]:
+def _differentiable(case: Case, operator: Operator | None, backend: Backend, values: dict[str, object]) -> list[object]:
     """Return the tensors that a gradient flows to: those declared, or every floating input of an unknown operator."""
     own = {**case.inputs, **{name: value for name, value in case.attributes.items() if is_argument(name)}}
     names = own if operator is None else operator.differentiable
@@ -124,15 +128,15 @@ def _differentiable(case: Case, operator: Operator | None, backend: Backend, mad
         if name not in own:
             continue
         specs = list(tensors_of(own[name]))
-        for spec, tensor in zip(specs, backend.leaves(made[name])):
+        for spec, tensor in zip(specs, backend.leaves(values[name])):
             if spec.is_float and spec.requires_grad is not False:
                 roles.append(tensor)
     return roles
 
 
-def _mutate(case: Case, operator: Operator | None, backend: Backend, made: dict[str, object]) -> tuple[object, ...]:
+def _mutate(case: Case, operator: Operator | None, backend: Backend, values: dict[str, object]) -> tuple[object, ...]:
     if operator is None:  # of others it is known by name only that a second call would run on what it cannot take
-        return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(made[name]))
+        return tuple(tensor for name in overwritten(case) for tensor in backend.leaves(values[name]))
     if case.get("training", True) is False:
         return ()
-    return tuple(made[name] for name in operator.mutates if name in made)
+    return tuple(values[name] for name in operator.mutates if name in values)

@@ -49,19 +49,19 @@ def capture(backend: Backend, own: Code, folder: Path, counters: Counters) -> Re
     return Recording(_suite(own.name, source, calls, program))
 
 
-def capture_model(backend: Backend, path: str, given: Mapping[str, object], counters: Counters) -> Recording:
+def capture_model(backend: Backend, path: str, descriptions: Mapping[str, object], counters: Counters) -> Recording:
     """Run the model in a file, and return a suite of its nodes, what no case can hold, and `notes` on its inputs.
 
-    `given` describes inputs by name; the others are made by the shapes in the file. What cannot be read or run is
+    `descriptions` are inputs by name; the others are made by the shapes in the file. What cannot be read or run is
     `wrong`. Raises `Unsupported` for a framework whose models are no files.
     """
     reader = backends.model_file(backend.name)
     try:
-        specs = {name: TensorSpec.from_json(spec, name) for name, spec in given.items()}
+        specs = {name: TensorSpec.from_json(spec, name) for name, spec in descriptions.items()}
         model = reader.read(path, specs, backend.side)
-        made = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
-        calls = model.captured(made)
-        program = _time(backend, model.running(made), counters)
+        tensors = {name: inputs.tensor(backend, spec, f"0/{name}") for name, spec in model.inputs.items()}
+        calls = model.captured(tensors)
+        program = _time(backend, model.running(tensors), counters)
     except InputError as error:
         return Recording(wrong=error.message, hint=error.hint)
     name = Path(path).name

@@ -195,11 +195,11 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
                     slug="no_such_attribute",
                 )
     present = {*case.inputs, *case.attributes}
-    given = {own: Parameter(own, neutral=neutral) for own, neutral in names.items() if neutral in present}
-    order = [parameter.name for parameter in positional(function)] or list(given)
-    leading = list(takewhile(given.__contains__, order))
-    rest = tuple(parameter for own, parameter in given.items() if own not in leading)
-    return Call(str(code), tuple(given[own] for own in leading), rest, function=function)
+    arguments = {own: Parameter(own, neutral=neutral) for own, neutral in names.items() if neutral in present}
+    order = [parameter.name for parameter in positional(function)] or list(arguments)
+    leading = list(takewhile(arguments.__contains__, order))
+    rest = tuple(parameter for own, parameter in arguments.items() if own not in leading)
+    return Call(str(code), tuple(arguments[own] for own in leading), rest, function=function)
 
 
 def _by_place(function: Callable[..., object], case: Case) -> dict[str, str]:
@@ -207,12 +207,12 @@ def _by_place(function: Callable[..., object], case: Case) -> dict[str, str]:
 
     Inputs that it has no parameters for are taken in order by those that the case has no inputs for.
     """
-    given = [name for name in (*case.inputs, *case.attributes) if is_argument(name)]
+    names = [name for name in (*case.inputs, *case.attributes) if is_argument(name)]
     parameters = [parameter.name for parameter in positional(function)]
-    free = [name for name in parameters if name not in given]
+    free = [name for name in parameters if name not in names]
     other = [name for name in case.inputs if name not in parameters]
     places = dict(zip(other, free)) if len(other) <= len(free) else {}
-    return {places.get(name, name): name for name in given}
+    return {places.get(name, name): name for name in names}
 
 
 def examples(code: Code, function: Callable[..., object], size: str) -> list[Case]:

@@ -33,7 +33,7 @@ def raw_units(generator: random.Random, count: int, size: int) -> bytearray:
 #: So many bytes are kept of the bits drawn last: the backward of a case takes those of its forward, and any backward
 #: whose output is no larger the cotangents of the one before.
 KEPT_BYTES = 96 * 1024 * 1024
-_kept = BitCache(KEPT_BYTES)
+_cache = BitCache(KEPT_BYTES)
 #: Tensors of more elements repeat their random bits: float32 has only this many numbers in [1, 2).
 PIECE_ELEMENTS = 1 << 23
 
@@ -46,7 +46,7 @@ def _bits(seed: str, count: int, size: int, *, floating: bool) -> bytearray:
         generator = random.Random(seed)
         return raw_units(generator, few, size) if floating else _raw_integers(generator, few)
 
-    bits = _kept.first(few * size, (seed, size, floating), draw)
+    bits = _cache.first(few * size, (seed, size, floating), draw)
     if few == count:
         return bits
     whole = bits * -(-count // few)
@@ -97,7 +97,7 @@ def of_elements(backend: Backend, spec: TensorSpec, raw: bytearray) -> Any:
 
 def _values(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     if spec.literal is not None:
-        return values.given(backend, spec)
+        return values.literal_values(backend, spec)
     low, high = spec.range or spec.default_range
     if spec.values in ("zeros", "ones", "constant"):
         middle = (low + high) / 2 if spec.is_float else (int(low) + int(high)) // 2

@@ -210,7 +210,7 @@ class Jobs:
         return {"checked": f"against {peers.against}"}
 
     def _bound(self, case: Case, call: Call, seed: int) -> Bound:
-        values = self._workload.made(case)
+        values = self._workload.arguments(case)
         return arguments.bind(case, call, catalog().get(case.operator), self._backend, seed, values)
 
     def _backward_cost(self) -> float | None:

@@ -49,9 +49,9 @@ def check_room(
 
 def needed(case: Case, definition: Operator | None, direction: str) -> dict[str, int]:
     """Return the bytes that a trial takes, by what takes them; the outputs of an unknown operator are not counted."""
-    made = max((making_bytes(tensor) for tensor in case.tensors()), default=0)
+    making = max((making_bytes(tensor) for tensor in case.tensors()), default=0)
     outputs = _outputs(case, definition)
-    parts = {"inputs": case.input_bytes, "making them": made, "outputs": sum(outputs)}
+    parts = {"inputs": case.input_bytes, "making them": making, "outputs": sum(outputs)}
     if direction != "forward":
         parts["cotangents"] = sum(size for size in outputs if size <= MOST_COTANGENT)
         parts["gradients"] = _gradient_bytes(case, definition)

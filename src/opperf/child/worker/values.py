@@ -30,7 +30,7 @@ def filled(spec: TensorSpec, value: float) -> bytearray:
     return bytearray(element * spec.elements)
 
 
-def given(backend: Backend, spec: TensorSpec) -> Any:
+def literal_values(backend: Backend, spec: TensorSpec) -> Any:
     """Return the values that stand in the case, strings as a list; complex ones get no imaginary part."""
     literal: Sequence[Any] = spec.literal or ()
     if spec.dtype == STRING:
@@ -151,17 +151,17 @@ class BitCache:
 
     def __init__(self, most: int) -> None:
         """Keep `most` bytes in all."""
-        self._most, self._held = most, 0
-        self._drawn: dict[Hashable, bytearray] = {}
+        self._most, self._bytes = most, 0
+        self._bits: dict[Hashable, bytearray] = {}
 
     def first(self, size: int, key: Hashable, draw: Callable[[], bytearray]) -> bytearray:
         """Return the first `size` bytes for a key, from `draw` where fewer are kept; never write into them."""
-        bits = self._drawn.pop(key, bytearray())
-        self._held -= len(bits)
+        bits = self._bits.pop(key, bytearray())
+        self._bytes -= len(bits)
         if len(bits) < size:
             bits = draw()
-        self._drawn[key] = bits  # behind those that were asked for before
-        self._held += len(bits)
-        while self._held > self._most:
-            self._held -= len(self._drawn.pop(next(iter(self._drawn))))
+        self._bits[key] = bits  # behind those that were asked for before
+        self._bytes += len(bits)
+        while self._bytes > self._most:
+            self._bytes -= len(self._bits.pop(next(iter(self._bits))))
         return bits if len(bits) == size else bits[:size]

@@ -36,9 +36,9 @@ class Workload:
         """Return the ids and entries that an iterator gives for a part of a config, or what is wrong with it."""
         try:
             self._plugins.load()
-            made = ITERATORS.find(request.iterator)
-            with _told(request.iterator):
-                steps = made(copy.deepcopy(dict(request.config)), request.part, self._backend.side.device)
+            iterate = ITERATORS.find(request.iterator)
+            with _one_message(request.iterator):
+                steps = iterate(copy.deepcopy(dict(request.config)), request.part, self._backend.side.device)
                 pairs = tuple((name, entry) for name, entry in islice(steps, MOST_ENTRIES))
                 json.dumps(pairs)  # what JSON has no word for is told here
         except InputError as error:
@@ -52,7 +52,7 @@ class Workload:
         except (InputError, Unsupported) as error:
             return Descriptions(wrong=getattr(error, "message", str(error)), hint=error.hint)
 
-    def made(self, case: Case) -> dict[str, object]:
+    def arguments(self, case: Case) -> dict[str, object]:
         """Return the arguments of a case that a generator makes, by name; raises `InputError`."""
         if MADE_BY not in case.attributes:
             return {}
@@ -70,9 +70,9 @@ class Workload:
     def _data(self, generator: str, entry: Mapping[str, object]) -> tuple[Sequence[object], Mapping[str, object]]:
         """Return what a generator makes of an entry; raises `InputError`."""
         self._plugins.load()
-        made = GENERATORS.find(generator)
-        with _told(generator):
-            args, kwargs = made().get_data(copy.deepcopy(dict(entry)), self._backend.side.device)
+        generator_class = GENERATORS.find(generator)
+        with _one_message(generator):
+            args, kwargs = generator_class().get_data(copy.deepcopy(dict(entry)), self._backend.side.device)
             return list(args), dict(kwargs)
 
     def _argument(self, value: object, generator: str) -> Argument:
@@ -94,7 +94,7 @@ class Workload:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _one_message(name: str) -> Iterator[None]:
     """Make what the user's code raises one message."""
     try:
         yield

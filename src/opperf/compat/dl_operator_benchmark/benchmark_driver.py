@@ -36,23 +36,23 @@ def parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line; returns its exit code."""
-    given = parser().parse_args(words)
+    options = parser().parse_args(words)
     if find_spec("mxnet") is None:
         print("error: this Python has no mxnet\n\nhint: run it with `$(opperf env python mxnet)`", file=sys.stderr)
         return 2
     from opperf.domain.errors import OpperfError
 
     try:
-        return _run(given)
+        return _run(options)
     except KeyboardInterrupt:
-        print(f"stopped; {given.output_file} has the results so far", file=sys.stderr)
+        print(f"stopped; {options.output_file} has the results so far", file=sys.stderr)
         return 130
     except OpperfError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     import mxnet as mx
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
@@ -62,18 +62,18 @@ def _run(given: argparse.Namespace) -> int:
     from opperf.domain.registry import device_named
     from opperf.domain.tensor import dtype_named
 
-    file: Path = given.output_file
+    file: Path = options.output_file
     prove(file)
-    kind, _, index = device_named(given.ctx).partition(":")
+    kind, _, index = device_named(options.ctx).partition(":")
     if kind != "cpu" and int(index) >= mx.context.num_gpus():
-        raise InputError(f"no device `{given.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
+        raise InputError(f"no device `{options.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
     context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
-    classes = choose(given.category, nd.CLASSES, gluon.CLASSES)
-    inputs = {"dtype": dtype_named(given.dtype)}
+    classes = choose(options.category, nd.CLASSES, gluon.CLASSES)
+    inputs = {"dtype": dtype_named(options.dtype)}
     times: dict[str, float] = {}
-    for results in measured(classes, context, inputs, warmup=given.warmup, runs=given.runs):
+    for results in measured(classes, context, inputs, warmup=options.warmup, runs=options.runs):
         times.update(results)
-        write_text(file, rendered(times, given.output_format))
+        write_text(file, rendered(times, options.output_format))
     if not times:
         print(f"none of {len(classes)} operators was measured, and nothing was written", file=sys.stderr)
         return 3

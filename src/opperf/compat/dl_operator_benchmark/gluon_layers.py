@@ -42,7 +42,7 @@ def _basic() -> dict[str, BenchmarkSpec]:
 
 
 def _activations() -> dict[str, BenchmarkSpec]:
-    given: Mapping[str, tuple[Any, dict[str, Any]]] = {
+    blocks: Mapping[str, tuple[Any, dict[str, Any]]] = {
         "LeakyRelu": (nn.LeakyReLU, {"alpha": 0.01}),
         "PRelu": (nn.PReLU, {"alpha_initializer": "zeros"}),
         "Sigmoid": (layers.activation("sigmoid"), {}),
@@ -55,12 +55,14 @@ def _activations() -> dict[str, BenchmarkSpec]:
         "Swish": (nn.Swish, {}),
         "Gelu": (nn.GELU, {}),
     }
-    made: dict[str, BenchmarkSpec] = {
-        name: Layer(name, build, {"data": IMAGES}, attributes) for name, (build, attributes) in given.items()
+    specs: dict[str, BenchmarkSpec] = {
+        name: Layer(name, build, {"data": IMAGES}, attributes) for name, (build, attributes) in blocks.items()
     }
     for name, neutral, title in (("Softmax", "softmax", "Softmax"), ("LogSoftmax", "log_softmax", "Log_Softmax")):
-        made[name] = Spelling(neutral, title, f"nd.{neutral}", given={"data": IMAGES}, backward=True, filled=FILLED)
-    return made
+        specs[name] = Spelling(
+            neutral, title, f"nd.{neutral}", attributes={"data": IMAGES}, backward=True, filled=FILLED
+        )
+    return specs
 
 
 def _convolutions() -> dict[str, BenchmarkSpec]:
@@ -103,11 +105,11 @@ def _normalization() -> dict[str, BenchmarkSpec]:
 
 
 def _recurrent() -> dict[str, BenchmarkSpec]:
-    given = {"hidden_size": 100, "num_layers": 1, "layout": "TNC", "dropout": 0, "bidirectional": False}
+    attributes = {"hidden_size": 100, "num_layers": 1, "layout": "TNC", "dropout": 0, "bidirectional": False}
     layers: dict[str, BenchmarkSpec] = {
-        "RNN": Layer("RNN", rnn.RNN, {"data": SEQUENCES}, {**given, "activation": "relu"}),
-        "LSTM": Layer("LSTM", rnn.LSTM, {"data": SEQUENCES}, given),
-        "GRU": Layer("GRU", rnn.GRU, {"data": SEQUENCES}, given),
+        "RNN": Layer("RNN", rnn.RNN, {"data": SEQUENCES}, {**attributes, "activation": "relu"}),
+        "LSTM": Layer("LSTM", rnn.LSTM, {"data": SEQUENCES}, attributes),
+        "GRU": Layer("GRU", rnn.GRU, {"data": SEQUENCES}, attributes),
     }
     for name in ("RNNCell", "LSTMCell", "GRUCell"):
         layers[name] = Layer(name, getattr(rnn, name), {"data": SEQUENCES[1:]}, {"hidden_size": 100})
@@ -151,9 +153,9 @@ def _losses() -> dict[str, BenchmarkSpec]:
 
 
 def _loss(
-    name: str, data: Mapping[str, tuple[int, ...]], given: Mapping[str, Any], fill: Mapping[str, Any] | None = None
+    name: str, data: Mapping[str, tuple[int, ...]], attributes: Mapping[str, Any], fill: Mapping[str, Any] | None = None
 ) -> Layer:
-    return Layer(name, getattr(loss, name), data, given, fill or {}, backward=False)
+    return Layer(name, getattr(loss, name), data, attributes, fill or {}, backward=False)
 
 
 def _fuse() -> dict[str, BenchmarkSpec]:

@@ -16,7 +16,7 @@ from opperf.domain.tensor import TensorSpec, dtype_named
 
 @dataclass(frozen=True)
 class Layer:
-    """A block: `build` takes the attributes in `given`, and the block the arrays in `data`.
+    """A block: `build` takes the attributes in `attributes`, and the block the arrays in `data`.
 
     `title` stands in the result's key behind `Gluon_Imperative_`, or `Gluon_Hybrid_` for a block that is hybridized.
     `fill` are the initializers of the arrays where they are not normal; no gradient flows to those in `fixed`.
@@ -25,7 +25,7 @@ class Layer:
     title: str
     build: Callable[..., Any]
     data: Mapping[str, tuple[int, ...]]
-    given: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     fill: Mapping[str, Any] = field(default_factory=dict)
     fixed: tuple[str, ...] = ("label",)
     backward: bool = True
@@ -47,37 +47,37 @@ class Layer:
         for name, shape in self.data.items():
             result |= {name: shape, f"{name}_initializer": self.fill.get(name, mx.nd.normal)}
         hybrid = {"hybridize": False} if self.hybrid else {}
-        return {**result, **self.given, **hybrid, "run_backward": self.backward, "dtype": "float32"}
+        return {**result, **self.attributes, **hybrid, "run_backward": self.backward, "dtype": "float32"}
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
         """Return what is measured: a call of the block; gradients flow to its data and to its weights."""
-        block = self.build(**{name: parameters[name] for name in self.given})
+        block = self.build(**{name: parameters[name] for name in self.attributes})
         block.initialize(ctx=context)
         block.cast(dtype_named(str(parameters["dtype"])))
         if parameters.get("hybridize"):
             block.hybridize(static_alloc=True, static_shape=True)
         arrays = {name: filled(here, name, parameters, context) for name in self.data}
-        given: list[Any] = list(arrays.values())
-        given += states_of(block, given[0], context)
-        block(*given)  # the shapes of weights are known after this
+        arguments: list[Any] = list(arrays.values())
+        arguments += states_of(block, arguments[0], context)
+        block(*arguments)  # the shapes of weights are known after this
         weights = [
             parameter.data(context) for parameter in block.collect_params().values() if parameter.grad_req != "null"
         ]
         data = [array for name, array in arrays.items() if name not in self.fixed]
         return here.of_function(
-            block, given, differentiable=[*data, *weights], training=bool(parameters["run_backward"])
+            block, arguments, differentiable=[*data, *weights], training=bool(parameters["run_backward"])
         )
 
 
 def filled(here: InProcess, name: str, parameters: Mapping[str, Any], context: Any) -> Any:
     """Return the array that a parameter gives the shape of, and `NAME_initializer` the values; a copy of an array."""
-    given, initializer = parameters[name], parameters[f"{name}_initializer"]
+    value, initializer = parameters[name], parameters[f"{name}_initializer"]
     dtype = dtype_named(str(parameters["dtype"]))
-    if isinstance(given, mx.nd.NDArray):
-        return given.astype(dtype).as_in_context(context)
+    if isinstance(value, mx.nd.NDArray):
+        return value.astype(dtype).as_in_context(context)
     if initializer is not mx.nd.normal:
-        return initializer(shape=tuple(given), ctx=context, dtype=dtype)
-    spec = TensorSpec(tuple(given), dtype)  # no whole number is normal
+        return initializer(shape=tuple(value), ctx=context, dtype=dtype)
+    spec = TensorSpec(tuple(value), dtype)  # no whole number is normal
     return here.tensor(replace(spec, values="normal") if spec.is_float else spec, name)
 
 
@@ -97,14 +97,14 @@ def batchify() -> Any:
     return mx.gluon.nn.Lambda(lambda data: mx.nd.expand_dims(data, axis=0))
 
 
-def convolution_batch_norm(**given: Any) -> Any:
+def convolution_batch_norm(**settings: Any) -> Any:
     """Return a convolution and a batch norm, one after the other."""
-    return _sequence([mx.gluon.nn.Conv2D(**given), mx.gluon.nn.BatchNorm()])
+    return _sequence([mx.gluon.nn.Conv2D(**settings), mx.gluon.nn.BatchNorm()])
 
 
-def convolution_batch_norm_relu(**given: Any) -> Any:
+def convolution_batch_norm_relu(**settings: Any) -> Any:
     """Return a convolution, a batch norm and a relu, one after the other."""
-    return _sequence([mx.gluon.nn.Conv2D(**given), mx.gluon.nn.BatchNorm(), mx.gluon.nn.Activation("relu")])
+    return _sequence([mx.gluon.nn.Conv2D(**settings), mx.gluon.nn.BatchNorm(), mx.gluon.nn.Activation("relu")])
 
 
 def sequential_cells(hidden_size: int) -> Any:

@@ -76,12 +76,12 @@ def _create() -> dict[str, BenchmarkSpec]:
     square = {"shape": (1024, 1024)}
     counted = {"start": 1, "stop": 100, "step": 1.0, "repeat": 10}
     return {
-        "Zeros": Spelling("zeros", "Zeros", "nd.zeros", given=square),
-        "Ones": Spelling("ones", "Ones", "nd.ones", given=square),
+        "Zeros": Spelling("zeros", "Zeros", "nd.zeros", attributes=square),
+        "Ones": Spelling("ones", "Ones", "nd.ones", attributes=square),
         "ZerosLike": Spelling("zeros_like", "Zeros_Like", "nd.zeros_like"),
         "OnesLike": Spelling("ones_like", "Ones_Like", "nd.ones_like"),
-        "Full": Spelling("full", "Full", "nd.full", given={**square, "val": 1.0}),
-        "Arange": Spelling("arange", "Arange", "nd.arange", given=counted),
+        "Full": Spelling("full", "Full", "nd.full", attributes={**square, "val": 1.0}),
+        "Arange": Spelling("arange", "Arange", "nd.arange", attributes=counted),
     }
 
 
@@ -90,8 +90,8 @@ def _multiply() -> dict[str, BenchmarkSpec]:
     plain = {"lhs": (1024, 1024), "rhs": (1024, 1000), **flags}
     batch = {"lhs": (32, 1024, 1024), "rhs": (32, 1024, 1000), **flags}
     return {
-        "Dot": Spelling("matmul", "Dot", "nd.dot", given=plain, backward=True),
-        "BatchDot": Spelling("batch_matmul", "Batch_Dot", "nd.batch_dot", given=batch, backward=True),
+        "Dot": Spelling("matmul", "Dot", "nd.dot", attributes=plain, backward=True),
+        "BatchDot": Spelling("batch_matmul", "Batch_Dot", "nd.batch_dot", attributes=batch, backward=True),
     }
 
 
@@ -101,23 +101,23 @@ def _sort() -> dict[str, BenchmarkSpec]:
     most = {"data": SORTED, "axis": -1, "k": 10, "ret_typ": "indices", "is_ascend": True}
     place = {"data": SORTED, "axis": -1, "keepdims": False}
     return {
-        "Sort": Spelling("sort", "Sort", "nd.sort", given=order, backward=False),
-        "ArgSort": Spelling("argsort", "ArgSort", "nd.argsort", given=order, backward=False),
-        "TopK": Spelling("topk", "TopK", "nd.topk", given=most, backward=False, always=both),
-        "ArgMax": Spelling("argmax", "ArgMax", "nd.argmax", given=place, backward=False, always=both),
-        "ArgMin": Spelling("argmin", "ArgMin", "nd.argmin", given=place, backward=False, always=both),
+        "Sort": Spelling("sort", "Sort", "nd.sort", attributes=order, backward=False),
+        "ArgSort": Spelling("argsort", "ArgSort", "nd.argsort", attributes=order, backward=False),
+        "TopK": Spelling("topk", "TopK", "nd.topk", attributes=most, backward=False, always=both),
+        "ArgMax": Spelling("argmax", "ArgMax", "nd.argmax", attributes=place, backward=False, always=both),
+        "ArgMin": Spelling("argmin", "ArgMin", "nd.argmin", attributes=place, backward=False, always=both),
     }
 
 
 def every() -> dict[str, BenchmarkSpec]:
     """Return the classes of all operators on arrays: those of the catalog that MXNet has, and the original's."""
     by_name = bindings("mxnet")
-    made: dict[str, BenchmarkSpec] = {
+    specs: dict[str, BenchmarkSpec] = {
         classed(name): Spelling(name, "_".join(part.title() for part in name.split("_")))
         for name in catalog()
         if isinstance(by_name.get(name), Call)
     }
-    return {**made, **original()}
+    return {**specs, **original()}
 
 
 def classed(name: str) -> str:

@@ -30,14 +30,14 @@ __all__ = [
 def get_mx_ndarray(ctx: Any, in_tensor: Any, dtype: str, initializer: Any, attach_grad: bool = True) -> Any:
     """Return an array: of a shape, filled by an initializer, or with the elements of a list; an array as it is."""
     if isinstance(in_tensor, tuple):
-        made = initializer(ctx=ctx, shape=in_tensor, dtype=dtype)
+        array = initializer(ctx=ctx, shape=in_tensor, dtype=dtype)
     elif isinstance(in_tensor, list):
-        made = mx.nd.array(in_tensor, ctx=ctx, dtype=dtype)
+        array = mx.nd.array(in_tensor, ctx=ctx, dtype=dtype)
     else:
-        made = in_tensor.as_in_context(ctx)
+        array = in_tensor.as_in_context(ctx)
     if attach_grad:
-        made.attach_grad()
-    return made
+        array.attach_grad()
+    return array
 
 
 def nd_forward_backward_and_time(F: Callable[..., Any], runs: int, *args: Any, **kwargs: Any) -> tuple[float, Any]:
@@ -64,7 +64,7 @@ def _time(
     function: Callable[..., Any], direction: str, runs: int, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[float, Any]:
     result = function(*args, **kwargs)
-    arrays = (given for given in (*args, *kwargs.values()) if isinstance(given, mx.nd.NDArray))
+    arrays = (value for value in (*args, *kwargs.values()) if isinstance(value, mx.nd.NDArray))
     here = in_process(device_named(str(next(arrays, result).context)))
     subject = here.of_function(function, args, kwargs)
     measured = here.measure(subject, direction, warmup=0, runs=runs, memory=False)

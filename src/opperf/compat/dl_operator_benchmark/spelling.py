@@ -21,7 +21,7 @@ from opperf.domain.tensor import TensorSpec, dtype_named
 class Spelling:
     """An operator of the catalog under the original's words.
 
-    `title` stands in the result's key. `words` are the original's names of inputs by neutral name, `given` its values
+    `title` stands in the key of the result. `words` are the original's input names by neutral name, `attributes` values
     where they are not the catalog's; with a path they are all the attributes. `size` decides what is the catalog's.
     `filled` is the parameter that fills arrays, `always` the direction that the original's key names in any case.
     """
@@ -30,7 +30,7 @@ class Spelling:
     title: str
     path: str | None = None
     words: Mapping[str, str] = field(default_factory=dict)
-    given: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     backward: bool | None = None
     size: str = "common"
     always: str | None = None
@@ -48,7 +48,7 @@ class Spelling:
     def parameters(self) -> dict[str, Any]:
         """Return shapes of tensors, values of attributes, and how they are made and measured."""
         inputs, attributes = self._arguments()
-        result = {name: _show(value) for name, value in {**inputs, **attributes}.items()} | dict(self.given)
+        result = {name: _show(value) for name, value in {**inputs, **attributes}.items()} | dict(self.attributes)
         floats = [tensor for tensor in Case("", inputs).tensors() if tensor.is_float]
         if floats:
             # Where an operator has no answer for some numbers, None has opperf draw from those that it has one for.
@@ -60,7 +60,9 @@ class Spelling:
     def sized(self, size: str) -> Spelling:
         """Return the operator with the inputs of a size class of the catalog."""
         inputs, _ = self._arguments()
-        return replace(self, size=size, given={name: self.given[name] for name in self.given if name not in inputs})
+        return replace(
+            self, size=size, attributes={name: self.attributes[name] for name in self.attributes if name not in inputs}
+        )
 
     def subject(self, here: InProcess, parameters: Mapping[str, Any], context: Any) -> Subject:
         """Return what is measured: the operator with copies of the arrays in `parameters`, and arrays of its shapes."""
@@ -69,15 +71,15 @@ class Spelling:
         if initializer is mx.nd.normal:
             case = case.with_values("normal")
         own = {
-            name: made
+            name: copy
             for name, value in case.inputs.items()
-            if (made := copied(parameters[self.words.get(name, name)], value, context)) is not None
+            if (copy := copied(parameters[self.words.get(name, name)], value, context)) is not None
         }
         subject = here.of_case(case, self.path, own)
         if initializer not in (None, mx.nd.normal):
-            given = set(map(id, here.backend.leaves(list(own.values()))))
+            own_arrays = set(map(id, here.backend.leaves(list(own.values()))))
             for array in here.backend.leaves(list(subject.bound.arguments)):
-                if here.backend.spec(array).is_float and id(array) not in given:
+                if here.backend.spec(array).is_float and id(array) not in own_arrays:
                     array[:] = initializer(shape=array.shape, ctx=context, dtype=array.dtype)
         return subject
 
@@ -86,18 +88,18 @@ class Spelling:
         inputs, attributes = self._arguments()
         dtype = dtype_named(str(parameters["dtype"]))
         neutral = {word: name for name, word in self.words.items()}
-        made = Case(
+        case = Case(
             self.operator if self.path is None else f"mxnet:{self.path}",
             {neutral.get(name, name): _shape(value, parameters[name]) for name, value in inputs.items()},
-            {name: _attribute(parameters[name], attributes.get(name)) for name in {**attributes, **self.given}
+            {name: _attribute(parameters[name], attributes.get(name)) for name in {**attributes, **self.attributes}
              if name not in inputs},
         )  # fmt: skip
         if self.path is not None and not inputs:
-            return replace(made, attributes={**made.attributes, "dtype": DType(dtype)})
-        return made if "dtype" in attributes else made.with_dtype(dtype)
+            return replace(case, attributes={**case.attributes, "dtype": DType(dtype)})
+        return case if "dtype" in attributes else case.with_dtype(dtype)
 
     def _arguments(self) -> tuple[dict[str, Argument], dict[str, Argument]]:
-        """Return the catalog's inputs and attributes by the original's words; those of a path are all in `given`."""
+        """Return the catalog's inputs and attributes by the original's words; all of a path are `attributes`."""
         case = catalog()[self.operator].case(self.size)
         inputs = {self.words.get(name, name): value for name, value in case.inputs.items()}
         if self.path is None:
@@ -118,13 +120,13 @@ def _show(value: Argument) -> Any:
     return value.name if isinstance(value, DType) else value
 
 
-def copied(given: Any, described: Argument, context: Any) -> Any:
+def copied(value: Any, described: Argument, context: Any) -> Any:
     """Return a copy of an array or of a list of them, in the element type that is described; None for shapes."""
     if isinstance(described, ListOf):
-        made = [copied(one, item, context) for one, item in zip(given, described.items)]
-        return made if any(one is not None for one in made) else None
-    if isinstance(given, mx.nd.NDArray) and isinstance(described, TensorSpec):
-        return given.astype(described.dtype).as_in_context(context)
+        copies = [copied(one, item, context) for one, item in zip(value, described.items)]
+        return copies if any(one is not None for one in copies) else None
+    if isinstance(value, mx.nd.NDArray) and isinstance(described, TensorSpec):
+        return value.astype(described.dtype).as_in_context(context)
     return None
 
 

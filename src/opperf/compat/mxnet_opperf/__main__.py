@@ -107,9 +107,9 @@ def benchmark(
     check_known("format", output_format, FORMATS)
     check_known("profiler", profiler, PROFILERS)
     _take_places(output_file, records, inputs, force=force, resume=resume)
-    given = {} if inputs is None else read_rows(inputs)
+    rows = {} if inputs is None else read_rows(inputs)
     choice = CommandRequest(
-        names(operator or (), category or (), given), given, dtype, is_large(int64_tensor), profiler == "python"
+        names(operator or (), category or (), rows), rows, dtype, is_large(int64_tensor), profiler == "python"
     )
     selection = Selection(
         operators=[spelled(name) for name in operator or ()],

@@ -10,7 +10,7 @@ import mxnet as mx
 
 from opperf.compat.cell_states import states_of
 from opperf.compat.in_process import InProcess
-from opperf.compat.mxnet_opperf.inputs import Given, Signature, given
+from opperf.compat.mxnet_opperf.inputs import Given, Signature, arguments_of
 
 
 def is_block(operator: Any) -> bool:
@@ -30,7 +30,7 @@ def called(operator: Any, inputs: Mapping[str, Any], here: InProcess, context: A
     settings = {name: value for name, value in inputs.items() if name in own and name != "dtype"}
     rest = {name: value for name, value in inputs.items() if name not in settings}
     names = frozenset(rest)
-    values = given(operator, rest, here, context, dtype=dtype, signature=Signature(names, frozenset()))
+    values = arguments_of(operator, rest, here, context, dtype=dtype, signature=Signature(names, frozenset()))
     block = operator
     if isinstance(operator, type):
         block = operator(**settings)

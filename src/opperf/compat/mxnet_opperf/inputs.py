@@ -121,11 +121,11 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
 class Maker:
     """Makes the arrays of one dictionary."""
 
-    def __init__(self, here: InProcess, context: Any, dtype: str, given: Mapping[str, Any]) -> None:
+    def __init__(self, here: InProcess, context: Any, dtype: str, arguments_of: Mapping[str, Any]) -> None:
         self._here = here
         self._context = context
         self._dtype = dtype
-        self._given = given
+        self._inputs = arguments_of
         self.differentiable: list[Any] = []
 
     def array(self, name: str, value: Any, example: TensorSpec | None = None) -> Any:
@@ -135,10 +135,10 @@ class Maker:
             return value if name == "out" else self._noted(value.as_in_context(self._context).copy(), True)
         if isinstance(value, (list, numpy.ndarray)):
             return self._noted(mx.nd.array(value, ctx=self._context, dtype=self._dtype), name != "out")
-        initializer = self._given.get(f"{name}{INITIALIZER}", self._given.get("initializer"))
+        initializer = self._inputs.get(f"{name}{INITIALIZER}", self._inputs.get("initializer"))
         if initializer is not None:
-            made = _initialize(initializer, value, self._context, self._dtype)
-            return self._noted(made, name != "out")
+            array = _initialize(initializer, value, self._context, self._dtype)
+            return self._noted(array, name != "out")
         spec = replace(example or TensorSpec(()), shape=tuple(value), dtype=self._dtype)
         return self._noted(self._here.tensor(spec, name), spec.requires_grad is not False and name != "out")
 
@@ -148,7 +148,7 @@ class Maker:
         return array
 
 
-def given(
+def arguments_of(
     function: Any,
     inputs: Mapping[str, Any],
     here: InProcess,

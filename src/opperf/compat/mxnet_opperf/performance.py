@@ -11,7 +11,7 @@ import mxnet as mx
 from opperf.child.worker.jobs import failure
 from opperf.compat.in_process import InProcess, Subject, in_process
 from opperf.compat.mxnet_opperf import blocks, rows
-from opperf.compat.mxnet_opperf.inputs import given, show
+from opperf.compat.mxnet_opperf.inputs import arguments_of, show
 from opperf.domain.backend import Unsupported
 from opperf.domain.errors import InputError
 
@@ -108,7 +108,7 @@ class Bench:
         if blocks.is_block(operator):
             function, values = blocks.called(operator, inputs, self._here, self._context, self._dtype)
         else:
-            function, values = operator, given(operator, inputs, self._here, self._context, dtype=self._dtype)
+            function, values = operator, arguments_of(operator, inputs, self._here, self._context, dtype=self._dtype)
         return self._here.of_function(
             function, values.positional, values.keywords, differentiable=values.differentiable, training=training
         )

@@ -31,22 +31,22 @@ def benchmark() -> None:
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.run import leave
 
-    given = parser().parse_args()
-    if given.config is None:
+    options = parser().parse_args()
+    if options.config is None:
         raise InputError("no config", hint="name one: `-c FILE`", slug="input")
-    tools = choose_tools(given)
-    config = read_config(given.config, lenient=True)
+    tools = choose_tools(options)
+    config = read_config(options.config, lenient=True)
     stamp = f"{os.getpid()}_{int(time.time())}"
-    path = output_path(given.output_prefix, stamp, append=given.append)
-    take_output(path, force=True, inputs=[Path(given.config)])  # PARAM writes over what is there, too
-    if not quiet(given):
+    path = output_path(options.output_prefix, stamp, append=options.append)
+    take_output(path, force=True, inputs=[Path(options.config)])  # PARAM writes over what is there, too
+    if not quiet(options):
         for note in config.notes:
             tell(f"note: {note}")
-        for warning in warnings(given):
+        for warning in warnings(options):
             tell(f"warning: {warning}")
-    trace = path.with_name(f"{path.stem}_trace.json") if given.profile else None
+    trace = path.with_name(f"{path.stem}_trace.json") if options.profile else None
     try:
-        run, stopped = Running(given, config, tools).run(path, trace)
+        run, stopped = Running(options, config, tools).run(path, trace)
     except KeyboardInterrupt:  # while a tool was at work, so that nothing is measured yet
         raise SystemExit(130) from None
     tell(f"wrote {path}")

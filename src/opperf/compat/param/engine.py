@@ -25,12 +25,12 @@ class Here:
     backend: Backend
     engine: Engine
 
-    def value(self, given: Mapping[str, Any], place: str) -> Any:
+    def value(self, spec: Mapping[str, Any], place: str) -> Any:
         """Return the value of a checked argument of a config; floating tensors ask for gradients unless told not to."""
-        made = Maker(self.backend, place).make(argument(given, place), "value")
-        if given["type"] == "tensor" and given.get("requires_grad") is not False and made.is_floating_point():
-            made.requires_grad_(True)
-        return made
+        value = Maker(self.backend, place).make(argument(spec, place), "value")
+        if spec["type"] == "tensor" and spec.get("requires_grad") is not False and value.is_floating_point():
+            value.requires_grad_(True)
+        return value
 
 
 @cache

@@ -41,9 +41,11 @@ class OpExecutor:
     def _measured(self, place: Here, work: Ready) -> dict[str, Any]:
         measured = place.engine.measure(work.work, self.settings, output_bytes=work.output_bytes, took=work.took)
         samples = measured.samples("latency" if self.discrete else "time") or measured.time
-        made = fields(samples, measured.quantity("memory_peak"), on_device=self.device != "cpu", discrete=self.discrete)
+        numbers = fields(
+            samples, measured.quantity("memory_peak"), on_device=self.device != "cpu", discrete=self.discrete
+        )
         seconds = samples.seconds() or samples.seconds(clean_only=False)
-        made["statistics"] = {
+        numbers["statistics"] = {
             "unit": "ms",
             "of": "latency" if self.discrete else "time",
             "median": median(seconds) * 1e3,
@@ -51,7 +53,7 @@ class OpExecutor:
             "max": max(seconds) * 1e3,
             "samples": len(seconds),
         }
-        return made
+        return numbers
 
     def _forward(self, place: Here, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ready:
         return ready(place.backend, self._bound(place, args, kwargs), "forward", None, self.name)

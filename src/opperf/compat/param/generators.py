@@ -24,8 +24,8 @@ class DefaultDataGenerator(DataGenerator):
         Checker(problems, sweeps=False).spec(args, kwargs, "$")
         refuse("arguments", problems.mistakes)
         place = here(device)
-        positional = [place.value(given, f"args/{i}") for i, given in enumerate(args)]
-        return positional, {name: place.value(given, f"kwargs/{name}") for name, given in kwargs.items()}
+        positional = [place.value(spec, f"args/{i}") for i, spec in enumerate(args)]
+        return positional, {name: place.value(spec, f"kwargs/{name}") for name, spec in kwargs.items()}
 
 
 register_data_generator(DEFAULT_GENERATOR, DefaultDataGenerator)

@@ -32,8 +32,8 @@ class RangeConfigIterator(ConfigIterator):
     def _swept(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         for i, entry in enumerate(self.configs[self.key]):
             spec = Spec(entry.get("args", []), entry.get("kwargs", {}))
-            for n, made in enumerate(combinations(spec)):
-                yield f"{i}_{n}", plain(made) or {}
+            for n, point in enumerate(combinations(spec)):
+                yield f"{i}_{n}", plain(point) or {}
 
     def __next__(self) -> tuple[Any, dict[str, Any]]:
         return next(self._entries)

@@ -69,8 +69,8 @@ def sweep(folder: Path) -> None:
     """Remove the scratch in a folder whose process is gone, of this user alone."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            made = _NAME.fullmatch(entry.name)
-            if made is not None and not _lives(int(made[1])):
+            match = _NAME.fullmatch(entry.name)
+            if match is not None and not _lives(int(match[1])):
                 with suppress(OSError):
                     _remove(Path(entry.path))
 

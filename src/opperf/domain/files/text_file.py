@@ -61,8 +61,8 @@ def read_json(path: Path, *, hint: str | None = None, object_pairs_hook: Pairs |
 
 def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object of JSON; raises `NotJSON` for one that has a key twice."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise NotJSON(f"the key {show(name)} occurs twice in an object")
-    return made
+    return result

@@ -86,12 +86,12 @@ def _count(operator: ConfiguredOperator, pool: Pool, problems: Problems) -> int:
     whole = settle(operator, partial(pool.workload, side), problems)
     if problems.mistakes:
         return 0
-    return len([as_implemented(made.case, own) for made in operator_cases(whole, 0)])
+    return len([as_implemented(row.case, own) for row in operator_cases(whole, 0)])
 
 
 @app.command("schema")
 def schema() -> None:
     """Print the JSON schema of configs."""
-    from opperf.catalog.param.schema import schema as made
+    from opperf.catalog.param.schema import schema as json_schema
 
-    typer.echo(json.dumps(made(), indent=2))
+    typer.echo(json.dumps(json_schema(), indent=2))

@@ -57,10 +57,10 @@ def _with_debug(command: Callable[..., object]) -> Callable[..., object]:
     option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
 
     @wraps(command)
-    def debugged(*words: object, debug: bool, **given: object) -> object:
+    def debugged(*words: object, debug: bool, **options: object) -> object:
         if debug:
             show_tracebacks()
-        return command(*words, **given)
+        return command(*words, **options)
 
     vars(debugged)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), option])
     return debugged

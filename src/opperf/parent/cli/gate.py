@@ -99,7 +99,7 @@ def gate(
     from opperf.parent.gate import ExpectationUpdate, Gate, gate_file, judge
     from opperf.parent.reports.gate import document
 
-    given = {
+    overrides = {
         "tolerance": tolerance,
         "pairs": pairs,
         "settle": settle,
@@ -116,7 +116,7 @@ def gate(
         "cpus": cpus,
         "seed": seed,
     }
-    file = gate_file(config, given, what.plugin or ())
+    file = gate_file(config, overrides, what.plugin or ())
     places = Places(report.format, report.output, markdown, junit, github, report.html, report.plot, report.force)
     places.check([*inputs(operators, what), file.path, file.suite, file.expected])
     check_database(report.database)
@@ -125,7 +125,7 @@ def gate(
             "`--update-expected` compares nothing, so it cannot write a report",
             hint="leave out the report options, or run a second command that compares",
         )
-    order = Gate(file, given, base, new or (), update_expected, explain, not no_check, labels(report), command())
+    order = Gate(file, overrides, base, new or (), update_expected, explain, not no_check, labels(report), command())
     judged = judge(operators or (), request(what), order, Bar())
     if isinstance(judged, ExpectationUpdate):
         _tell_updated(judged, places)
@@ -188,7 +188,7 @@ class Places:
             raise InputError(f"two reports go to `{twice}`", hint="give each a different file", slug="output")
 
 
-def deliver(run: ComparisonRun, made: Document, judgement: Judgement, places: Places) -> None:
+def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places: Places) -> None:
     """Write a report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too.
 
     What cannot be written keeps none of the others back; the first such trouble is raised at the end.
@@ -197,19 +197,19 @@ def deliver(run: ComparisonRun, made: Document, judgement: Judgement, places: Pl
 
     def write(place: Path | None, format: str) -> None:
         if place is not None:
-            write_text(place, render(made, format))
+            write_text(place, render(document, format))
 
     def report() -> None:
-        output.deliver(made, places.format, places.output, f"{len(run.comparisons)} comparisons")
+        output.deliver(document, places.format, places.output, f"{len(run.comparisons)} comparisons")
 
-    pages = partial(write_pages, run, made, places.html, places.plot)
+    pages = partial(write_pages, run, document, places.html, places.plot)
     writings = (partial(write, places.markdown, "md"), partial(write, places.junit, "junit"), pages, report)
     troubles = [trouble for writing in writings if (trouble := _trouble(writing)) is not None]
     if os.environ.get("GITHUB_ACTIONS") == "true" if places.github is None else places.github:
-        sys.stderr.write(render(made, "github"))
-        _summarise(render(made, "md"))
+        sys.stderr.write(render(document, "github"))
+        _summarise(render(document, "md"))
     if places.format not in (None, "console"):
-        typer.echo(f"gate: {made.summary}", err=True)
+        typer.echo(f"gate: {document.summary}", err=True)
     passed = len(judgement.of_kind("inconclusive"))
     if passed and judgement.exit_code == 0:
         typer.echo(f"{passed} inconclusive, which `inconclusive = pass` allows", err=True)

@@ -264,11 +264,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Any] = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
 
     @wraps(command)
-    def flat(**given: object) -> None:
-        made = {
-            name: group(**{one.name: given.pop(one.name) for one in fields(group)}) for name, group in groups.items()
+    def flat(**options: object) -> None:
+        values = {
+            name: group(**{one.name: options.pop(one.name) for one in fields(group)}) for name, group in groups.items()
         }
-        command(**made, **given)
+        command(**values, **options)
 
     # `inspect.signature` reads it, by which typer knows a command.
     vars(flat)["__signature__"] = inspect.Signature([option for one in own.values() for option in _options(one)])
@@ -293,8 +293,8 @@ def request(what: What, *groups: Where | Sampling | How, config: Sequence[Path] 
     order: dict[str, Any] = {}
     for group in (what, *groups):
         order |= vars(group)
-    given = {"inputs": input_cases(what.inputs or ()), "attributes": pairs(what.attribute or (), "--attribute")}
-    return {**order, **given, "all": what.every, "config": config}
+    case = {"inputs": input_cases(what.inputs or ()), "attributes": pairs(what.attribute or (), "--attribute")}
+    return {**order, **case, "all": what.every, "config": config}
 
 
 def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] = ()) -> list[Path | None]:

@@ -55,34 +55,34 @@ def cases(
     selection: Selection, choice: OperatorChoice, side: Side, answers: ChildAnswers, seed: int
 ) -> Iterator[tuple[Case, str]]:
     """Yield the cases of one operator: the user's inputs, random ones, or the default ones of each size."""
-    made: list[tuple[Case, str]] = []
-    given = selection.given
+    results: list[tuple[Case, str]] = []
+    rows = selection.user_rows
     if choice.definition is None:
-        if not given and choice.framework != "null":
-            made = list(_examples(selection, choice, side, answers))
-            if not made and not selection.every:
+        if not rows and choice.framework != "null":
+            results = list(_examples(selection, choice, side, answers))
+            if not results and not selection.every:
                 raise InputError(
                     f"opperf has no default inputs for `{choice.name}`",
                     hint="give them by the function's own names: `--input NAME=1024x1024 --attribute NAME=VALUE`",
                     slug="no_inputs",
                 )
         else:
-            made = [(_foreign(selection, choice, row), "user") for row in given or [Row({})]]
-    elif given:
+            results = [(_foreign(selection, choice, row), "user") for row in rows or [Row({})]]
+    elif rows:
         words = _own_words(selection, choice.definition, side, answers)
-        for row in given:
+        for row in rows:
             with row.place():
                 values = in_one_shape(choice.definition, row.values) | dict(selection.attributes)
                 translated = _neutral(choice.definition, values, side, answers, words)
-                made.append((case_with(choice.definition, translated), "user"))
+                results.append((case_with(choice.definition, translated), "user"))
     elif selection.random is not None:
         several = random_cases(choice.definition, selection.random, seed)
-        made = [(case, f"random:{seed}") for case in several]
+        results = [(case, f"random:{seed}") for case in several]
     else:
-        made = list(_size(selection, choice.definition))
-    if not given:
-        made = list({case.id: (case, origin) for case, origin in made}.values())
-    for case, origin in made:
+        results = list(_size(selection, choice.definition))
+    if not rows:
+        results = list({case.id: (case, origin) for case, origin in results}.values())
+    for case, origin in results:
         yield from ((one, origin) for one in dict.fromkeys(varied(selection, case)))
 
 
@@ -153,14 +153,14 @@ def _own_words(selection: Selection, definition: Operator, side: Side, answers: 
 
 
 def _neutral(
-    definition: Operator, given: Mapping[str, object], side: Side, answers: ChildAnswers, words: Mapping[str, str]
+    definition: Operator, row: Mapping[str, object], side: Side, answers: ChildAnswers, words: Mapping[str, str]
 ) -> dict[str, object]:
     """Return the given values by neutral name; the framework's own names, and the user's `words`, are translated."""
     names = (*definition.inputs, *definition.attributes)
     own: Mapping[str, str] = {}
-    if any(name not in names for name in given):
+    if any(name not in names for name in row):
         own = {**answers.describe(side, definition.name).arguments, **words}
-    for name in given:
+    for name in row:
         if name not in names and name not in own:
             raise unknown(
                 f"input of {definition.name}",
@@ -168,4 +168,4 @@ def _neutral(
                 [*names, *own],
                 hint=f"it takes {', '.join(dict.fromkeys([*names, *own]))}",
             )
-    return {name if name in names else own[name]: value for name, value in given.items()}
+    return {name if name in names else own[name]: value for name, value in row.items()}

@@ -54,17 +54,17 @@ class _Settling:
         parts: list[tuple[tuple[Spec, ...], bool]] = []
         for part, specs, way, swept in zip(CONFIG_KEYS, (entry.builds, entry.inputs), entry.ways, entry.swept):
             inside, specs_here = key(place, part), specs or ()
-            if way.iterator is not None and part in entry.given:
-                specs_here, swept = self._go_through(entry.given, part, way, inside), False
+            if way.iterator is not None and part in entry.raw:
+                specs_here, swept = self._go_through(entry.raw, part, way, inside), False
             if way.generator is not None and specs_here:
-                specs_here, swept = self._made(specs_here, way.generator, inside, swept=swept), False
+                specs_here, swept = self._describe(specs_here, way.generator, inside, swept=swept), False
             parts.append((specs_here, swept))
         (builds, builds_swept), (inputs, inputs_swept) = parts
         return Entry(builds or None, inputs, (builds_swept, inputs_swept))
 
-    def _go_through(self, given: Mapping[str, object], part: str, way: Way, place: str) -> tuple[Spec, ...]:
+    def _go_through(self, raw: Mapping[str, object], part: str, way: Way, place: str) -> tuple[Spec, ...]:
         """Return the entries that an iterator gives, each with its id."""
-        answer = self.ask(Iterate(str(way.iterator), given, part))
+        answer = self.ask(Iterate(str(way.iterator), raw, part))
         if self._is_right(answer, place) and not answer.entries:
             self.problems.add(place, f"`{way.iterator}` gave no entry")
         specs = []
@@ -77,7 +77,7 @@ class _Settling:
             specs.append(read_spec(fields, inside, self.problems, sweeps=False, way=way))
         return tuple(specs)
 
-    def _made(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:
+    def _describe(self, specs: Sequence[Spec], generator: str, place: str, *, swept: bool) -> tuple[Spec, ...]:
         """Return entries with descriptions of what a generator makes of them."""
         plain = [(spec.id or str(i), spec) for i, spec in enumerate(specs)]
         named = list(named_specs(specs, swept=True)) if swept else plain
@@ -146,7 +146,7 @@ def configured(
         ]
         whole = replace(config, operators=tuple(settle(one, ask, problems) for one in mine))
         refuse(str(config.path), problems.mistakes)
-        for made in cases(whole, seed):
-            cases_by_meaning.setdefault((made.case.id, made.meaning), []).append(made)
+        for case in cases(whole, seed):
+            cases_by_meaning.setdefault((case.case.id, case.meaning), []).append(case)
     for several in cases_by_meaning.values():
-        yield replace(several[0], run_id=", ".join(made.run_id for made in several))
+        yield replace(several[0], run_id=", ".join(case.run_id for case in several))

@@ -106,7 +106,7 @@ def _check(selection: Selection) -> None:
     if selection.random is not None and selection.random < 1:
         raise InputError(f"`--random` is {selection.random}, expected a whole number >= 1")
     check_most("--random", selection.random or 0, "random")
-    if selection.random is not None and (selection.given or selection.sizes):
+    if selection.random is not None and (selection.user_rows or selection.sizes):
         hint = "leave `--input`, `--shapes`, `--attribute` and `--size` out, or `--random`"
         raise InputError("`--random` draws the inputs", hint=hint)
     if selection.inputs and selection.rows:
@@ -255,13 +255,13 @@ def _suite_trials(selection: Selection, side: Side, by_name: Mapping[str, Operat
 def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed: int) -> Iterator[Trial]:
     """Yield the trials of PARAM's configs; the origin of each is its run id."""
     questions = partial(answers.describe, side), partial(answers.workload, side)
-    for made in configured(selection.configs, side.framework, seed, *questions):
-        code = made.meaning.code
-        whole = made.case if code is None else as_implemented(made.case, own_meaning(code, side, answers))
+    for row in configured(selection.configs, side.framework, seed, *questions):
+        code = row.meaning.code
+        whole = row.case if code is None else as_implemented(row.case, own_meaning(code, side, answers))
         definition = catalog().get(whole.operator)
-        path = code or made.meaning.implementation
+        path = code or row.meaning.implementation
         here = side if path is None else replace(side, implementation=path)
         # What a data generator of the user's own makes is of its own element type.
         for case in [whole] if MADE_BY in whole.attributes else varied(selection, whole):
             for direction in _directions(selection, definition, case, tried=False):
-                yield Trial(case, here, direction, f"{ORIGIN}{made.run_id}")
+                yield Trial(case, here, direction, f"{ORIGIN}{row.run_id}")

@@ -50,10 +50,10 @@ def as_implemented(case: Case, own: Meaning) -> Case:
             slug="user_code",
         )
     words = own.arguments
-    given = {words.get(name, name): value for name, value in (*case.inputs.items(), *case.attributes.items())}
+    arguments = {words.get(name, name): value for name, value in (*case.inputs.items(), *case.attributes.items())}
     common = definition.case("common")
-    lacking = [name for name in common.inputs if name not in given]
-    unknown = [name for name in given if name not in (*definition.inputs, *definition.attributes)]
+    lacking = [name for name in common.inputs if name not in arguments]
+    unknown = [name for name in arguments if name not in (*definition.inputs, *definition.attributes)]
     if lacking or unknown:
         text = f"without `{lacking[0]}`" if lacking else f"with `{unknown[0]}`"
         raise InputError(
@@ -61,7 +61,7 @@ def as_implemented(case: Case, own: Meaning) -> Case:
             hint=f"that takes {', '.join((*definition.inputs, *definition.attributes))}",
             slug="user_code",
         )
-    return definition.case_of({**common.attributes, **given})
+    return definition.case_of({**common.attributes, **arguments})
 
 
 def between(selection: Selection, sides: Sequence[SideText], answers: Describes) -> Selection:

@@ -54,7 +54,7 @@ class Selection:
     allocator: str = "fixed"
 
     @property
-    def given(self) -> list[Row]:
+    def user_rows(self) -> list[Row]:
         """What the user gives the operators, a row for each case; empty where they have cases of their own."""
         alone = [Row({})] if self.attributes else []
         return [*map(Row, self.inputs), *self.rows] or alone

@@ -30,14 +30,14 @@ def check_suite(selection: Selection) -> None:
         raise InputError(
             "`--all` cannot be combined with `--suite`", hint="leave out `--all` to measure all cases of the suite"
         )
-    given = {
+    options = {
         "--input": selection.inputs,
         "--shapes": selection.rows,
         "--attribute": selection.attributes,
         "--size": selection.sizes,
         "--random": selection.random,
     }
-    idle = [option for option, value in given.items() if value]
+    idle = [option for option, value in options.items() if value]
     if idle:
         raise InputError(
             f"`{idle[0]}` is given beside `--suite`, whose cases have their inputs",

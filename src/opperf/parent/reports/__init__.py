@@ -49,5 +49,5 @@ def report_of(value: Reported, **options: object) -> Document:
     """Return the report of a result; a document is its own."""
     if isinstance(value, Document):
         return value
-    made: Document = import_module(f"{__name__}.{REPORTS[type(value).__name__]}").document(value, **options)
-    return made
+    document: Document = import_module(f"{__name__}.{REPORTS[type(value).__name__]}").document(value, **options)
+    return document

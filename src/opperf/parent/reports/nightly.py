@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def document(nights: Nights) -> Document:
     """Return the report of nights, of one at least."""
-    made = gate.document(nights.run, nights.judgement)
+    report = gate.document(nights.run, nights.judgement)
     lines = [Note(f"{night.build} is judged by {night.judge}") for night in nights.nights]
-    return replace(made, blocks=[*made.blocks, Section("", [*lines, *_closure(nights)])])
+    return replace(report, blocks=[*report.blocks, Section("", [*lines, *_closure(nights)])])
 
 
 def _closure(nights: Nights) -> list[Note]:

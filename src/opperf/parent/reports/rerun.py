@@ -83,8 +83,8 @@ def case_words(case: Case) -> list[str] | None:
     if case.operator not in catalog():
         return None if case.inputs or case.attributes else [case.operator]
     for dtype in dict.fromkeys(["float32", *(tensor.dtype for tensor in case.tensors())]):
-        for made, words in _spellings(case):
-            if made.with_dtype(dtype).id == case.id:
+        for spelling, words in _spellings(case):
+            if spelling.with_dtype(dtype).id == case.id:
                 return [case.operator, *words, *(["--dtype", dtype] if dtype != "float32" else [])]
     return None
 

@@ -37,15 +37,15 @@ class DeclaredOperator:
     summary: str
 
 
-def plugin_file(given: Path) -> Path:
+def plugin_file(path: Path) -> Path:
     """Return the file of a plugin, which may be named as a module here or where Python looks; raises `InputError`.
 
     >>> plugin_file(Path("mine.py")).name
     'mine.py'
     """
-    name = str(given)
-    if given.suffix == ".py" or not all(word.isidentifier() for word in name.split(".")):
-        return given
+    name = str(path)
+    if path.suffix == ".py" or not all(word.isidentifier() for word in name.split(".")):
+        return path
     return module_file(name, [str(Path.cwd()), *sys.path])
 
 

@@ -162,7 +162,7 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
     template = Template(definition)
     places = st.tuples(*(st.integers(0, STEPS) for _ in template.variables))
 
-    def made(draw: tuple[Sequence[int], int]) -> Case:
+    def case_at(draw: tuple[Sequence[int], int]) -> Case:
         size_class = draw[1]
         sized = {
             values: template.sized(values, place, size_class) for values, place in zip(template.variables, draw[0])
@@ -171,7 +171,7 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
 
     return (
         st.tuples(places, st.integers(0, template.classes - 1))
-        .map(made)
+        .map(case_at)
         .filter(
             lambda case: sum(tensor.elements for tensor in case.tensors()) <= most_elements and fits(definition, case)
         )
@@ -180,7 +180,8 @@ def cases(definition: Operator, most_elements: int = MOST_ELEMENTS) -> SearchStr
 
 def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
     """Return that many different cases, the same for a seed on any machine; fewer where there are no more."""
-    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import HealthCheck, Phase, settings
+    from hypothesis import given as for_each
     from hypothesis import seed as seeded
 
     by_id: dict[str, Case] = {}
@@ -190,7 +191,7 @@ def random_cases(definition: Operator, count: int, seed: int) -> list[Case]:
         max_examples=PATIENCE * count + EXTRA, database=None, deadline=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(cases(definition))
+    @for_each(cases(definition))
     def collect(case: Case) -> None:
         if len(by_id) < count:
             by_id.setdefault(case.id, case)

@@ -28,14 +28,14 @@ _NUMBERS = frozenset({"inf", "-inf", "nan"})
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
 
 
-def pairs(given: Sequence[str], option: str) -> dict[str, str]:
+def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     """Read `NAME=VALUE` words; raises `InputError` with the option for one that is none, or whose name came before.
 
     >>> pairs(["lhs=3x4"], "--input")
     {'lhs': '3x4'}
     """
     values: dict[str, str] = {}
-    for word in given:
+    for word in texts:
         name, value = _pair(word, option)
         if name in values:
             raise InputError(
@@ -58,7 +58,7 @@ def _pair(word: str, option: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def input_cases(given: Sequence[str]) -> list[dict[str, str]]:
+def input_cases(texts: Sequence[str]) -> list[dict[str, str]]:
     """Read the words of `--input`: a name that is given again begins the next case.
 
     A shape without a name is that of every input. Raises `InputError` where the cases differ in their names: whose
@@ -68,7 +68,7 @@ def input_cases(given: Sequence[str]) -> list[dict[str, str]]:
     [{'lhs': '2x3', 'rhs': '3x4'}, {'lhs': '5x6', 'rhs': '6x7'}]
     """
     cases: list[dict[str, str]] = []
-    for word in given:
+    for word in texts:
         name, value = _pair(word, "--input")
         if not cases or name in cases[-1]:
             cases.append({})
@@ -106,7 +106,7 @@ def _shape_in(text: str) -> tuple[int, ...] | None:
     return tuple(int(size) for size in re.findall(r"\d+", sizes))
 
 
-def case_with(definition: Operator, given: Mapping[str, object], size: str = "common") -> Case:
+def case_with(definition: Operator, values: Mapping[str, object], size: str = "common") -> Case:
     """Return the default case of an operator with the given inputs and attributes in it.
 
     Raises `InputError` for a name that the operator does not take, and for a value that cannot be read.
@@ -117,7 +117,7 @@ def case_with(definition: Operator, given: Mapping[str, object], size: str = "co
     """
     default = definition.case(size)
     arguments: dict[str, Argument] = {**default.inputs, **default.attributes}
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in arguments:
             raise unknown(f"input of {definition.name}", name, arguments, hint=f"it takes {', '.join(arguments)}")
         if name in definition.inputs:
@@ -127,7 +127,7 @@ def case_with(definition: Operator, given: Mapping[str, object], size: str = "co
     return definition.case_of(arguments)
 
 
-def in_one_shape(definition: Operator, given: Mapping[str, object]) -> dict[str, object]:
+def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str, object]:
     """Return given values with those of every input in place of a shape that has no name of its own.
 
     What follows from the shape by the operator's own constraints (a range of indices, a flattened shape) is there too.
@@ -137,9 +137,9 @@ def in_one_shape(definition: Operator, given: Mapping[str, object]) -> dict[str,
     >>> [str(value) for value in in_one_shape(operator("matmul"), {EVERY: "64x64"}).values()]
     ['64x64', '64x64']
     """
-    if EVERY not in given:
-        return dict(given)
-    whole, rest = given[EVERY], {name: value for name, value in given.items() if name != EVERY}
+    if EVERY not in values:
+        return dict(values)
+    whole, rest = values[EVERY], {name: value for name, value in values.items() if name != EVERY}
     sizes = shape(whole, "`--input`") if isinstance(whole, str) else _sizes(whole, EVERY)
     named = [name for name in rest if name in definition.inputs]
     common = definition.case("common")
@@ -154,8 +154,8 @@ def in_one_shape(definition: Operator, given: Mapping[str, object]) -> dict[str,
             hint=f"name the inputs, as in `{defaults}`" if defaults else None,
             slug="bad_shape",
         )
-    made = {**case.inputs, **case.attributes}
-    return {**{name: value for name, value in made.items() if name in case.inputs or value != arguments[name]}, **rest}
+    own = {**case.inputs, **case.attributes}
+    return {**{name: value for name, value in own.items() if name in case.inputs or value != arguments[name]}, **rest}
 
 
 def _text(value: Argument) -> str:
@@ -201,7 +201,7 @@ def _tensor(value: object, default: Argument, name: str) -> Argument:
     if isinstance(value, Mapping):
         return TensorSpec.from_json(value, name)
     if isinstance(value, str) and value.startswith(LITERAL_PREFIX):
-        return _given(value, default, name)
+        return _tensor_spec(value, default, name)
     if isinstance(default, ListOf) or (isinstance(value, list) and value and not isinstance(value[0], int)):
         items = re.split(r"[;+]", value) if isinstance(value, str) else value if isinstance(value, list) else [value]
         first = default.items[0] if isinstance(default, ListOf) else default
@@ -210,7 +210,7 @@ def _tensor(value: object, default: Argument, name: str) -> Argument:
     return replace(default, shape=sizes, strides=None) if isinstance(default, TensorSpec) else TensorSpec(sizes)
 
 
-def _given(text: str, default: Argument, name: str) -> TensorSpec:
+def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
     """Read values that are given one by one; where nothing says their type, it is that of a list of them.
 
     >>> _given("literal:[[1, 2], [3, 4]]", None, "data").shape

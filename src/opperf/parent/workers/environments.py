@@ -34,7 +34,7 @@ from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import value_of
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 from opperf.parent.workers.installer import BUILD_LIMIT, find_links, heard, uv
-from opperf.parent.workers.package import cache_folder, made
+from opperf.parent.workers.package import cache_folder, ensure_folder
 
 #: Told what is going on, a line at a time.
 Progress: TypeAlias = Callable[[str], None]
@@ -80,7 +80,7 @@ def create(spec: EnvironmentSpec, *, progress: Progress = quiet) -> Built:
             f"environment `{spec.text}` cannot be built by opperf",
             hint=f"name a framework ({', '.join(REAL_FRAMEWORKS)}) or a requirement (`numpy==1.26.4`)",
         )
-    folder = made(_home()) / _folder_name(spec)
+    folder = ensure_folder(_home()) / _folder_name(spec)
     built = _read(folder)
     if built is not None:
         return built
@@ -210,7 +210,7 @@ def _build(spec: EnvironmentSpec, folder: Path, progress: Progress) -> Built:
     progress(f"building environment {spec.text} ...")
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        attempt = Path(tempfile.mkdtemp(prefix="attempt-", dir=made(folder)))
+        attempt = Path(tempfile.mkdtemp(prefix="attempt-", dir=ensure_folder(folder)))
         built = _install(spec, folder, attempt)
         _write_mark(folder, built)
     except BaseException:

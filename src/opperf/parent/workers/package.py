@@ -38,7 +38,7 @@ def cache_folder() -> Path:
     return Path(setting).expanduser().absolute() if setting else platformdirs.user_cache_path("opperf")
 
 
-def made(folder: Path) -> Path:
+def ensure_folder(folder: Path) -> Path:
     """Return the folder, made where it was missing; raises `EnvironmentFailure` when the cache cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def _running() -> Path:
 
 def _folder(contents: dict[str, bytes]) -> Path:
     """Return the folder that holds these files, made where it was missing."""
-    home = made(cache_folder() / "package")
+    home = ensure_folder(cache_folder() / "package")
     folder = home / _digest(contents)
     try:
         if not folder.is_dir():

@@ -50,7 +50,7 @@ def test_without_a_number_all_calls_after_the_first_ones_are(log: Log) -> None:
     for _ in range(4):
         module.step()
     assert log.said == ["begin", "end step 1", "begin", "end step 2", "begin", "end step 3"]
-    assert made.made == 4
+    assert made.count == 4
 
 
 def test_a_function_returns_and_raises_what_it_did_and_keeps_its_name(log: Log) -> None:

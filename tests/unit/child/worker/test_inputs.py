@@ -43,7 +43,7 @@ def test_every_bit_of_the_fraction_is_drawn(size: int) -> None:
 
 def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backend: Arrays) -> None:
     specs = [TensorSpec((1000,), dtype) for dtype in ("float32", "float64", "int64", "bool")]
-    monkeypatch.setattr(inputs, "_kept", BitCache(0))
+    monkeypatch.setattr(inputs, "_cache", BitCache(0))
     whole = [tensor(backend, spec, "s").tobytes() for spec in specs]
     monkeypatch.setattr(
         "opperf.child.worker.values.PIECE", 104
@@ -55,10 +55,10 @@ def test_pieces_hold_the_bits_of_one_draw(monkeypatch: pytest.MonkeyPatch, backe
 def test_a_shorter_tensor_has_the_first_elements_of_a_longer_one(
     dtype: str, backend: Arrays, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "_kept", BitCache(0))
+    monkeypatch.setattr(inputs, "_cache", BitCache(0))
     short, long = (tensor(backend, TensorSpec((count,), dtype), "s") for count in (101, 1000))
     assert (long[:101] == short).all()
-    monkeypatch.setattr(inputs, "_kept", BitCache(1 << 20))
+    monkeypatch.setattr(inputs, "_cache", BitCache(1 << 20))
     for expected in (short, long, short):
         assert (tensor(backend, TensorSpec(expected.shape, dtype), "s") == expected).all()
 

@@ -9,7 +9,7 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.child.worker.inputs import tensor
-from opperf.child.worker.values import given
+from opperf.child.worker.values import literal_values
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -140,7 +140,7 @@ def test_given_values_are_the_tensors_elements_whatever_the_seed(dtype: str, bac
 
 
 def test_given_strings_are_handed_over_as_they_are(backend: Arrays) -> None:
-    assert given(backend, TensorSpec((2,), "string", literal=("a", "inf"))) == ["a", "inf"]
+    assert literal_values(backend, TensorSpec((2,), "string", literal=("a", "inf"))) == ["a", "inf"]
 
 
 def test_given_values_are_rounded_once_to_their_type(backend: Arrays) -> None:

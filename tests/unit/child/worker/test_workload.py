@@ -101,16 +101,16 @@ def test_a_case_is_called_with_what_its_generator_makes(own: Workload, backend: 
     case = Case("x", {"0": TensorSpec((2, 3))}, {"text": "x", "made.by": "Filled", "made.of": of})
     call = arguments.call_of(case, "fake.identity")
     assert call == Call("fake.identity", (Parameter("0", neutral="0"),), (Parameter("text", neutral="text"),))
-    bound = arguments.bind(case, call, None, backend, 0, own.made(case))
+    bound = arguments.bind(case, call, None, backend, 0, own.arguments(case))
     assert (bound.arguments[0] == np.full((2, 3), 7)).all()
     assert bound.keywords == {"text": "x"}
 
 
 def test_a_case_of_nobody_is_made_as_it_says(own: Workload) -> None:
-    assert own.made(Case("x", {"0": TensorSpec((2,))})) == {}
+    assert own.arguments(Case("x", {"0": TensorSpec((2,))})) == {}
 
 
 def test_a_case_of_a_generator_that_is_not_there_is_refused(backend: Arrays) -> None:
     case = Case("x", {}, {"made.by": "Gone", "made.of": '{"entry": {}, "names": []}'})
     with pytest.raises(InputError, match="no data generator `Gone`"):
-        Workload(backend, Plugins(Path(), [])).made(case)
+        Workload(backend, Plugins(Path(), [])).arguments(case)

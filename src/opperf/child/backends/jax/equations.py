@@ -58,8 +58,8 @@ def equations(program: ClosedJaxpr) -> Iterator[Equation]:
     return _enter(program.jaxpr, program.consts, (), Place())
 
 
-def _enter(program: Jaxpr, constants: Sequence[Any], given: Sequence[Any], around: Place) -> Iterator[Equation]:
-    environment = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, given))}
+def _enter(program: Jaxpr, constants: Sequence[Any], arguments: Sequence[Any], around: Place) -> Iterator[Equation]:
+    environment = {**dict(zip(program.constvars, constants)), **dict(zip(program.invars, arguments))}
     for equation in program.eqns:
         values = tuple(one.val if isinstance(one, Literal) else environment.get(one) for one in equation.invars)
         place = around.of(equation)

@@ -92,14 +92,14 @@ class Function:
 
     primitive: Any = field(repr=False)
 
-    def __call__(self, *operands: Any, **given: Any) -> Any:
+    def __call__(self, *operands: Any, **keywords: Any) -> Any:
         """Bind it: compute it, or stage it out where the call is traced."""
-        kinds = given.pop(KEYS, ())
+        kinds = keywords.pop(KEYS, ())
         keyed = [
             jax.random.wrap_key_data(operand, impl=kinds[i]) if i < len(kinds) and kinds[i] else operand
             for i, operand in enumerate(operands)
         ]
-        decoded = {name: parameters.decoded(value, keyed) for name, value in given.items()}
+        decoded = {name: parameters.decoded(value, keyed) for name, value in keywords.items()}
         return jax.tree_util.tree_map(_plain, self.primitive.bind(*keyed, **decoded))
 
 

@@ -41,8 +41,8 @@ class DifferentiableOperator:
         rest = [i for i in range(len(tensors)) if i not in places_of_choice]
 
         def forward(moving: tuple[Any, ...], still: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[..., Any]]:
-            def outputs(*given: Any) -> tuple[Any, ...]:
-                places = dict(zip([*places_of_choice, *rest], [*given, *still], strict=True))
+            def outputs(*tensors: Any) -> tuple[Any, ...]:
+                places = dict(zip([*places_of_choice, *rest], [*tensors, *still], strict=True))
                 return _smooth(call(*(places[i] for i in range(len(places)))))
 
             try:
@@ -61,23 +61,23 @@ def backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[Any], Any]
     whole = DifferentiableOperator.of(bound)
     forward = jax.jit(whole.forward)
     outputs, pullback = jax.block_until_ready(forward(*whole.tensors))
-    given = _given(outputs, cotangents)
+    heads = _heads(outputs, cotangents)
     remembered, structure = jax.tree_util.tree_flatten(pullback)
 
     def gradients(cotangent: tuple[Any, ...], *arrays: Any) -> Any:
         return jax.tree_util.tree_unflatten(structure, arrays)(cotangent)
 
     def arguments() -> tuple[Any, ...]:
-        return (given, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*whole.tensors)[1])))
+        return (heads, *jax.block_until_ready(jax.tree_util.tree_leaves(forward(*whole.tensors)[1])))
 
-    made = backend.program(gradients, (given, *remembered))
+    program = backend.program(gradients, (heads, *remembered))
     return Work(
-        made.function,
-        (given, *remembered),
+        program.function,
+        (heads, *remembered),
         {},
         nullcontext,
         before=arguments if fresh else None,
-        metrics=made.metrics,
+        metrics=program.metrics,
         notes={"backward_method": f"jitted vjp, {'fresh forward before each call' if fresh else 'one forward kept'}"},
     )
 
@@ -90,25 +90,25 @@ def forward_backward(backend: JaxBackend, bound: Bound, cotangents: Callable[[An
     """
     whole = DifferentiableOperator.of(bound)
     shapes, _ = jax.eval_shape(whole.forward, *whole.tensors)
-    given = _given(shapes, cotangents)
+    heads = _heads(shapes, cotangents)
 
     def both(cotangent: tuple[Any, ...], moving: tuple[Any, ...], still: tuple[Any, ...]) -> Any:
         outputs, pullback = whole.forward(moving, still)
         return pullback(cotangent), outputs
 
-    made = backend.program(both, (given, *whole.tensors))
-    jitted = made.function
+    program = backend.program(both, (heads, *whole.tensors))
+    jitted = program.function
 
     def gradients(cotangent: tuple[Any, ...], moving: tuple[Any, ...], still: tuple[Any, ...]) -> Any:
         return jitted(cotangent, moving, still)[0]
 
-    backend.plans[gradients] = made.memory
+    backend.plans[gradients] = program.memory
     return Work(
         gradients,
-        (given, *whole.tensors),
+        (heads, *whole.tensors),
         {},
         nullcontext,
-        metrics=made.metrics,
+        metrics=program.metrics,
         notes={"backward_method": "vjp within one jitted call that also returns the outputs"},
     )
 
@@ -123,7 +123,7 @@ def _carries(leaf: Any) -> bool:
     return bool(jnp.issubdtype(jnp.result_type(leaf), jnp.inexact))
 
 
-def _given(outputs: tuple[Any, ...], cotangents: Callable[[Any], Any]) -> tuple[Any, ...]:
+def _heads(outputs: tuple[Any, ...], cotangents: Callable[[Any], Any]) -> tuple[Any, ...]:
     if not outputs:
         raise Unsupported("no output carries a gradient", slug="no_gradient", hint="measure it forward")
     return tuple(cotangents(output) for output in outputs)

@@ -68,7 +68,7 @@ def shapes(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
             tensor = TENSOR.match(defined[2])
             results[defined[1]] = tuple(map(int, filter(None, tensor[1].split(",")))) if tensor else ()
             operands[defined[1]] = OPERAND.findall(defined[3])
-    return {name: tuple(results.get(operand, ()) for operand in given) for name, given in operands.items()}
+    return {name: tuple(results.get(operand, ()) for operand in names) for name, names in operands.items()}
 
 
 def scopes(text: str) -> dict[str, tuple[str, bool]]:

@@ -122,18 +122,18 @@ def decoded(value: Any, operands: Sequence[Any]) -> Any:
         call = ast.parse(value, mode="eval").body
     except SyntaxError:
         return value
-    return _made(call, operands) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else value
+    return _construct(call, operands) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else value
 
 
-def _made(call: ast.Call, operands: Sequence[Any]) -> Any:
+def _construct(call: ast.Call, operands: Sequence[Any]) -> Any:
     """Return what a word makes of literals; raises `LookupError` for a word that JAX does not have."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
-    given = [ast.literal_eval(argument) for argument in call.args]
+    arguments = [ast.literal_eval(argument) for argument in call.args]
     if name == "Primitive":
-        return primitives()[given[0]]
+        return primitives()[arguments[0]]
     if name == "Jaxpr":
         number = jax.ShapeDtypeStruct((), operands[0].dtype)
-        return jax.make_jaxpr(COMBINING[given[0]])(number, number).jaxpr
+        return jax.make_jaxpr(COMBINING[arguments[0]])(number, number).jaxpr
     if name == "PRNGImpl":
-        return jax.eval_shape(lambda: jax.random.key(0, impl=given[0])).dtype._impl
-    return words()[name](*given, **{str(one.arg): ast.literal_eval(one.value) for one in call.keywords})
+        return jax.eval_shape(lambda: jax.random.key(0, impl=arguments[0])).dtype._impl
+    return words()[name](*arguments, **{str(one.arg): ast.literal_eval(one.value) for one in call.keywords})

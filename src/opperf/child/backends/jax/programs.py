@@ -62,9 +62,9 @@ def over_tensors(
     tensors = tuple(leaves[i] for i in places)
     static = [None if i in places else leaf for i, leaf in enumerate(leaves)]
 
-    def call(*given: Any) -> Any:
+    def call(*tensors: Any) -> Any:
         filled = list(static)
-        for i, tensor in zip(places, given, strict=True):
+        for i, tensor in zip(places, tensors, strict=True):
             filled[i] = tensor
         positional, named = jax.tree_util.tree_unflatten(structure, filled)
         return function(*positional, **named)

@@ -147,17 +147,17 @@ class JaxBackend(Backend):
 
     def program(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Program:
         """Compile a function of arrays and keep its plan of memory."""
-        made = program(function, arguments)
-        self.plans[made.function] = made.memory
-        return made
+        result = program(function, arguments)
+        self.plans[result.function] = result.memory
+        return result
 
     def forward(self, bound: Bound) -> Work:
         """Return the call itself, or the program of it."""
         if self.side.mode == "eager":
             return Work(bound.function, bound.arguments, bound.keywords, nullcontext)
         call, tensors = over_tensors(bound.function, bound.arguments, dict(bound.keywords))
-        made = self.program(call, tensors)
-        return Work(made.function, tensors, {}, nullcontext, metrics=made.metrics)
+        program = self.program(call, tensors)
+        return Work(program.function, tensors, {}, nullcontext, metrics=program.metrics)
 
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradients alone."""

@@ -32,7 +32,7 @@ LEFT_OUT = frozenset(
 def paths() -> list[str]:
     """Return the path of every block, one for those with several names."""
     names = [f"{home}.{name}" for home, module in HOMES.items() for name in dir(module)]
-    return [path for path in names if (made := maker(path)) is not None and path.endswith(f".{made.__name__}")]
+    return [path for path in names if (block := maker(path)) is not None and path.endswith(f".{block.__name__}")]
 
 
 def maker(path: str) -> type | None:
@@ -95,19 +95,19 @@ ROWS, PLANES, BOXES = "x: 4,8,n", "x: 2,8,n,n", "x: 1,8,8,n,n"
 CELL = {"hidden_size": lambda side: side, "input_size": lambda side: side}
 
 
-def built(arrays: str, **given: Any) -> Rule:
+def built(arrays: str, **settings: Any) -> Rule:
     """Return the rule of a block that is built with what is given."""
-    return arrays, {BUILT + name: value for name, value in given.items()}
+    return arrays, {BUILT + name: value for name, value in settings.items()}
 
 
-def trained(arrays: str, **given: Any) -> Rule:
+def trained(arrays: str, **settings: Any) -> Rule:
     """Return the rule of a block that does something else in training, and is measured so."""
-    return arrays, {**built(arrays, **given)[1], "training": True}
+    return arrays, {**built(arrays, **settings)[1], "training": True}
 
 
-def windows(name: str, **given: int) -> dict[str, Rule]:
+def windows(name: str, **settings: int) -> dict[str, Rule]:
     """Return the rules of a layer over one, two and three dimensions; `{}` in its name is for their number."""
-    return {name.format(n): built(arrays, **given) for n, arrays in enumerate((ROWS, PLANES, BOXES), 1)}
+    return {name.format(n): built(arrays, **settings) for n, arrays in enumerate((ROWS, PLANES, BOXES), 1)}
 
 
 RULES: Mapping[str, Rule] = {

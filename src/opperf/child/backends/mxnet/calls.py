@@ -87,8 +87,8 @@ class Blocks:
 
     def enter(self, inputs: Sequence[Any]) -> Mapping[str, Any] | None:
         """Take that a block is called, the first of the inputs."""
-        block, *given = inputs
-        if any(isinstance(one, mx.symbol.Symbol) for one in given):  # its graph is made, and nothing computed
+        block, *arguments = inputs
+        if any(isinstance(one, mx.symbol.Symbol) for one in arguments):  # its graph is made, and nothing computed
             return None
         path = kind = type(block).__name__
         if self._inside:

@@ -95,17 +95,17 @@ class Recorder:
     def invoking(self, invoke: Any) -> Any:
         """Return what calls an operator and takes it; described before, as it may change its inputs."""
 
-        def watched(handle: Any, count: Any, given: Any, made_count: Any, made: Any, *attributes: Any) -> Any:
-            arrays = [given[i] for i in range(count.value)]
-            written = [made._obj[i] for i in range(made_count._obj.value)]
+        def watched(handle: Any, count: Any, inputs: Any, output_count: Any, outputs: Any, *attributes: Any) -> Any:
+            arrays = [inputs[i] for i in range(count.value)]
+            written = [outputs._obj[i] for i in range(output_count._obj.value)]
             number, keys, values, _ = attributes
             named = {keys[i].decode(): values[i].decode() for i in range(number.value)}
             call = self._described(registry.named(handle.value), arrays, named, written)
-            status = invoke(handle, count, given, made_count, made, *attributes)
+            status = invoke(handle, count, inputs, output_count, outputs, *attributes)
             if not status:
                 self.calls.append(call)
-                returned = bool(made_count._obj.value) and autograd.is_recording()
-                node = node_name(made._obj[0]) if returned else None
+                returned = bool(output_count._obj.value) and autograd.is_recording()
+                node = node_name(outputs._obj[0]) if returned else None
                 if node is not None:
                     self._recorded[node] = call
             return status
@@ -195,15 +195,15 @@ class Recorder:
                         uses.setdefault((entry[0], entry[1]), []).append(replace(tensor, range=None))
         return gradients + [one for tensors in uses.values() if len(tensors) > 1 for one in _sums(tensors)]
 
-    def _viewed(self, given: int, made: int) -> None:
+    def _viewed(self, source: int, target: int) -> None:
         """Remember what each operator reads that autograd takes a view for: a row is a slice of one row, reshaped."""
         try:
-            view, whole = spec(array_at(made)), spec(array_at(given))
+            view, whole = spec(array_at(target)), spec(array_at(source))
         except Unsupported:
             return
         if not view.shape:  # `Reshape`, which autograd takes it for, makes no such array
             return
-        names = between(made, given)
+        names = between(target, source)
         read = [replace(view, shape=(1, *view.shape))] * (len(names) - 1) + [whole]
         self._views.update({name: (tensor, self._here) for name, tensor in zip(names, read)})
 
@@ -249,12 +249,12 @@ def node_name(address: int) -> str | None:
     return None if symbol is None else str(symbol.name)
 
 
-def between(made: int, given: int) -> list[str]:
+def between(target: int, source: int) -> list[str]:
     """Return the names of the operators that made one array of another and of nothing else, the last first.
 
     There are none where autograd does not know both.
     """
-    symbol, end = _symbol(made), node_name(given)
+    symbol, end = _symbol(target), node_name(source)
     names: list[str] = []
     while end is not None and symbol is not None:
         if symbol.name == end:
@@ -296,11 +296,11 @@ def run(graph: Any, arrays: Sequence[Any], entered: Callable[[str], None]) -> li
     values: dict[tuple[int, int], Any] = {}
     for place, node in enumerate(nodes):
         if node["op"] == "null":
-            made = [inputs[node["name"]]]
+            outputs = [inputs[node["name"]]]
         else:
             entered(node["name"])
-            made = called(node, [values[entry[0], entry[1]] for entry in node["inputs"]])
-        values.update({(place, i): array for i, array in enumerate(made)})
+            outputs = called(node, [values[entry[0], entry[1]] for entry in node["inputs"]])
+        values.update({(place, i): array for i, array in enumerate(outputs)})
     numpy = isinstance(graph, mx.sym.np._Symbol)
     results = [values[head[0], head[1]] for head in document["heads"]]
     return [array.as_np_ndarray() if numpy else array.as_nd_ndarray() for array in results]
@@ -312,5 +312,5 @@ def called(node: Any, arrays: Sequence[Any]) -> list[Any]:
     if operator is None:
         raise mx.MXNetError(f"no operator {node['op']}")
     attributes = {name: text for name, text in node.get("attrs", {}).items() if not name.startswith("__")}
-    made = operator(*arrays, **attributes)
-    return made if isinstance(made, list) else [made]
+    outputs = operator(*arrays, **attributes)
+    return outputs if isinstance(outputs, list) else [outputs]

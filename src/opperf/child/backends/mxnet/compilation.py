@@ -62,8 +62,8 @@ def compiled(target: Target) -> Target:
         if not isinstance(value, mx.nd.NDArray):
             return value
         arrays.append(value)
-        made = mx.sym.var(f"input_{len(arrays)}", stype=value.stype)
-        return made.as_np_ndarray() if target.numpy else made
+        symbol = mx.sym.var(f"input_{len(arrays)}", stype=value.stype)
+        return symbol.as_np_ndarray() if target.numpy else symbol
 
     arguments = [variable(value) for value in target.arguments]
     if any(isinstance(value, mx.nd.NDArray) for value in target.keywords.values()):
@@ -107,8 +107,8 @@ def _symbolic(function: Any) -> Callable[..., Any]:
         for name in _names(_module(eager), function):
             candidate = getattr(face, TWO_ARRAYS.get(name, name) if eager == "nd" else name, None)
             if candidate is not None:
-                made: Callable[..., Any] = candidate
-                return made
+                symbol: Callable[..., Any] = candidate
+                return symbol
     name = getattr(function, "__name__", str(function))
     raise Unsupported(f"MXNet has no symbolic form of `{name}`, which compiling needs", slug="no_compiled_form")
 

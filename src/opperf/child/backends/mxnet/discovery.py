@@ -34,11 +34,11 @@ def examples(path: str, size: str) -> list[Case]:
     side = notation.SIDES[size]
     signature = registry.signature(name)
     written = _rule(name) or _rule(signature.real)
-    arrays, given = written if written is not None else ("", {})
+    arrays, settings = written if written is not None else ("", {})
     inputs = notation.inputs(arrays, side)
     if written is None:
         inputs = {own: notation.tensor(ARRAYS.get(own, MATRIX), side) for own in signature.arrays}
-    attributes = notation.attributes({**_needed(signature), **given}, side)
+    attributes = notation.attributes({**_needed(signature), **settings}, side)
     # MXNet ends the process for some gradients of gradients, and has none of what it writes into its inputs.
     if "backward" in name or name in registry.CHANGING:
         inputs = {own: map_tensors(value, _fixed) for own, value in inputs.items()}

@@ -186,9 +186,9 @@ def _square(inputs: int, outputs: int) -> str:
 
 def _density(name: str) -> tuple[str, int, Mapping[str, Any]]:
     """Return the arrays of a density's gradient: those of the density between the gradient of its result and that."""
-    given = special_rules.RULES[f"random_pdf_{name}"][0].split(" | ")
-    written = [f"out{i}: {array.split()[1]}" for i, array in enumerate(given)]
-    return " | ".join(["ograd: n,n", *given, "result: n,n 0.1..1", *written]), len(given) + 2, {}
+    inputs = special_rules.RULES[f"random_pdf_{name}"][0].split(" | ")
+    written = [f"out{i}: {array.split()[1]}" for i, array in enumerate(inputs)]
+    return " | ".join(["ograd: n,n", *inputs, "result: n,n 0.1..1", *written]), len(inputs) + 2, {}
 
 
 #: Every gradient that has a rule: its arrays, how many of them are inputs, and its attributes.

@@ -107,12 +107,12 @@ def _record(target: Target, leaves: Leaves) -> list[Any]:
 def _walk(bound: Bound, cotangents: list[Any], *, keep: bool) -> Callable[..., AttachedGradients]:
     """Return the function that is timed: it has MXNet write the gradients, and returns where they are."""
     gradients = AttachedGradients(bound.differentiable)
-    count, given, nothing = len(cotangents), c_handle_array(cotangents), ctypes.c_void_p(0)
+    count, seeds, nothing = len(cotangents), c_handle_array(cotangents), ctypes.c_void_p(0)
     retain, create, training = ctypes.c_int(keep), ctypes.c_int(0), ctypes.c_int(1)
     walk_graph = _LIB.MXAutogradBackwardEx
 
     def walk(heads: Any, outputs: Any, alive: Any = cotangents) -> AttachedGradients:
-        status = walk_graph(count, heads, given, 0, nothing, retain, create, training, nothing, nothing)
+        status = walk_graph(count, heads, seeds, 0, nothing, retain, create, training, nothing, nothing)
         if status:
             _refuse(status)
         return gradients

@@ -83,8 +83,8 @@ def _below(parent: str, module: Any, word: str) -> Any:
     """
     value = getattr(module, word, None)
     if parent in ("nd", INTERNAL) and word in registry.names():
-        made = value is not None and registry.signature(word).arrays
-        if registry.places(word) is not None or word in registry.STATED or (parent == INTERNAL and not made):
+        is_operator = value is not None and registry.signature(word).arrays
+        if registry.places(word) is not None or word in registry.STATED or (parent == INTERNAL and not is_operator):
             return registry.find(word)
     return value if _own(value) else None
 

@@ -58,16 +58,16 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     signature = registry.signature(name)
     function: Any = function_at(signature.path)
     inputs: dict[str, Argument] = dict(zip(_names(signature, len(arrays)), arrays))
-    given: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
+    arguments: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
     if name in TRAINED and mx.autograd.is_training():
-        given["training"] = True
+        arguments["training"] = True
     outputs = [_plain(array) for array in written]
     if outputs and not isinstance(function, registry.RegisteredOperator):
         # Inputs of a list go by place, all of them: there `out` can only go by name, as attributes do.
-        (given if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
+        (arguments if signature.many else inputs)["out"] = outputs[0] if len(outputs) == 1 else ListOf(tuple(outputs))
     elif outputs and function.places is not None and function.places.stop is None:
         inputs.update({f"out{i}": output for i, output in enumerate(outputs)})
-    return Case(f"mxnet:{signature.path}", inputs, given)
+    return Case(f"mxnet:{signature.path}", inputs, arguments)
 
 
 def _names(signature: registry.Signature, count: int) -> list[str]:

@@ -82,8 +82,8 @@ def _loop(work: Work) -> tuple[str, str] | None:
         return None
     try:
         introspect: Any = import_module("numpy.lib.introspect")
-        given = [np.asarray(tensor).dtype for tensor in work.arguments[: function.nin]]
-        types = "".join(dtype.char for dtype in function.resolve_dtypes((*given, *[None] * function.nout)))
+        dtypes = [np.asarray(tensor).dtype for tensor in work.arguments[: function.nin]]
+        types = "".join(dtype.char for dtype in function.resolve_dtypes((*dtypes, *[None] * function.nout)))
         loops = introspect.opt_func_info(func_name=f"^{function.__name__}$")
         current = loops[function.__name__][types]["current"]
     except (ImportError, TypeError, KeyError):  # a ufunc without versions by instruction set, or an older NumPy

@@ -51,7 +51,7 @@ PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "zipf": {"a": 2.0},
 }
 RULES: Mapping[str, Rule] = {
-    **{name: ("", {**given, "size": lambda side: (side, side)}) for name, given in PARAMETERS.items()},
+    **{name: ("", {**parameters, "size": lambda side: (side, side)}) for name, parameters in PARAMETERS.items()},
     "bytes": ("", {"length": lambda side: side * side}),
     "permutation": ("x: nn", {}),
     "permuted": ("x: nn", {}),

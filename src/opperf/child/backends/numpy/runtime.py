@@ -72,8 +72,8 @@ class NumpyBackend(Backend):
         """Return an array; with strides, a view of a buffer that just holds it."""
         if dtype.startswith("complex") and host.size == 2 * math.prod(shape):
             host = host.view(f"complex{16 * host.itemsize}")
-        made = host.astype(self.dtype(dtype)).reshape(tuple(shape))
-        return made if strides is None or made.size == 0 else _stride(made, strides)
+        array = host.astype(self.dtype(dtype)).reshape(tuple(shape))
+        return array if strides is None or array.size == 0 else _stride(array, strides)
 
     def dtype(self, name: str) -> Any:
         """Return `numpy.float32` and the like."""
@@ -162,14 +162,14 @@ class NumpyBackend(Backend):
         return [build.of_call(work)]
 
 
-def _stride(made: Any, strides: Sequence[int]) -> Any:
+def _stride(array: Any, strides: Sequence[int]) -> Any:
     """Return a copy with strides in elements; negative ones run backwards through the buffer."""
-    spans = [(size - 1) * stride for size, stride in zip(made.shape, strides, strict=True)]
+    spans = [(size - 1) * stride for size, stride in zip(array.shape, strides, strict=True)]
     before = -sum(span for span in spans if span < 0)
-    buffer = np.empty(before + sum(span for span in spans if span > 0) + 1, made.dtype)
-    step = made.itemsize
-    view: Any = np.ndarray(made.shape, made.dtype, buffer, before * step, tuple(stride * step for stride in strides))
-    view[...] = made
+    buffer = np.empty(before + sum(span for span in spans if span > 0) + 1, array.dtype)
+    step = array.itemsize
+    view: Any = np.ndarray(array.shape, array.dtype, buffer, before * step, tuple(stride * step for stride in strides))
+    view[...] = array
     return view
 
 

@@ -46,8 +46,8 @@ def _graphs(node: Any) -> Iterator[Any]:
 def _used_inside(node: Any) -> Iterator[str]:
     """Yield the names that the graphs of a node use and do not make, some more than once."""
     for graph in _graphs(node):
-        made = {one.name for one in (*graph.input, *graph.initializer)}
-        made |= {one.values.name for one in graph.sparse_initializer}
-        made |= {name for inner in graph.node for name in inner.output}
+        own = {one.name for one in (*graph.input, *graph.initializer)}
+        own |= {one.values.name for one in graph.sparse_initializer}
+        own |= {name for inner in graph.node for name in inner.output}
         for inner in graph.node:
-            yield from (name for name in (*inner.input, *_used_inside(inner)) if name and name not in made)
+            yield from (name for name in (*inner.input, *_used_inside(inner)) if name and name not in own)

@@ -30,8 +30,8 @@ from opperf.domain.tensor import STRING, TensorSpec
 CONSTANTS = ("", "Constant")
 
 
-def read(path: str, given: Mapping[str, TensorSpec], side: Side) -> ModelFile:
-    """Read a model; `given` are inputs by name, in place of those that are made by the shapes in the file.
+def read(path: str, specs: Mapping[str, TensorSpec], side: Side) -> ModelFile:
+    """Read a model; `specs` are inputs by name, in place of those that are made by the shapes in the file.
 
     Raises `InputError` for a file that is no model, inputs that it does not have, and those that no case can hold.
     """
@@ -39,7 +39,7 @@ def read(path: str, given: Mapping[str, TensorSpec], side: Side) -> ModelFile:
         model = onnx.load(path)
     except (DecodeError, OSError, checker.ValidationError) as error:
         raise InputError(f"it cannot be read: {error}", hint="expected a model as ONNX writes it") from error
-    return ModelFile(inliner.inline_local_functions(model) if model.functions else model, given, side)
+    return ModelFile(inliner.inline_local_functions(model) if model.functions else model, specs, side)
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class ModelFile:
     """A model, and what it is to be given."""
 
     model: Any
-    given: Mapping[str, TensorSpec]
+    specs: Mapping[str, TensorSpec]
     side: Side
 
     def __post_init__(self) -> None:
-        for name in self.given:
+        for name in self.specs:
             if name not in self._open:
                 raise unknown("input", name, self._open, hint=f"the model takes {', '.join(self._open)}")
 
@@ -65,10 +65,10 @@ class ModelFile:
     def _held(self) -> dict[str, Any]:
         """The constants of the model, by name."""
         graph = self.model.graph
-        made = [node for node in graph.node if _kind(node) == CONSTANTS]
+        nodes = [node for node in graph.node if _kind(node) == CONSTANTS]
         return {
             **{one.name: one for one in graph.initializer},
-            **{node.output[0]: node.attribute[0].t for node in made if node.attribute[0].name == "value"},
+            **{node.output[0]: node.attribute[0].t for node in nodes if node.attribute[0].name == "value"},
         }
 
     @cached_property
@@ -80,8 +80,8 @@ class ModelFile:
         dtype = _dtype(kind.tensor_type.elem_type) if kind.HasField("tensor_type") else None
         if dtype is None:
             raise InputError(f"its input `{name}` is {_write(kind)}, and opperf makes none of these")
-        if name in self.given:
-            return replace(self.given[name], dtype=dtype)
+        if name in self.specs:
+            return replace(self.specs[name], dtype=dtype)
         if not kind.tensor_type.HasField("shape"):
             raise InputError(f"its input `{name}` has no shape", hint=f"give one: `--input {name}=1x3x224x224`")
         return TensorSpec(tuple(1 if size is None else size for size in _sizes(kind)), dtype)
@@ -91,34 +91,34 @@ class ModelFile:
         """What the reader should know of the inputs: which sizes were open and are 1."""
         notes = []
         for name, kind in self._open.items():
-            if name not in self.given and None in _sizes(kind):
+            if name not in self.specs and None in _sizes(kind):
                 open_sizes = ", ".join(dim.dim_param or "?" for dim in kind.tensor_type.shape.dim if not _is_fixed(dim))
-                made = "x".join(map(str, self.inputs[name].shape))
-                notes.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={made}`")
+                shape = "x".join(map(str, self.inputs[name].shape))
+                notes.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={shape}`")
         return notes
 
-    def captured(self, made: Mapping[str, Any]) -> list[CapturedCall]:
+    def captured(self, inputs: Mapping[str, Any]) -> list[CapturedCall]:
         """Run the model on inputs that were made, and return each of its nodes.
 
         Raises `InputError` with what ONNX Runtime says of a model that it does not run.
         """
         try:
-            results = self._results(made)
+            results = self._results(inputs)
         except (*REFUSALS, Unsupported) as error:
             hint = "the sizes of its inputs may not fit: `--input NAME=SHAPE`, or `NAME=literal:[...]` for values"
             raise InputError(f"ONNX Runtime does not run it: {error}", hint=hint) from error
-        values = Values(self._held, {**made, **results})
+        values = Values(self._held, {**inputs, **results})
         return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
 
-    def running(self, made: Mapping[str, Any]) -> Callable[[], object]:
+    def running(self, inputs: Mapping[str, Any]) -> Callable[[], object]:
         """Return what runs the whole model, its nodes fused as ONNX Runtime sees fit."""
         whole = onnx.ModelProto()
         whole.CopyFrom(self.model)
         whole.ir_version = min(whole.ir_version, IR_VERSION)
         run = session(_bytes(whole), replace(self.side, mode="compiled")).run
-        return partial(run, None, dict(made))
+        return partial(run, None, dict(inputs))
 
-    def _results(self, made: Mapping[str, Any]) -> dict[str, Any]:
+    def _results(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Return what each node computes, by the name of the result."""
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
@@ -126,7 +126,7 @@ class ModelFile:
         names = [name for node in graph.node for name in node.output if name and name not in self._held]
         for name in ("input", "output", "value_info"):
             graph.ClearField(name)
-        graph.input.extend(_like(made[one.name], one) for one in self.model.graph.input if one.name in made)
+        graph.input.extend(_like(inputs[one.name], one) for one in self.model.graph.input if one.name in inputs)
         graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
         model.ir_version = IR_VERSION
         if not names:
@@ -134,7 +134,7 @@ class ModelFile:
         shows = session(_bytes(model), replace(self.side, mode="eager"))
         # NumPy has no bfloat16, and to ask for one such result would cost all of them.
         outputs = [one.name for one in shows.get_outputs() if "bfloat16" not in one.type]
-        return dict(zip(outputs, shows.run(outputs, dict(made)), strict=True)) if outputs else {}
+        return dict(zip(outputs, shows.run(outputs, dict(inputs)), strict=True)) if outputs else {}
 
     def _node(self, node: Any, values: Values) -> CapturedCall:
         """Return a node as a case; its name is where it is from."""
@@ -157,13 +157,13 @@ class ModelFile:
             attributes[OUTPUTS] = len(outputs)
         for name in filter(None, node.output):
             values.described(name)  # a result that opperf cannot name could not be measured
-        given = list(node.input)
-        while given and not given[-1]:
-            given.pop()
-        constant = tuple(place for place, name in enumerate([*given, *outer]) if name in self._held)
+        names = list(node.input)
+        while names and not names[-1]:
+            names.pop()
+        constant = tuple(place for place, name in enumerate([*names, *outer]) if name in self._held)
         if constant:
             attributes[CONSTANT] = constant
-        inputs = _inputs(kind, opset, [values.described(name) if name else None for name in given])
+        inputs = _inputs(kind, opset, [values.described(name) if name else None for name in names])
         if outer:
             inputs[OUTER] = ListOf(tuple(map(values.described, outer)))
         return Case(f"onnxruntime:{kind.path}", inputs, {**attributes, OPSET: opset})

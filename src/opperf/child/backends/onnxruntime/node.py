@@ -116,11 +116,11 @@ class Node:
         `inputs` are those that go by place, lists for several and for sequences; `keywords` the others and attributes.
         `newest` tells the version of a domain. Raises `TypeError` or `ValueError` for an attribute of another kind.
         """
-        given = dict(keywords)
-        opset = int(given.pop(OPSET, None) or newest(self.domain))
-        choices = _wanted(given.pop(OUTPUTS, None) or self.usual_outputs(opset))
-        fixed = _places(given.pop(CONSTANT, None))
-        values, outer = self._values(opset, inputs, given)
+        attributes = dict(keywords)
+        opset = int(attributes.pop(OPSET, None) or newest(self.domain))
+        choices = _wanted(attributes.pop(OUTPUTS, None) or self.usual_outputs(opset))
+        fixed = _places(attributes.pop(CONSTANT, None))
+        values, outer = self._values(opset, inputs, attributes)
         # What is in graphs has names of its own, which these should not be.
         names = ["" if value is None else f"in:{place}" for place, value in enumerate(values)]
         around = [graphs.outer_name(place) for place in range(len(outer))]
@@ -132,7 +132,7 @@ class Node:
         outputs = [f"out:{place}" if choice else "" for place, choice in enumerate(choices)]
         node = helper.make_node(self.op_type, names, outputs, name=self.op_type, domain=self.domain)
         schema = self.schema(opset)
-        node.attribute.extend(_attribute(name, value, schema) for name, value in given.items())
+        node.attribute.extend(_attribute(name, value, schema) for name, value in attributes.items())
         graph = helper.make_graph(
             [node],
             self.op_type,
@@ -146,13 +146,13 @@ class Node:
         free = {name: value for name, value in arrays.items() if name not in constants}
         return Model(content, free, [name for name in outputs if name], opset)
 
-    def _values(self, opset: int, inputs: Sequence[Any], given: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
+    def _values(self, opset: int, inputs: Sequence[Any], attributes: dict[str, Any]) -> tuple[list[Any], Sequence[Any]]:
         """Return inputs one by one, without those behind the last that is there, and what graphs use from around.
 
-        Those that do not go by place are taken out of `given`.
+        Those that do not go by place are taken out of `attributes`.
         """
         names, formals = self.names(opset), self.formals(opset)
-        values = [*inputs, *(given.pop(name, None) for name in names[len(inputs) :])]
+        values = [*inputs, *(attributes.pop(name, None) for name in names[len(inputs) :])]
         outer = values.pop() if OUTER in names and len(values) == len(names) else None
         result: list[Any] = []
         for place, value in enumerate(values):
@@ -227,9 +227,9 @@ def _attribute(name: str, value: Any, schema: Any) -> Any:
     return helper.make_attribute(name, value, attr_type=kind)
 
 
-def _graph(given: Graph, name: str) -> Any:
+def _graph(graph: Graph, name: str) -> Any:
     """Return a graph; raises `ValueError` for bytes that are none."""
     try:
-        return GraphProto.FromString(given.content)
+        return GraphProto.FromString(graph.content)
     except DecodeError as error:
         raise ValueError(f"`{name}` is no graph of ONNX: {error}") from error

@@ -114,8 +114,8 @@ def _held(values: Mapping[str, Any]) -> dict[str, Any]:
         constants += map(numpy_helper.from_array, parts, names)
     outputs = [helper.make_empty_tensor_value_info(name) for name in values]
     graph = helper.make_graph(nodes, "values", [], outputs, constants)
-    made = session(one_file(graph, {"": newest("")}).SerializeToString(), Side("onnxruntime"))
-    return dict(zip(values, made.run_with_ort_values(list(values), {}), strict=True))
+    program = session(one_file(graph, {"": newest("")}).SerializeToString(), Side("onnxruntime"))
+    return dict(zip(values, program.run_with_ort_values(list(values), {}), strict=True))
 
 
 def session(content: bytes, side: Side, *, trace: str | None = None) -> Any:

@@ -74,25 +74,25 @@ def array(value: Any) -> Any:
         raise Undescribed("bytes that are no text in a tensor") from error
 
 
-def attribute(given: Any) -> Argument:
+def attribute(proto: Any) -> Argument:
     """Return the argument that an attribute is; raises `Undescribed` for types, and for what is too large."""
-    kind, name = given.type, given.name
+    kind, name = proto.type, proto.name
     if kind == AttributeProto.TENSOR:
-        return exact(array(given.t))
+        return exact(array(proto.t))
     if kind == AttributeProto.STRING:
-        return _text(given.s, name)
+        return _text(proto.s, name)
     if kind == AttributeProto.STRINGS:
-        return tuple(_text(one, name) for one in given.strings)
+        return tuple(_text(one, name) for one in proto.strings)
     if kind == AttributeProto.FLOAT:
-        return _shortest(given.f)
+        return _shortest(proto.f)
     if kind == AttributeProto.FLOATS:
-        return tuple(map(_shortest, given.floats))
+        return tuple(map(_shortest, proto.floats))
     if kind == AttributeProto.INT:
-        return int(given.i)
+        return int(proto.i)
     if kind == AttributeProto.INTS:
-        return tuple(map(int, given.ints))
+        return tuple(map(int, proto.ints))
     if kind == AttributeProto.GRAPH:
-        return _graph(given.g, name)
+        return _graph(proto.g, name)
     raise Undescribed(f"`{name}`, which is neither numbers, text, a tensor nor a graph")
 
 

@@ -43,10 +43,10 @@ def count(work: Work, *, long: bool) -> Counts:
     return Counts(flops or None, _move(work.function, [*arguments, *work.keywords.values()], result), SOURCE)
 
 
-def _move(function: Any, given: Iterable[Any], result: Any) -> int:
+def _move(function: Any, arguments: Iterable[Any], result: Any) -> int:
     """Return the bytes that were read, and those that were written."""
     name = _name(function)
-    inputs, outputs = _tensors(given), _tensors([result])
+    inputs, outputs = _tensors(arguments), _tensors([result])
     there = {tensor.untyped_storage().data_ptr() for tensor in inputs}
     changes = name.endswith("_")
     written: int = sum(

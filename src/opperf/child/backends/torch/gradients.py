@@ -31,8 +31,8 @@ def backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], An
         return _outputs(backend, bound)
 
     outputs = graph()
-    given = tuple(cotangents(output) for output in outputs)
-    rest = (given, not fresh, False, leaves, True, False)
+    heads = tuple(cotangents(output) for output in outputs)
+    rest = (heads, not fresh, False, leaves, True, False)
     if fresh:
         return Work(
             run_backward,
@@ -48,10 +48,10 @@ def backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], An
 def forward_backward(backend: TorchBackend, bound: Bound, cotangents: Callable[[Any], Any]) -> Work:
     """Return one forward that records a graph and the gradients of it, as one call."""
     leaves = _leaves(bound)
-    given = tuple(cotangents(output) for output in _outputs(backend, bound))
+    heads = tuple(cotangents(output) for output in _outputs(backend, bound))
 
     def both() -> Any:
-        return run_backward(_outputs(backend, bound), given, False, False, leaves, True, False)
+        return run_backward(_outputs(backend, bound), heads, False, False, leaves, True, False)
 
     return Work(both, (), {}, nullcontext, notes={"backward_method": "engine, within the call"})
 

@@ -74,18 +74,18 @@ def build(arguments: Sequence[Any], keywords: Mapping[str, Any], device: torch.d
             slug="no_package",
             hint="`--environment fbgemm`",
         ) from error
-    given = {**dict(zip(POSITIONAL, arguments)), **keywords}
-    tables, cpu = given["num_tables"], device.type == "cpu"
+    settings = {**dict(zip(POSITIONAL, arguments)), **keywords}
+    tables, cpu = settings["num_tables"], device.type == "cpu"
     place = common.EmbeddingLocation.HOST if cpu else common.EmbeddingLocation.DEVICE
     kind = training.ComputeDevice.CPU if cpu else training.ComputeDevice.CUDA
-    rows, sizes = (_each(given[name], tables) for name in ("rows", "dim"))
-    more = {name: given[name] for name in ("eps", "weight_decay") if name in given}
+    rows, sizes = (_each(settings[name], tables) for name in ("rows", "dim"))
+    more = {name: settings[name] for name in ("eps", "weight_decay") if name in settings}
     module = training.SplitTableBatchedEmbeddingBagsCodegen(
         [(row, size, place, kind) for row, size in zip(rows, sizes)],
-        optimizer=EmbOptimType(given.get("optimizer", "exact_sgd")),
-        pooling_mode=common.PoolingMode(given["pooling"]),
-        weights_precision=SparseType(given["weights_precision"]),
-        learning_rate=given.get("lr", 0.01),
+        optimizer=EmbOptimType(settings.get("optimizer", "exact_sgd")),
+        pooling_mode=common.PoolingMode(settings["pooling"]),
+        weights_precision=SparseType(settings["weights_precision"]),
+        learning_rate=settings.get("lr", 0.01),
         device=device,
         **more,
     )

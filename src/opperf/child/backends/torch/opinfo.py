@@ -135,9 +135,9 @@ class Index:
         """Take an operator that is called, if it is one of ATen."""
         if not path.startswith("aten::"):
             return
-        given = tensors(args)
-        elements = max((tensor.numel() for tensor in given), default=0)
-        fits = all(tensor.layout == torch.strided for tensor in given)
+        leaves = tensors(args)
+        elements = max((tensor.numel() for tensor in leaves), default=0)
+        fits = all(tensor.layout == torch.strided for tensor in leaves)
         worth = (fits, func.overloadpacket.__name__ == self.aten, elements or _numbers(args))
         if path not in self.places or worth > self.worth[path]:
             self.places[path], self.worth[path] = self.here, worth
@@ -182,10 +182,10 @@ def first_case(path: str, function: Callable[..., Any], args: Sequence[Any], kwa
     """Return the case of the first call of an ATen operator in a function's call that a case can hold; or None."""
     cases: list[Case] = []
 
-    def note(called: str, func: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    def note(called: str, func: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
         if called == path and not cases:
             try:
-                cases.append(case_of(f"torch:{path}", parameters(func), given, named))
+                cases.append(case_of(f"torch:{path}", parameters(func), arguments, named))
             except Undescribed:
                 return
 

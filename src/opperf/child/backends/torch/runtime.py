@@ -81,12 +81,12 @@ class TorchBackend(Backend):
         """Return a tensor on the device; autograd knows it for no view, which some operators refuse."""
         if dtype.startswith("complex"):
             host = torch.view_as_complex(host.reshape(-1, 2))
-        made = host.to(DTYPES[dtype]).reshape(tuple(shape)).to(self.device)
+        tensor = host.to(DTYPES[dtype]).reshape(tuple(shape)).to(self.device)
         if strides is None:
-            return made.detach()
+            return tensor.detach()
         # Elements that share a place, as an expanded tensor's do, are made once.
-        once = made[tuple(slice(1) if stride == 0 else slice(None) for stride in strides)]
-        strided = torch.empty_strided(once.shape, tuple(strides), dtype=made.dtype, device=self.device)
+        once = tensor[tuple(slice(1) if stride == 0 else slice(None) for stride in strides)]
+        strided = torch.empty_strided(once.shape, tuple(strides), dtype=tensor.dtype, device=self.device)
         return strided.copy_(once).expand(tuple(shape)).detach()
 
     def dtype(self, name: str) -> Any:

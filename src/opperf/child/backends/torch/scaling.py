@@ -136,10 +136,10 @@ def cost(function: Callable[..., Any], case: Case, device: str) -> Cost | None:
     except Exception:  # what a function does not take, it says in its own way
         return None
     returned = [leaf.numel() for leaf in tensors(result)]
-    given = [tensor.elements for tensor in _specs(case)]
+    sizes = [tensor.elements for tensor in _specs(case)]
     if len(returned) > MOST_TENSORS:
         return None
-    return Cost(max([*returned, *given], default=0), sum(returned), seconds)
+    return Cost(max([*returned, *sizes], default=0), sum(returned), seconds)
 
 
 def _climbed(

@@ -177,7 +177,7 @@ def _makers(
 
     An operator that makes no node bears the number of the next one that does, so the last one of a number made it.
     """
-    made = {
+    nodes = {
         (one.start_thread_id(), one.sequence_nr()): place
         for place, one in enumerate(spans)
         if not backward[place] and one.sequence_nr() >= 0
@@ -185,7 +185,7 @@ def _makers(
     makers: list[int | None] = [None] * len(spans)
     for place, one in enumerate(spans):
         if one.scope() == BACKWARD:
-            makers[place] = made.get((one.fwd_thread_id(), one.sequence_nr()))
+            makers[place] = nodes.get((one.fwd_thread_id(), one.sequence_nr()))
             outer = above[place]
             if outer is not None and events[outer].name.startswith(ENGINE):
                 makers[outer] = makers[place]

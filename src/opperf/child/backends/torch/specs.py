@@ -64,12 +64,12 @@ def case_of(
     `tensor` describes a tensor, in place of `spec`. Raises `Undescribed`.
     """
     places = [parameter for parameter in parameters if not parameter.keyword_only]
-    given = {**{place.name: value for place, value in zip(places, args)}, **kwargs}
-    described = {name: argument(value, tensor) for name, value in given.items() if not _plain(value)}
+    arguments = {**{place.name: value for place, value in zip(places, args)}, **kwargs}
+    described = {name: argument(value, tensor) for name, value in arguments.items() if not _plain(value)}
     by_place = [i for i, own in enumerate(places) if own.unnamed or _holds_tensors(described.get(own.name))]
     inputs = {}
     for place in places[: max(by_place, default=-1) + 1]:
-        if place.name not in given and place.default is inspect.Parameter.empty:
+        if place.name not in arguments and place.default is inspect.Parameter.empty:
             raise Undescribed(f"a call without `{place.name}`")
         inputs[place.name] = described[place.name] if place.name in described else argument(place.default)
     attributes = {name: value for name, value in described.items() if name not in inputs}
@@ -164,19 +164,21 @@ def counted(tensor: torch.Tensor) -> TensorSpec:
 def called_with(case: Case, device: str, *, gradients: bool = False) -> tuple[list[Any], dict[str, Any]]:
     """Return values of the kinds that a case describes, by place and by name; those with gradients record them."""
 
-    def made(described: Argument) -> Any:
+    def value_of(described: Argument) -> Any:
         if isinstance(described, TensorSpec):
             tensor = _tensor(described, device)
             return tensor.requires_grad_(gradients and described.is_float and described.requires_grad is not False)
         if isinstance(described, ListOf):
-            return [made(item) for item in described.items]
+            return [value_of(item) for item in described.items]
         if isinstance(described, tuple):
-            return tuple(made(item) for item in described)
+            return tuple(value_of(item) for item in described)
         if isinstance(described, DType):
             return DTYPES[described.name]
         return described.name if isinstance(described, Device) else described
 
-    return [made(value) for value in case.inputs.values()], {name: made(v) for name, v in case.attributes.items()}
+    return [value_of(value) for value in case.inputs.values()], {
+        name: value_of(v) for name, v in case.attributes.items()
+    }
 
 
 def computed(tensor: torch.Tensor) -> torch.Tensor:

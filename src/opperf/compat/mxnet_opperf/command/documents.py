@@ -62,16 +62,16 @@ def collected(plans: Sequence[RowPlan], run: Run, *, lumped: bool) -> dict[str, 
 
 def _apart(operator: str, measured: Sequence[Record]) -> dict[str, Any]:
     """Return what the profiler `native` tells: forward and backward apart, and memory."""
-    made: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     for record in measured:
         direction = record.trial.direction
         if record.time is not None:
-            made |= rows.times(_seconds(record), operator, direction)
-        elif "error" not in made:  # what fails forward needs no second reason
-            made["error" if direction == "forward" else "no_backward"] = _reason(record)
+            row |= rows.times(_seconds(record), operator, direction)
+        elif "error" not in row:  # what fails forward needs no second reason
+            row["error" if direction == "forward" else "no_backward"] = _reason(record)
     peaks = [record.metrics.get("memory_peak") for record in measured]
     sizes = [int(peak.value) for peak in peaks if isinstance(peak, Quantity)]
-    return {**made, **(rows.memory(max(sizes), _device(measured[0].trial.side.device)) if sizes else {})}
+    return {**row, **(rows.memory(max(sizes), _device(measured[0].trial.side.device)) if sizes else {})}
 
 
 def _lump(operator: str, measured: Sequence[Record]) -> dict[str, Any]:

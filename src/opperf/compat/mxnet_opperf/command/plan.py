@@ -51,19 +51,19 @@ class CommandRequest:
     """
 
     names: Sequence[str]
-    given: InputRows = field(default_factory=dict)
+    rows: InputRows = field(default_factory=dict)
     dtype: str = "float32"
     large: bool = False
     lumped: bool = False
 
 
-def names(operators: Sequence[str], categories: Sequence[str], given: InputRows) -> tuple[str, ...]:
+def names(operators: Sequence[str], categories: Sequence[str], rows: InputRows) -> tuple[str, ...]:
     """Return what is asked for, as `mxnet:PATH`: what is named, else what a file holds, else all categories."""
     for name in categories:
         check_known("category", name, CATEGORIES)
-    every = [] if operators or given else CATEGORIES
+    every = [] if operators or rows else CATEGORIES
     result = [*operators, *(member for category in categories or every for member in members(category))]
-    return tuple(dict.fromkeys(spelled(name) for name in result or given))
+    return tuple(dict.fromkeys(spelled(name) for name in result or rows))
 
 
 def spelled(name: str) -> str:
@@ -114,12 +114,12 @@ def _rows(
     short = path.removeprefix("nd.")
     here = replace(side, implementation=path)
     dtype = dtype_named(choice.dtype)
-    rows = choice.given.get(short, ()) if choice.given else default_inputs(short, dtype=dtype, large=choice.large)
+    rows = choice.rows.get(short, ()) if choice.rows else default_inputs(short, dtype=dtype, large=choice.large)
     for i, row in enumerate(rows):
         plain = json.loads(json.dumps(row))  # as it would stand in a file
         case = mxnet_suite({short: [plain]}, f"{short}[{i}]").cases[0].case
         yield row, _trials(case.with_dtype(dtype), here, ORIGIN)
-    if not rows and not choice.given:
+    if not rows and not choice.rows:
         examples = session.answers.discover(side, path, "common").examples
         cases = [example.case.with_dtype(dtype) for example in examples]
         result = {case: _trials(case, here, "registry:common") for case in cases}

@@ -46,7 +46,7 @@ Seen = dict[tuple[object, ...], dict[str, Any]]
 class Watch:
     """How batches are run: with which settings, beside which file, and who is told."""
 
-    given: argparse.Namespace
+    options: argparse.Namespace
     settings: Settings
     beside: Path
     note: Callable[[str], None]
@@ -54,8 +54,8 @@ class Watch:
     def run(self, tool: Tool, waiting: Sequence[Part]) -> Iterator[tuple[dict[str, Any], Seen]]:
         """Start a tool on each batch; yield PARAM's line of the batch, and what was seen."""
         pattern = f"{glob.escape(self.beside.stem)}_{tool.name}_*_batch.json"
-        earlier = len(list(self.beside.parent.glob(pattern))) if self.given.append else 0
-        for number, parts in enumerate(batches(waiting, self.given.run_batch_size), earlier):
+        earlier = len(list(self.beside.parent.glob(pattern))) if self.options.append else 0
+        for number, parts in enumerate(batches(waiting, self.options.run_batch_size), earlier):
             stem = self.beside.absolute().with_name(f"{self.beside.stem}_{tool.name}_{number}")
             labels = {label(i, trial.direction): trial for i, (_, trials) in enumerate(parts) for trial in trials}
             batch = self._batch(tool, stem, labels)
@@ -82,7 +82,7 @@ class Watch:
     def _batch(self, tool: Tool, stem: Path, labels: Mapping[str, Trial]) -> dict[str, Any]:
         """Return what a batch's process reads."""
         trials = list(labels.values())
-        if self.given.batch_cuda_device is not None:  # the only one that the process sees
+        if self.options.batch_cuda_device is not None:  # the only one that the process sees
             trials = [
                 replace(one, side=replace(one.side, device=_first_of_its_kind(one.side.device))) for one in trials
             ]
@@ -103,10 +103,10 @@ class Watch:
         spec = EnvironmentSpec.parse(first.side.environment)
         python = interpreter(spec, framework=first.side.framework, progress=self.note)
         variables = child_variables(package_folder(), own_path=spec.kind == "current", bytecode=False)
-        if self.given.batch_cuda_device is not None:
-            variables["CUDA_VISIBLE_DEVICES"] = str(self.given.batch_cuda_device)
+        if self.options.batch_cuda_device is not None:
+            variables["CUDA_VISIBLE_DEVICES"] = str(self.options.batch_cuda_device)
         own = [str(python), "-m", "opperf.child.worker.batch"]
-        behind = shlex.split(self.given.batch_cmd) if self.given.batch_cmd else own
+        behind = shlex.split(self.options.batch_cmd) if self.options.batch_cmd else own
         return tool.command(stem, [*behind, str(_file(stem))]), {**variables, **first.side.variables}
 
     def _seen(
@@ -137,11 +137,11 @@ def batches(waiting: Sequence[Part], most: int) -> Iterator[list[Part]]:
     """Yield the cases in batches, each of one side; a trial that several cases share is in the first one's."""
     keys: set[tuple[object, ...]] = set()
     sides: dict[tuple[object, ...], list[Part]] = {}
-    for made, trials in waiting:
+    for case, trials in waiting:
         new = [trial for trial in trials if trial.key not in keys]
         keys.update(trial.key for trial in new)
         for process in dict.fromkeys(trial.side.process for trial in new):
-            part = (made, [trial for trial in new if trial.side.process == process])
+            part = (case, [trial for trial in new if trial.side.process == process])
             sides.setdefault(process, []).append(part)
     for parts in sides.values():
         yield from (parts[first : first + most] for first in range(0, len(parts), most))

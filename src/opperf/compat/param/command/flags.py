@@ -23,11 +23,11 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser."""
-    made = Parser(
+    parser = Parser(
         prog="python -m opperf.compat.param",
         description="Run a PARAM benchmark config with PARAM's flags and output, measured by opperf.",
     )
-    flag = made.add_argument
+    flag = parser.add_argument
     flag("-c", "--config", type=Path, metavar="FILE", help="the benchmark config")
     flag("-w", "--warmup", type=_whole(0), default=1, metavar="N", help="number of calls before the first sample")
     flag("-i", "--iteration", type=_whole(0), default=1, metavar="N",
@@ -78,32 +78,32 @@ def parser() -> argparse.ArgumentParser:
         help="environment of opperf, such as `fbgemm`; not a flag of PARAM",
     )
     flag("--version", action="version", version=f"opperf {__version__}")
-    return made
+    return parser
 
 
-def warnings(given: argparse.Namespace) -> list[str]:
+def warnings(options: argparse.Namespace) -> list[str]:
     """Say which of the flags that were given are without effect, and what does what they ask for."""
     texts = []
-    on_cuda = "cuda" in given.device
-    if given.cuda_graph and not on_cuda:
+    on_cuda = "cuda" in options.device
+    if options.cuda_graph and not on_cuda:
         texts.append("`--cuda-graph` is disabled: the device is no CUDA device")
-    elif given.cuda_graph and given.pt2_model:
+    elif options.cuda_graph and options.pt2_model:
         texts.append("`--pt2-model` is disabled: `--cuda-graph` captures operators as they are, not compiled")
-    if given.cupti_profiler and not on_cuda:
+    if options.cupti_profiler and not on_cuda:
         texts.append("`--cupti-profiler` is disabled: the device is no CUDA device")
-    elif given.cupti_profiler and not reads_counters(given):
+    elif options.cupti_profiler and not reads_counters(options):
         texts.append("`--cupti-profiler` is disabled: `--ncu` or `--nsys` already examines the kernels")
     return texts
 
 
-def reads_counters(given: argparse.Namespace) -> bool:
+def reads_counters(options: argparse.Namespace) -> bool:
     """Whether `--cupti-profiler` has an effect: on a GPU, which one tool watches at a time."""
-    return bool(given.cupti_profiler) and "cuda" in given.device and not (given.ncu or given.nsys)
+    return bool(options.cupti_profiler) and "cuda" in options.device and not (options.ncu or options.nsys)
 
 
-def quiet(given: argparse.Namespace) -> bool:
+def quiet(options: argparse.Namespace) -> bool:
     """Whether nothing but results is to be said."""
-    return str(given.log_level).upper() in ("WARNING", "WARN", "ERROR", "CRITICAL", "30", "40", "50")
+    return str(options.log_level).upper() in ("WARNING", "WARN", "ERROR", "CRITICAL", "30", "40", "50")
 
 
 def _dash(word: str) -> str:

@@ -90,18 +90,18 @@ class Shown:
         return "latency" if self.discrete else "time"
 
     def line(
-        self, made: ConfigCase, operator: str, outcomes: Mapping[str, Outcome], reports: Mapping[str, Any] | None = None
+        self, case: ConfigCase, operator: str, outcomes: Mapping[str, Outcome], reports: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Return the line of one case, with what became of each direction, and what tools saw of it."""
         reports = reports or {}
         bad = {name: outcome for name, outcome in outcomes.items() if outcome.status != "ok"}
         return {
             "op_name": operator,
-            "id": short(made, operator),
+            "id": short(case, operator),
             "metric": {name: {**self._metric(outcome), **reports.get(name, {})} for name, outcome in outcomes.items()},
-            "config": {"build": plain(made.build), "input": plain(made.given)},
-            "run_id": made.run_id,
-            "case_id": made.case.id,
+            "config": {"build": plain(case.build), "input": plain(case.call)},
+            "run_id": case.run_id,
+            "case_id": case.case.id,
             "version": next((one.version for one in outcomes.values() if one.version is not None), None),
             "status": _status([outcome.status for outcome in outcomes.values()]),
             "reasons": {name: outcome.reason.to_json() for name, outcome in bad.items() if outcome.reason is not None},
@@ -138,17 +138,17 @@ class Shown:
         }
 
 
-def between(made: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:
+def between(cases: Sequence[ConfigCase], resume: str | None, stop: str | None) -> list[ConfigCase]:
     """Return the cases from one run id on, and before another; raises `InputError` for ids that are not there."""
-    first = 0 if resume is None else _place(made, resume, "--resume-id")
-    last = len(made) if stop is None else _place(made, stop, "--stop-id")
+    first = 0 if resume is None else _place(cases, resume, "--resume-id")
+    last = len(cases) if stop is None else _place(cases, stop, "--stop-id")
     if first >= last:
         raise InputError(
             f"no case lies between `--resume-id` {resume} and `--stop-id` {stop}",
             hint="the stop id itself is excluded, and must come after the resume id",
             slug="run_id",
         )
-    return list(made[first:last])
+    return list(cases[first:last])
 
 
 def short(case: ConfigCase, operator: str) -> str:
@@ -156,40 +156,40 @@ def short(case: ConfigCase, operator: str) -> str:
     return case.run_id.removeprefix(f"{operator}|")
 
 
-def _place(made: Sequence[ConfigCase], given: str, flag: str) -> int:
+def _place(cases: Sequence[ConfigCase], name: str, flag: str) -> int:
     """Return the place of a run id: PARAM's whole one, or the short one where only one operator has it.
 
     PARAM puts the ids of all builds so far into one: `0|0|1|0` is input 0 of build 1.
     """
-    whole = [i for i, case in enumerate(made) if case.run_id == given or case.run_id == given.replace(":", "|", 1)]
-    ends = [i for i, case in enumerate(made) if case.run_id.endswith(f"|{given}") and _parts(case, given)]
+    whole = [i for i, case in enumerate(cases) if case.run_id == name or case.run_id == name.replace(":", "|", 1)]
+    ends = [i for i, case in enumerate(cases) if case.run_id.endswith(f"|{name}") and _parts(case, name)]
     places = whole or ends
     if len(places) == 1:
         return places[0]
-    if not places and (last := _of_last_build(given)) is not None:
+    if not places and (last := _of_last_build(name)) is not None:
         with suppress(InputError):
-            return _place(made, last, flag)
+            return _place(cases, last, flag)
     if places:
-        names = ", ".join(f"`{made[i].run_id}`" for i in places[:5])
-        raise InputError(f"`{flag} {given}` matches several cases", hint=f"write one of {names}", slug="run_id")
-    close = near(given, [case.run_id for case in made])
-    text = ", ".join(f"`{name}`" for name in close or [case.run_id for case in made[:5]])
-    raise InputError(f"no run id `{given}` for `{flag}`", hint=f"there are {text}", slug="run_id")
+        names = ", ".join(f"`{cases[i].run_id}`" for i in places[:5])
+        raise InputError(f"`{flag} {name}` matches several cases", hint=f"write one of {names}", slug="run_id")
+    close = near(name, [case.run_id for case in cases])
+    text = ", ".join(f"`{one}`" for one in close or [case.run_id for case in cases[:5]])
+    raise InputError(f"no run id `{name}` for `{flag}`", hint=f"there are {text}", slug="run_id")
 
 
-def _of_last_build(given: str) -> str | None:
+def _of_last_build(name: str) -> str | None:
     """Return the id without the builds before its last one; None where it has no more than one.
 
     >>> _of_last_build("torch.mm|0|0_0|0_1|3"), _of_last_build("0|0|1|0"), _of_last_build("torch.mm|0|0|0")
     ('torch.mm|0|0_1|3', '0|1|0', None)
     """
-    parts = (given.replace(":", "|", 1) if given.count(":") == 1 else given).split("|")
+    parts = (name.replace(":", "|", 1) if name.count(":") == 1 else name).split("|")
     first = 0 if parts[0][:1].isdecimal() else 1
     if len(parts) - first < 4:
         return None
     return "|".join([*parts[: first + 1], *parts[-2:]])
 
 
-def _parts(case: ConfigCase, given: str) -> bool:
+def _parts(case: ConfigCase, name: str) -> bool:
     """Whether a short id is all of a run id but its operator: `1|0|0` is not the end of `x|1|1|0|0`."""
-    return case.run_id.count("|") == given.count("|") + 1
+    return case.run_id.count("|") == name.count("|") + 1

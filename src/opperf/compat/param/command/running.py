@@ -44,33 +44,33 @@ from opperf.parent.workers import machine
 TIMEOUT = 3600.0
 
 
-def settings_of(given: argparse.Namespace) -> Settings:
+def settings_of(options: argparse.Namespace) -> Settings:
     """Return the settings that the flags mean."""
     return Settings(
-        warmup=given.warmup,
-        runs=given.iteration or 1,
+        warmup=options.warmup,
+        runs=options.iteration or 1,
         timeout=TIMEOUT,
-        cache="cold" if given.cuda_l2_cache == "off" else "hot",
-        latency=given.exec_mode == "discrete",
+        cache="cold" if options.cuda_l2_cache == "off" else "hot",
+        latency=options.exec_mode == "discrete",
     )
 
 
-def selection_of(given: argparse.Namespace, config: ParamConfig) -> Selection:
+def selection_of(options: argparse.Namespace, config: ParamConfig) -> Selection:
     """Return the selection that the flags mean."""
     return Selection(
         configs=[config],
-        devices=(given.device,),
-        environments=tuple(given.environment or ()),
-        modes=mode_of(given),
-        directions=("forward", "backward") if given.backward else ("forward",),
+        devices=(options.device,),
+        environments=tuple(options.environment or ()),
+        modes=mode_of(options),
+        directions=("forward", "backward") if options.backward else ("forward",),
     )
 
 
-def mode_of(given: argparse.Namespace) -> tuple[str, ...]:
+def mode_of(options: argparse.Namespace) -> tuple[str, ...]:
     """Return the mode that the flags mean, if any; a CUDA graph, which needs a GPU, comes before compiling."""
-    if given.cuda_graph and "cuda" in given.device:
+    if options.cuda_graph and "cuda" in options.device:
         return ("cuda_graph",)
-    return ("compiled",) if given.pt2_model else ()
+    return ("compiled",) if options.pt2_model else ()
 
 
 class Quiet(Silent):
@@ -83,14 +83,14 @@ class Quiet(Silent):
 class Running:
     """Is told how a run goes; a case whose directions are all measured becomes a line, and a word on stdout."""
 
-    def __init__(self, given: argparse.Namespace, config: ParamConfig, tools: Sequence[Tool] = ()) -> None:
-        self._given = given
+    def __init__(self, options: argparse.Namespace, config: ParamConfig, tools: Sequence[Tool] = ()) -> None:
+        self._options = options
         self._config = config
         self._tools = tools
         self._seen: dict[tuple[object, ...], dict[str, Any]] = {}
-        self._bar: Bar | Quiet = Quiet() if quiet(given) else Bar()
-        self._settings = settings_of(given)
-        self._show = Shown(self._settings, discrete=given.exec_mode == "discrete")
+        self._bar: Bar | Quiet = Quiet() if quiet(options) else Bar()
+        self._settings = settings_of(options)
+        self._show = Shown(self._settings, discrete=options.exec_mode == "discrete")
         self._lines: Lines | None = None
         self._waiting: dict[str, tuple[ConfigCase, list[Trial]]] = {}
         self._outcomes: dict[tuple[object, ...], Outcome] = {}
@@ -98,16 +98,16 @@ class Running:
 
     def run(self, path: Path, trace: Path | None) -> tuple[Run, BaseException | None]:
         """Measure, and write lines to a file, and a trace; return the run and what stopped it before its end."""
-        made = list(cases(self._config, self._settings.seed))
-        selection = between(made, self._given.resume_id, self._given.stop_id)
+        every = list(cases(self._config, self._settings.seed))
+        selection = between(every, self._options.resume_id, self._options.stop_id)
         stopped: BaseException | None = None
-        if not self._given.iteration:
-            self._lines = Lines(path, append=self._given.append)
+        if not self._options.iteration:
+            self._lines = Lines(path, append=self._options.append)
             return self._expand(selection, self._lines), None
-        with Session(selection_of(self._given, self._config), self._settings, self) as session:
+        with Session(selection_of(self._options, self._config), self._settings, self) as session:
             plan = self._part(session.plan(), selection)
-            self._lines = Lines(path, append=self._given.append)
-            self._lines.add(header(self._given, self._config))
+            self._lines = Lines(path, append=self._options.append)
+            self._lines.add(header(self._options, self._config))
             self._watch(path, self._lines)
             try:
                 run = session.run(plan, Options(command=tuple(sys.argv)))
@@ -125,17 +125,17 @@ class Running:
 
     def _expand(self, cases: Sequence[ConfigCase], lines: Lines) -> Run:
         """Write a line for each case, and measure none."""
-        lines.add(header(self._given, self._config))
-        for made in cases:
-            lines.add(self._show.line(made, made.run_id.partition("|")[0], {}))
-            print(one_line(made.run_id), flush=True)
+        lines.add(header(self._options, self._config))
+        for case in cases:
+            lines.add(self._show.line(case, case.run_id.partition("|")[0], {}))
+            print(one_line(case.run_id), flush=True)
         lines.add({"finish_time": _now()})
         lines.close()
         return Run(uuid.uuid4().hex[:12], _now(), tuple(sys.argv), self._settings)
 
     def _watch(self, path: Path, lines: Lines) -> None:
         """Have the tools look at the cases, before anything is timed; each batch is a line."""
-        watch = Watch(self._given, self._settings, path, self.note)
+        watch = Watch(self._options, self._settings, path, self.note)
         for tool in self._tools:
             for line, reports in watch.run(tool, list(self._waiting.values())):
                 lines.add(line)
@@ -147,10 +147,10 @@ class Running:
         trials: dict[str, list[Trial]] = {}
         for trial in plan.trials:
             trials.setdefault(trial.case.id, []).append(trial)
-        nowhere = dict.fromkeys(made.run_id.partition("|")[0] for made in cases if made.case.id not in trials)
+        nowhere = dict.fromkeys(case.run_id.partition("|")[0] for case in cases if case.case.id not in trials)
         for operator in nowhere:
             self.note(f"warning: no operator `{operator}`; skipped")
-        self._waiting = {made.run_id: (made, trials.get(made.case.id, [])) for made in cases}
+        self._waiting = {case.run_id: (case, trials.get(case.case.id, [])) for case in cases}
         keys = {trial.key for _, several in self._waiting.values() for trial in several}
         return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))
 
@@ -183,39 +183,39 @@ class Running:
     def _write_ready(self, *, finished: bool) -> None:
         """Write the cases that are measured: in order, up to the first that is not; or all, when nothing more comes."""
         while self._waiting:
-            run_id, (made, trials) = next(iter(self._waiting.items()))
+            run_id, (case, trials) = next(iter(self._waiting.items()))
             measured = bool(trials) and all(trial.key in self._outcomes for trial in trials)
             if not measured and not finished:
                 return
             if measured:
-                self._write(made, trials)
+                self._write(case, trials)
             del self._waiting[run_id]
 
-    def _write(self, made: ConfigCase, trials: Sequence[Trial]) -> None:
+    def _write(self, case: ConfigCase, trials: Sequence[Trial]) -> None:
         """Write a line for each framework that measured a case: all but one of them measure neutral operators."""
-        operator = made.run_id.partition("|")[0]
+        operator = case.run_id.partition("|")[0]
         for side in dict.fromkeys(trial.side.process for trial in trials):
             outcomes = {trial.direction: self._outcomes[trial.key] for trial in trials if trial.side.process == side}
             if self._lines is not None:
                 reports = {name: self._seen.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
-                self._lines.add(self._show.line(made, operator, outcomes, reports))
+                self._lines.add(self._show.line(case, operator, outcomes, reports))
             for direction, outcome in outcomes.items():
                 samples, summary = self._show.samples(outcome), self._show.summary(outcome)
                 if samples is not None:
-                    self._sampled.append((made.run_id, direction, samples))
+                    self._sampled.append((case.run_id, direction, samples))
                 why = outcome.reason.message if outcome.reason is not None else ""
                 text = format_seconds(summary.median) if summary is not None else f"{outcome.status}: {why}"
-                emit(f"{one_line(f'{made.run_id}  {direction}  {text}')}\n")
+                emit(f"{one_line(f'{case.run_id}  {direction}  {text}')}\n")
 
 
-def header(given: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
+def header(options: argparse.Namespace, config: ParamConfig) -> dict[str, Any]:
     """Return the first line: what was asked, and where it is measured."""
-    options = {name: str(value) if isinstance(value, Path) else value for name, value in vars(given).items()}
+    values = {name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()}
     return {
         "run_options": {
-            **options,
-            "pass_type": "backward" if given.backward else "forward",
-            "op_exec_mode": given.exec_mode,
+            **values,
+            "pass_type": "backward" if options.backward else "forward",
+            "op_exec_mode": options.exec_mode,
             "time_unit": "millisecond",
         },
         "sys_info": {

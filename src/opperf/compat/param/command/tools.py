@@ -76,18 +76,18 @@ class Tool:
         return from_ncu if self.name == "ncu" else from_nsys
 
 
-def choose_tools(given: argparse.Namespace) -> list[Tool]:
+def choose_tools(options: argparse.Namespace) -> list[Tool]:
     """Return the tools that flags ask for; raises `InputError` for one that is not there.
 
     PARAM has PyTorch's profiler read counters, which it does on no CUDA above 12.6
     (https://github.com/pytorch/kineto/pull/1437): ncu reads the same ones, by the same names.
     """
-    tools = [_tool(name, given, f"--{name}") for name in NAMES if getattr(given, name)]
-    if reads_counters(given):
-        counters = ("--metrics", ",".join(_counters(given.cupti_profiler_metrics)))
-        tool = _tool("ncu", given, "--cupti-profiler")
+    tools = [_tool(name, options, f"--{name}") for name in NAMES if getattr(options, name)]
+    if reads_counters(options):
+        counters = ("--metrics", ",".join(_counters(options.cupti_profiler_metrics)))
+        tool = _tool("ncu", options, "--cupti-profiler")
         tools.append(replace(tool, arguments=(*counters, *tool.arguments)))
-    return [*tools, *([Tool(OBSERVER, "", (), given.warmup, 1)] if given.et else [])]
+    return [*tools, *([Tool(OBSERVER, "", (), options.warmup, 1)] if options.et else [])]
 
 
 def _counters(names: str) -> Iterator[str]:
@@ -100,16 +100,16 @@ def _counters(names: str) -> Iterator[str]:
         yield from COUNTERS.get(name, (name,))
 
 
-def _tool(name: str, given: argparse.Namespace, option: str) -> Tool:
+def _tool(name: str, options: argparse.Namespace, option: str) -> Tool:
     program = located(
-        getattr(given, f"{name}_bin") or name,
+        getattr(options, f"{name}_bin") or name,
         option=option,
         package=TOOLS[name].package,
         hint=f"it comes with NVIDIA's CUDA toolkit, and alone; say where it is with `--{name}-bin PATH`",
     )
-    file = getattr(given, f"{name}_args_file")
+    file = getattr(options, f"{name}_args_file")
     arguments = () if file is None else _words(Path(file), f"--{name}-args-file")
-    iterations, warmup = getattr(given, f"{name}_iteration"), getattr(given, f"{name}_warmup")
+    iterations, warmup = getattr(options, f"{name}_iteration"), getattr(options, f"{name}_warmup")
     return Tool(name, program, arguments, warmup, iterations)
 
 

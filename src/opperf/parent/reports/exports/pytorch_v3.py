@@ -48,13 +48,13 @@ def records(document: Run | ComparisonRun) -> Iterator[dict[str, object]]:
 
 
 def _upload(run: Run) -> dict[str, object]:
-    given = {
+    labels = {
         name: int(run.labels[name]) if isinstance(default, int) and run.labels[name].isdecimal() else run.labels[name]
         for name, default in UPLOAD.items()
         if name in run.labels
     }
     timestamp = int(datetime.fromisoformat(run.started).timestamp())
-    return {"timestamp": timestamp, "schema_version": "v3", "name": "opperf", **UPLOAD, **given}
+    return {"timestamp": timestamp, "schema_version": "v3", "name": "opperf", **UPLOAD, **labels}
 
 
 def _of_record(record: Record, run: Run) -> dict[str, object]:

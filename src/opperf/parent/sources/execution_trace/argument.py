@@ -126,10 +126,10 @@ class ElementRecords:
         number, self.count = self.count, self.count + 1
         if _has_no_memory(value):
             raise Unknown("a sparse or nested tensor, whose elements are not recorded")
-        made = _tensor(dtype, shape, strides)
-        if made.is_float or made.dtype == "bool":
-            return made
-        return self.elements.of(self.node, number, _within(made, self.ranges.get(number)), value)
+        spec = _tensor(dtype, shape, strides)
+        if spec.is_float or spec.dtype == "bool":
+            return spec
+        return self.elements.of(self.node, number, _within(spec, self.ranges.get(number)), value)
 
 
 def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -> dict[str, Argument]:
@@ -140,8 +140,8 @@ def arguments(node: Node, parameters: Sequence[Parameter], elements: Elements) -
     result: dict[str, Argument] = {}
     for place, parameter in enumerate(parameters):
         strides = node.strides[place] if place < len(node.strides) else ()
-        made = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
-        result[parameter.name] = _typed(parameter.type, made)
+        argument = _argument(node.types[place], node.values[place], node.shapes[place], strides, numbered)
+        result[parameter.name] = _typed(parameter.type, argument)
     return result
 
 
@@ -197,13 +197,13 @@ def _kinds(text: str) -> list[str]:
     return re.findall(r"(?:[^,(\[]|\([^()]*(?:\([^()]*\)[^()]*)?\)|\[[^\]]*\])+", text)
 
 
-def _typed(kind: str, made: Argument) -> Argument:
+def _typed(kind: str, value: Argument) -> Argument:
     """Return an element type where the signature has one and a number was recorded."""
-    if not kind.startswith("ScalarType") or not isinstance(made, int):
-        return made
-    if made not in NUMBERED:
-        raise Unknown(f"the element type with the number {made}")
-    return DType(NUMBERED[made])
+    if not kind.startswith("ScalarType") or not isinstance(value, int):
+        return value
+    if value not in NUMBERED:
+        raise Unknown(f"the element type with the number {value}")
+    return DType(NUMBERED[value])
 
 
 def _ranges(text: str) -> Mapping[int, Sequence[float]]:
@@ -218,5 +218,5 @@ def _ranges(text: str) -> Mapping[int, Sequence[float]]:
     return bounds_by_place
 
 
-def _within(made: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
-    return made if bounds is None else replace(made, range=(bounds[0], bounds[1] + 1))
+def _within(spec: TensorSpec, bounds: Sequence[float] | None) -> TensorSpec:
+    return spec if bounds is None else replace(spec, range=(bounds[0], bounds[1] + 1))

@@ -209,10 +209,10 @@ def read_traces(
         for node in nodes(path):
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if tree.is_wanted(node, subgraph, steps):
-                made = _case(node, elements)
-                count_of_case = cases.setdefault(made, Tally()) if isinstance(made, Case) else None
+                case = _case(node, elements)
+                count_of_case = cases.setdefault(case, Tally()) if isinstance(case, Case) else None
                 counted = (
-                    left_out.setdefault((node.name, str(made)), Tally()) if count_of_case is None else count_of_case
+                    left_out.setdefault((node.name, str(case)), Tally()) if count_of_case is None else count_of_case
                 )
                 counted.add(_record(node, durations, on_device, clock))
                 joined.add(node, durations)

@@ -91,7 +91,9 @@ BINDINGS: dict[str, Binding] = {
         "jax.nn.gelu",
         "data",
         "approximate=approximate",
-        derive={"approximate": lambda made: made.get("approximate") in (True, "tanh")},  # JAX's own default is tanh
+        derive={
+            "approximate": lambda arguments: arguments.get("approximate") in (True, "tanh")
+        },  # JAX's own default is tanh
     ),
     "leaky_relu": call("jax.nn.leaky_relu", "data", "negative_slope=slope"),
     "elu": call("jax.nn.elu", "data", "alpha=alpha"),

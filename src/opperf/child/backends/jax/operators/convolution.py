@@ -61,24 +61,24 @@ def conv_transpose2d(*arguments: Any) -> Any:
     return conv_transpose(*arguments)
 
 
-def _space(made: Mapping[str, Any]) -> int:
-    return int(made["data"].ndim) - 2
+def _space(arguments: Mapping[str, Any]) -> int:
+    return int(arguments["data"].ndim) - 2
 
 
-def _steps(made: Mapping[str, Any]) -> tuple[int, ...]:
-    return spread(made.get("stride"), _space(made), 1)
+def _steps(arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    return spread(arguments.get("stride"), _space(arguments), 1)
 
 
-def _ends(made: Mapping[str, Any]) -> list[tuple[int, int]]:
-    return both_ends(made.get("padding"), _space(made))
+def _ends(arguments: Mapping[str, Any]) -> list[tuple[int, int]]:
+    return both_ends(arguments.get("padding"), _space(arguments))
 
 
-def _spacing(made: Mapping[str, Any]) -> tuple[int, ...]:
-    return spread(made.get("dilation"), _space(made), 1)
+def _spacing(arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    return spread(arguments.get("dilation"), _space(arguments), 1)
 
 
-def _channels(made: Mapping[str, Any]) -> int:
-    return int(made["data"].shape[1])
+def _channels(arguments: Mapping[str, Any]) -> int:
+    return int(arguments["data"].shape[1])
 
 
 def _convolution(**more: Callable[[Mapping[str, Any]], Any]) -> Call:

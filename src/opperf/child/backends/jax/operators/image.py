@@ -47,15 +47,15 @@ def im2col(data: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> 
 
 
 def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda made: jnp.asarray(made[name], made["data"].dtype).reshape(-1, 1, 1)
+    return lambda arguments: jnp.asarray(arguments[name], arguments["data"].dtype).reshape(-1, 1, 1)
 
 
-def _shape(made: Mapping[str, Any]) -> tuple[int, ...]:
+def _shape(arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the shape of the result, by its size or by the scale."""
-    data = made["data"].shape
-    if "scale" in made:
-        return (*data[:2], made["scale"] * data[2], made["scale"] * data[3])
-    return (*data[:2], *spread(made.get("size"), 2, 1))
+    data = arguments["data"].shape
+    if "scale" in arguments:
+        return (*data[:2], arguments["scale"] * data[2], arguments["scale"] * data[3])
+    return (*data[:2], *spread(arguments.get("size"), 2, 1))
 
 
 def _resize(method: str) -> Call:

@@ -39,15 +39,17 @@ def csr_square(data: Any) -> Any:
 def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
     """Return what makes an array of coordinates from whole rows and their places."""
 
-    def make(made: Mapping[str, Any]) -> Any:
-        shape = (made["count"], *made[values].shape[1:])
-        return BCOO((made[values], made[rows][:, None]), shape=shape, indices_sorted=True, unique_indices=True)
+    def make(arguments: Mapping[str, Any]) -> Any:
+        shape = (arguments["count"], *arguments[values].shape[1:])
+        return BCOO(
+            (arguments[values], arguments[rows][:, None]), shape=shape, indices_sorted=True, unique_indices=True
+        )
 
     return make
 
 
-def _room(made: Mapping[str, Any]) -> int:
-    return int(jnp.count_nonzero(made["data"]))
+def _room(arguments: Mapping[str, Any]) -> int:
+    return int(jnp.count_nonzero(arguments["data"]))
 
 
 COORDINATES = {"lhs": BCOO.fromdense, "rhs": BCOO.fromdense}

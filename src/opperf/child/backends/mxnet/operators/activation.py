@@ -194,8 +194,8 @@ def _conv_batch_norm(
 
 
 def _conv_batch_norm_relu(*arrays: Any, **settings: Any) -> CallSpec:
-    _, given, keywords = _conv_batch_norm(*arrays, **settings)
-    return Composition(conv_batch_norm_relu), given, keywords
+    _, inputs, keywords = _conv_batch_norm(*arrays, **settings)
+    return Composition(conv_batch_norm_relu), inputs, keywords
 
 
 def _linear_relu(data: Any, weight: Any, bias: Any) -> CallSpec:

@@ -64,7 +64,7 @@ def _products(F: Any, data: Any, hidden: Any, weights: tuple[Any, ...], rows: in
 
 WEIGHTS = "weight_input, weight_hidden, bias_input, bias_hidden"
 WAY_BACK = "reverse_weight_input, reverse_weight_hidden, reverse_bias_input, reverse_bias_hidden"
-WIDTH = {"width": lambda made: int(made["hidden"].shape[-1])}
+WIDTH = {"width": lambda arguments: int(arguments["hidden"].shape[-1])}
 PRODUCTS = "two nd.FullyConnected"
 
 _RECURRENT: dict[str, Binding] = {

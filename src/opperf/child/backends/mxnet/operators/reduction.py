@@ -111,26 +111,26 @@ def metric(F: Any, data: Any, labels: Any, score: Any) -> Any:
         return mx.np.array(score.get()[1], dtype=data.dtype)
 
 
-def _made(name: str, **settings: Any) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda made: getattr(mx.metric, name)(**settings)
+def _metric(name: str, **settings: Any) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda arguments: getattr(mx.metric, name)(**settings)
 
 
-def _top_k(made: Mapping[str, Any]) -> Any:
-    return mx.metric.TopKAccuracy(top_k=made["k"])
+def _top_k(arguments: Mapping[str, Any]) -> Any:
+    return mx.metric.TopKAccuracy(top_k=arguments["k"])
 
 
 _SCORE: dict[str, Binding] = {
     name: composed(metric, "data, labels, score", derive={"score": make}, note=f"mx.metric.{own}, in NumPy")
     for name, own, make in (
-        ("accuracy", "Accuracy", _made("Accuracy")),
+        ("accuracy", "Accuracy", _metric("Accuracy")),
         ("top_k_accuracy", "TopKAccuracy", _top_k),
-        ("f1_score", "F1", _made("F1")),
-        ("mean_absolute_error", "MAE", _made("MAE")),
-        ("mean_squared_error", "MSE", _made("MSE")),
-        ("root_mean_squared_error", "RMSE", _made("RMSE")),
-        ("negative_log_likelihood", "NegativeLogLikelihood", _made("NegativeLogLikelihood")),
-        ("perplexity", "Perplexity", _made("Perplexity", ignore_label=None)),
-        ("pearson_correlation", "PearsonCorrelation", _made("PearsonCorrelation")),
+        ("f1_score", "F1", _metric("F1")),
+        ("mean_absolute_error", "MAE", _metric("MAE")),
+        ("mean_squared_error", "MSE", _metric("MSE")),
+        ("root_mean_squared_error", "RMSE", _metric("RMSE")),
+        ("negative_log_likelihood", "NegativeLogLikelihood", _metric("NegativeLogLikelihood")),
+        ("perplexity", "Perplexity", _metric("Perplexity", ignore_label=None)),
+        ("pearson_correlation", "PearsonCorrelation", _metric("PearsonCorrelation")),
     )
 }
 

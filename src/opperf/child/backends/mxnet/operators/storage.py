@@ -21,10 +21,12 @@ def csr(data: Any) -> Any:
 def rows_of(values: str, rows: str, count: str = "count") -> Callable[[Mapping[str, Any]], Any]:
     """Return what makes a row-sparse array from whole rows and their places; it has as many rows as `count` says."""
 
-    def make(made: Mapping[str, Any]) -> Any:
-        total = made[count] if count in made else made["lhs"].shape[1]
-        shape = (total, *made[values].shape[1:])
-        return mx.nd.sparse.row_sparse_array((made[values], made[rows]), shape=shape, dtype=made[values].dtype)
+    def make(arguments: Mapping[str, Any]) -> Any:
+        total = arguments[count] if count in arguments else arguments["lhs"].shape[1]
+        shape = (total, *arguments[values].shape[1:])
+        return mx.nd.sparse.row_sparse_array(
+            (arguments[values], arguments[rows]), shape=shape, dtype=arguments[values].dtype
+        )
 
     return make
 

@@ -54,7 +54,7 @@ def _pair(value: Any, default: int) -> tuple[int, ...]:
 
 
 def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda made: np.array(made[name], made["data"].dtype).reshape(-1, 1, 1)
+    return lambda arguments: np.array(arguments[name], arguments["data"].dtype).reshape(-1, 1, 1)
 
 
 def _like(data: Any, numbers: Any) -> Any:

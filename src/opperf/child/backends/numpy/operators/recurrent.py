@@ -98,8 +98,8 @@ def scatter_reduce_amax(data: Any, indices: Any, updates: Any, axis: int) -> Any
     return result
 
 
-def _range(made: Mapping[str, Any]) -> tuple[float, float]:
-    return float(made["low"]), float(made["high"])
+def _range(arguments: Mapping[str, Any]) -> tuple[float, float]:
+    return float(arguments["low"]), float(arguments["high"])
 
 
 BINDINGS: dict[str, Binding] = {

@@ -44,8 +44,8 @@ def _fill(name: str, own: str, more: str = "", **settings: Any) -> Call:
     fill: Callable[..., Any] = getattr(torch.nn.init, own)
 
     def initializer(shape: Any, *, std: float | None = None, **keywords: Any) -> Any:
-        given = settings if std is None else {"std": std, "a": -2 * std, "b": 2 * std}
-        return fill(torch.empty(shape, **keywords), **given)
+        parameters = settings if std is None else {"std": std, "a": -2 * std, "b": 2 * std}
+        return fill(torch.empty(shape, **keywords), **parameters)
 
     initializer.__name__ = name
     return composed(initializer, "shape", f"dtype=dtype{more}", note=f"torch.empty and torch.nn.init.{own}")

@@ -16,16 +16,16 @@ def image_normalize(data: Any, mean: Any, deviation: Any) -> Any:
     return (data - mean) / deviation
 
 
-def crop(made: Mapping[str, Any]) -> tuple[slice, ...]:
+def crop(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
     """Return what stands in the brackets of `data[:, top:..., left:...]`."""
-    top, left = made["top"], made["left"]
-    return slice(None), slice(top, top + made["height"]), slice(left, left + made["width"])
+    top, left = arguments["top"], arguments["left"]
+    return slice(None), slice(top, top + arguments["height"]), slice(left, left + arguments["width"])
 
 
 def _along_channels(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    def make(made: Mapping[str, Any]) -> Any:
-        data = made["data"]
-        return torch.tensor(made[name], dtype=data.dtype, device=data.device).view(-1, 1, 1)
+    def make(arguments: Mapping[str, Any]) -> Any:
+        data = arguments["data"]
+        return torch.tensor(arguments[name], dtype=data.dtype, device=data.device).view(-1, 1, 1)
 
     return make
 

@@ -23,8 +23,8 @@ def take(data: Any, indices: Any, axis: int | None) -> Any:
 
 def slices(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
     """Return what stands in the brackets of `data[begin:end:step, ...]`; what is not given is no bound."""
-    given = (arguments.get(name) for name in ("begin", "end", "step"))
-    bounds = (value if isinstance(value, tuple) else (value,) for value in given)
+    settings = (arguments.get(name) for name in ("begin", "end", "step"))
+    bounds = (value if isinstance(value, tuple) else (value,) for value in settings)
     return tuple(slice(*each) for each in zip_longest(*bounds))
 
 

@@ -14,13 +14,13 @@ NAMES = ("weight_input", "weight_hidden", "bias_input", "bias_hidden")
 WEIGHTS = "w_ih=weight_input, w_hh=weight_hidden, b_ih=bias_input, b_hh=bias_hidden"
 
 
-def _listed(made: Mapping[str, Any]) -> list[Any]:
+def _listed(arguments: Mapping[str, Any]) -> list[Any]:
     """Return the weights, those of the way back after the others."""
-    return [made[f"{way}{name}"] for way in ("", "reverse_") for name in NAMES if f"{way}{name}" in made]
+    return [arguments[f"{way}{name}"] for way in ("", "reverse_") for name in NAMES if f"{way}{name}" in arguments]
 
 
-def _states(made: Mapping[str, Any]) -> tuple[Any, ...]:
-    return made["hidden"], made["cell"]
+def _states(arguments: Mapping[str, Any]) -> tuple[Any, ...]:
+    return arguments["hidden"], arguments["cell"]
 
 
 def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:

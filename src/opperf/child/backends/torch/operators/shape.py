@@ -22,14 +22,14 @@ def every(arguments: Mapping[str, Any]) -> range:
 
 def axes(arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the new order of dimensions; none given reverses them."""
-    given = arguments.get("axes")
-    return tuple(reversed(every(arguments))) if given is None else given
+    order = arguments.get("axes")
+    return tuple(reversed(every(arguments))) if order is None else order
 
 
 def axis(arguments: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the dimensions that are meant; none given means all."""
-    given = arguments.get("axis")
-    return tuple(every(arguments)) if given is None else as_tuple(given)
+    value = arguments.get("axis")
+    return tuple(every(arguments)) if value is None else as_tuple(value)
 
 
 def last_first(widths: Any) -> tuple[int, ...]:

@@ -23,9 +23,9 @@ def csr_transposed(data: Any) -> Any:
 def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
     """Return what makes a tensor of coordinates from whole rows and their places."""
 
-    def make(made: Mapping[str, Any]) -> Any:
-        shape = (made["count"], *made[values].shape[1:])
-        return torch.sparse_coo_tensor(made[rows].unsqueeze(0), made[values], shape, is_coalesced=True)
+    def make(arguments: Mapping[str, Any]) -> Any:
+        shape = (arguments["count"], *arguments[values].shape[1:])
+        return torch.sparse_coo_tensor(arguments[rows].unsqueeze(0), arguments[values], shape, is_coalesced=True)
 
     return make
 

@@ -85,8 +85,8 @@ def _fill(connection: Connection, table: str, columns: Callable[[Mapping[str, An
     ).all():
         last = rows[-1].id
         values = [{"row": row.id, **columns(unpack(row.document))} for row in rows]
-        given = ", ".join(f"{name} = :{name}" for name in values[0] if name != "row")
-        connection.execute(text(f"UPDATE {table} SET {given} WHERE id = :row"), values)
+        assignments = ", ".join(f"{name} = :{name}" for name in values[0] if name != "row")
+        connection.execute(text(f"UPDATE {table} SET {assignments} WHERE id = :row"), values)
 
 
 def _metrics(document: Mapping[str, Any]) -> dict[str, float | None]:
