@@ -167,14 +167,14 @@ def element(value: object, dtype: str) -> float | int | bool | str:
         value = float(value)
     if isinstance(value, (int, float)) and dtype != STRING:
         if dtype in FLOATS:
-            return _held(value, dtype)
+            return _float(value, dtype)
         low, high = (0, 1) if dtype == "bool" else _bounds(dtype)
         if low <= value <= high and value == int(value):
             return bool(value) if dtype == "bool" else int(value)
     raise InputError(f"found {str(value)[:80]!r}, expected a value of {dtype}", slug="bad_values")
 
 
-def _held(value: float, dtype: str) -> float:
+def _float(value: float, dtype: str) -> float:
     """Return a number as it was given; raises `InputError` where the type has none that is nearest to it.
 
     A decimal may be larger than the largest number of a type and yet mean it, as 3.4028235e+38 in float32.

@@ -18,35 +18,35 @@ from typing import Any, Generic, TypeVar
 
 from opperf.domain.errors import InputError, near
 
-Known = TypeVar("Known")
+Entry = TypeVar("Entry")
 
 
-class Registry(Generic[Known]):
+class Registry(Generic[Entry]):
     """Names and what they stand for. A name is taken once."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
-        self._known: dict[str, Known] = {}
+        self._entries: dict[str, Entry] = {}
 
-    def add(self, name: str, entry: Known) -> None:
+    def add(self, name: str, entry: Entry) -> None:
         """Take a name; raises `ValueError`, as PARAM does, for one that is taken."""
-        if name in self._known:
+        if name in self._entries:
             raise ValueError(f"{self._kind} `{name}` is registered already")
-        self._known[name] = entry
+        self._entries[name] = entry
 
-    def find(self, name: str) -> Known:
+    def find(self, name: str) -> Entry:
         """Return what a name stands for; raises `InputError` with the names near it."""
-        if name not in self._known:
-            close = near(name, self._known) or self._known
+        if name not in self._entries:
+            close = near(name, self._entries) or self._entries
             hint = f"known: {', '.join(close)}; register it first, where it is your own"
             raise InputError(f"no {self._kind} `{name}`", hint=hint, slug="param_config")
-        return self._known[name]
+        return self._entries[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known
+        return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return iter(self._entries)
 
 
 class ConfigIterator(abc.ABC):

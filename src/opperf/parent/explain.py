@@ -43,7 +43,7 @@ def explain(
         # One side after the other: trials of the same side share a child.
         for trial in sorted(trials.values(), key=lambda trial: repr(trial.side.process)):
             note(f"explaining {len(explanations) + 1} of {len(trials)}")
-            explanations[trial.key] = "the budget was spent" if spent() else _asked(children, trial, settings)
+            explanations[trial.key] = "the budget was spent" if spent() else _explain(children, trial, settings)
     for contest in open_contests:
         contest.explanation = explanation(explanations[contest.base.key], explanations[contest.new.key])
 
@@ -64,7 +64,7 @@ def explanation(base: Explanation | str, new: Explanation | str) -> Explanations
     }
 
 
-def _asked(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
+def _explain(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
     """Return what a child says of a trial, or why it does not."""
     # Its libraries are told to print; what the user set stands.
     side = replace(trial.side, settings={**VARIABLES, **trial.side.settings})
@@ -122,7 +122,7 @@ class Pairing:
             return f"only {side} ran {self.name}{_by(ran)}{_measured(ran)}"
         if {event.by for event in self.base} != {event.by for event in self.new}:
             return f"{self.name}: base ran {_ways(self.base)}, new ran {_ways(self.new)}"
-        return f"{self.name}{_by(self.base)}: base {_told(self.base)}, new {_told(self.new)}"
+        return f"{self.name}{_by(self.base)}: base {_numbers(self.base)}, new {_numbers(self.new)}"
 
 
 def difference(base: Explanation, new: Explanation) -> Difference:
@@ -172,10 +172,10 @@ def _ways(events: Sequence[Event]) -> str:
 def _measured(events: Sequence[Event]) -> str:
     """Write calls and time after a name: ` (12.3 us)`, ` (2 times, 12.3 us)`, or nothing."""
     has_numbers = _seconds(events) is not None or _calls(events) != 1
-    return f" ({_told(events)})" if has_numbers else ""
+    return f" ({_numbers(events)})" if has_numbers else ""
 
 
-def _told(events: Sequence[Event]) -> str:
+def _numbers(events: Sequence[Event]) -> str:
     """Write calls and time: `12.3 us`, `2 times, 12.3 us`, `once`."""
     calls, seconds = _calls(events), _seconds(events)
     times = "once" if calls == 1 else f"{calls:.3g} times"

@@ -238,7 +238,7 @@ def run(
     request |= {"memory_limit": memory_limit, "check": check}
     selection, settings = requests.selection(_names(operators), request), requests.settings(request)
     keeping = _keep(output, resume, labels, keep_samples=keep_samples)
-    with _held(keeping, force=force):
+    with _output(keeping, force=force):
         measured = running.measure(selection, settings, keeping, _progress(progress))
         if measured.cause is not None:
             raise measured.cause
@@ -408,7 +408,7 @@ def replay(
         [Path(one) for one in traces], None if kineto is None else Path(kineto), subgraph, iterations
     )
     keeping = _keep(output, resume, labels, keep_samples=keep_samples)
-    with _held(keeping, force=force):
+    with _output(keeping, force=force):
         if not trace.cases:
             return Replay(replaying.unmeasured(trace, request, settings, keeping, _progress(progress)))
         measured = running.measure(replaying.workload(trace, request), settings, keeping, _progress(progress))
@@ -599,7 +599,7 @@ def _keep(
     )
 
 
-def _held(options: Options, *, force: bool) -> Any:
+def _output(options: Options, *, force: bool) -> Any:
     """Hold the place of the result against others; raises `InputError`."""
     lock = take(options.output, sys.argv, force=force, resume=options.resume, resumes=True)
     return nullcontext() if lock is None else closing(lock)

@@ -69,7 +69,7 @@ class Noise:
         self._rule = rule
         self._progress = progress
         self._plugins: Sequence[Path] = ()
-        self._found: list[list[Contest]] = []
+        self._rounds: list[list[Contest]] = []
         self._facts: dict[str, object] = {}
         self._started = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
@@ -89,7 +89,7 @@ class Noise:
             seeded = replace(settings, seed=settings.seed + repeat, check=False)
             comparing = Comparing(seeded, self._rule, self._progress.note, plugins=self._plugins)
             contests = [Contest(trial, trial, trial) for trial in trials]
-            self._found.append(contests)
+            self._rounds.append(contests)
             try:
                 comparing.run(contests)
             finally:
@@ -100,7 +100,7 @@ class Noise:
     def document(self, *, labels: Mapping[str, str], command: Sequence[str]) -> NoiseRun:
         """Return what was found."""
         floors, unknown = [], []
-        for several in zip(*self._found):
+        for several in zip(*self._rounds):
             floor = _floor(several, self._started)
             if floor is None:
                 unknown.append((several[0].key, next((one.failure for one in several if one.failure), None)))

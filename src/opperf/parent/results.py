@@ -83,9 +83,9 @@ class Report(Sequence[Item], Generic[Item]):
         return render(self._document)
 
     def __repr__(self) -> str:
-        return f"<opperf.{type(self).__name__}: {self._told()}>"
+        return f"<opperf.{type(self).__name__}: {self._summary()}>"
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return self._document.summary or f"{len(self)} items"
 
     def _repr_html_(self) -> str:
@@ -103,7 +103,7 @@ class Results(Report[Record]):
         super().__init__(run.records, report_of(run))
         self.run = run
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         words = ("ok", "failed", "skipped")
         counts = {word: sum(record.status == word for record in self) for word in words}
         tally = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
@@ -117,7 +117,7 @@ class Comparisons(Report[Comparison]):
         super().__init__(document.comparisons, report_of(document))
         self.run = document.run
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         from opperf.parent.reports.comparison import tally
 
         return tally(self)
@@ -149,7 +149,7 @@ class Noise(Report[Floor]):
         super().__init__(document.floors, report_of(document))
         self.run, self.unknown = document.run, document.unknown
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return _count(len(self), "floor")
 
 
@@ -160,7 +160,7 @@ class Replay(Report[ReplayedCase]):
         super().__init__(document.calls, report_of(document))
         self.run, self.trace = document.run, document.trace
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return _count(len(self), "case")
 
     def suite(self) -> Suite:
@@ -201,7 +201,7 @@ class Profile(Report[Row]):
         """Write the events to a file, which `opperf.load` and Perfetto read."""
         save(self.profile, Path(path))
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return _count(len(self), "row")
 
 
@@ -211,7 +211,7 @@ class ProfileDiff(Report[Change]):
     def __init__(self, before: event.Profile, after: event.Profile, by: str = "name") -> None:
         super().__init__(changes(before, after, by), profile_change.document(before, after, by))
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return _count(len(self), "row")
 
 
@@ -227,7 +227,7 @@ class Suite(Report[SuiteCase]):
         """Calls that no case holds, each with the reason."""
         return self.suite.left_out
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return f"{_count(len(self), 'case')} of {_count(self.suite.calls, 'call')}"
 
 
@@ -237,5 +237,5 @@ class Operators(Report[str]):
     def __init__(self, names: Sequence[str], document: Document) -> None:
         super().__init__(names, document)
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         return _count(len(self), "operator")

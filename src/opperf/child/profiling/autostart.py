@@ -122,7 +122,7 @@ class AutoProfiler:
         self._folder = folder
         self._own_watchers = own_watchers(options.plugins)
         self._recording = self._new_recording()
-        self._frameworks = {FRAMEWORKS[name].module: name for name in _wanted(options.framework, self._own_watchers)}
+        self._frameworks = {FRAMEWORKS[name].module: name for name in _names(options.framework, self._own_watchers)}
         self._module, _, name = (options.function or "").partition(":")
         self._function = name
         self._calls = Calls(name, options.skip, options.calls, self._begin, self._end)
@@ -306,7 +306,7 @@ def own_watchers(plugins: Sequence[str]) -> dict[str, Callable[[Watching], Watch
     return result
 
 
-def _wanted(framework: str | None, own: Collection[str]) -> tuple[str, ...]:
+def _names(framework: str | None, own: Collection[str]) -> tuple[str, ...]:
     if framework is None:
         return (*WATCHED, *own)
     return (framework,) if framework in own else imported(framework)

@@ -75,7 +75,7 @@ class Recording:
         self._watching = watching
         self._create = create
         self._watchers: dict[str, Watcher] = {}
-        self._seen = Profile()
+        self._profile = Profile()
         self._fresh = FreshMemory()
         self._waiting = Waiting()
 
@@ -149,7 +149,7 @@ class Recording:
 
     def collect(self) -> None:
         """Take over what was seen; raises `ProfilerError` while running."""
-        self._seen = merge([self._seen, *self._take_over()])
+        self._profile = merge([self._profile, *self._take_over()])
 
     def discard(self) -> None:
         """Forget what was seen since the last `collect`; raises `ProfilerError` while running."""
@@ -159,14 +159,14 @@ class Recording:
         """Return what was seen since the last reset; raises `ProfilerError` while running."""
         self.collect()
         own_facts = {"name": name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
-        processes_facts = {number: {**own_facts, **facts} for number, facts in self._seen.processes.items()}
-        notes = (*self._seen.notes, *self._fresh.notes(), *self._waiting.notes())
-        return replace(self._seen, processes=processes_facts, notes=notes, slices=self._waiting.slices())
+        processes_facts = {number: {**own_facts, **facts} for number, facts in self._profile.processes.items()}
+        notes = (*self._profile.notes, *self._fresh.notes(), *self._waiting.notes())
+        return replace(self._profile, processes=processes_facts, notes=notes, slices=self._waiting.slices())
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""
         self.discard()
-        self._seen = Profile()
+        self._profile = Profile()
         self._fresh = FreshMemory()
         self._waiting = Waiting()
 
@@ -224,14 +224,14 @@ class Recording:
         self.state = "waiting"
 
     def _go_on(self) -> None:
-        notes = [*self._seen.notes, GAVE_WAY]
+        notes = [*self._profile.notes, GAVE_WAY]
         self.state = "paused"
         if self._before == "running":
             try:
                 self._on()
             except ProfilerError as problem:  # the other one ends well all the same
                 notes.append(problem.message)
-        self._seen = replace(self._seen, notes=tuple(dict.fromkeys(notes)))
+        self._profile = replace(self._profile, notes=tuple(dict.fromkeys(notes)))
 
 
 Owner = TypeVar("Owner")

@@ -142,20 +142,20 @@ class _Read:
     """Stacks as they are read, each once."""
 
     def __init__(self, frames: Mapping[str, Mapping[str, object]]) -> None:
-        self._told = frames
-        self._known: dict[int, tuple[str, ...]] = {}
+        self._frames = frames
+        self._stacks: dict[int, tuple[str, ...]] = {}
 
     def stack(self, number: object) -> tuple[str, ...]:
         """Return the lines of a stack; raises `KeyError` for one that is not there."""
         first = NUMBER.read(number, "sf")
-        if first not in self._known:
+        if first not in self._stacks:
             lines: list[str] = []
             place = str(first)
             while place and len(lines) < DEEPEST:
-                lines.append(NAME.read(self._told[place]["name"], f"stackFrames.{place}.name"))
-                place = NAME.read(self._told[place].get("parent", ""), f"stackFrames.{place}.parent")
-            self._known[first] = tuple(lines)
-        return self._known[first]
+                lines.append(NAME.read(self._frames[place]["name"], f"stackFrames.{place}.name"))
+                place = NAME.read(self._frames[place].get("parent", ""), f"stackFrames.{place}.parent")
+            self._stacks[first] = tuple(lines)
+        return self._stacks[first]
 
 
 def from_trace(document: object, where: str) -> Profile:

@@ -146,10 +146,10 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
         module=_one(event.module for event in events),
         backward=all(event.backward for event in events),
         fused=any(event.fused for event in events),
-        allocated=_known(sum, (event.allocated for event in outermost)),
-        peak=_known(max, (event.peak for event in events)),
-        device=_seconds(_known(sum, (event.device for event in outermost))),
-        flops=_known(sum, (event.flops for event in events)),
+        allocated=_join(sum, (event.allocated for event in outermost)),
+        peak=_join(max, (event.peak for event in events)),
+        device=_seconds(_join(sum, (event.device for event in outermost))),
+        flops=_join(sum, (event.flops for event in events)),
         flop_rate=_flop_rate([event for event in events if event.flops]),
         long_calls=few,
         long_share=few_share,
@@ -179,7 +179,7 @@ def _one(values: Iterable[str]) -> str:
     return distinct.pop() if len(distinct) == 1 else ""
 
 
-def _known(join: Callable[[list[int]], int], values: Iterable[int | None]) -> int | None:
+def _join(join: Callable[[list[int]], int], values: Iterable[int | None]) -> int | None:
     numbers = [value for value in values if value is not None]
     return join(numbers) if numbers else None
 

@@ -72,7 +72,7 @@ class Steps:
     def __init__(self, clock: Callable[[], int] = time_ns) -> None:
         self._clock = clock
         self._since = 0
-        self._seen: list[Event] = []
+        self._steps: list[Event] = []
 
     def begin(self) -> None:
         """Take that what comes now belongs to the next step."""
@@ -81,10 +81,10 @@ class Steps:
     def end(self, name: str, thread: str) -> None:
         """Take that a step ends in a thread."""
         now = self._clock()
-        self._seen.append(Event(name, "step", self._since, now - self._since, os.getpid(), thread))
+        self._steps.append(Event(name, "step", self._since, now - self._since, os.getpid(), thread))
         self._since = now
 
     def take(self) -> tuple[Event, ...]:
         """Return the steps since the last time."""
-        steps, self._seen = tuple(self._seen), []
+        steps, self._steps = tuple(self._steps), []
         return steps

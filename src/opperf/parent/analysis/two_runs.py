@@ -125,7 +125,7 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
     interval = (math.exp(test.low), math.exp(test.high))
     if -rule.band < test.low and test.high < rule.band:
         return Verdict("same", ratio, interval, f"the interval lies within ±{rule.tolerance:.0%}", pairs)
-    noise = _known(old, new, floors)
+    noise = _floor(old, new, floors)
     floor = math.log1p(FLOOR) if noise is None else noise
     moves = f"the {math.expm1(floor):.1%} that identical code {'may move' if noise is None else 'moved'} by"
     if test.low > max(floor, rule.band) or test.high < -max(floor, rule.band):
@@ -135,7 +135,7 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
     return Verdict("inconclusive", ratio, interval, reason, pairs, settle)
 
 
-def _known(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:
+def _floor(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:
     """Return the log-ratio that processes of identical code lay apart by, of the noisier side."""
     floors_of_both = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
     return max(floors_of_both, default=None)

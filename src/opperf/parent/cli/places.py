@@ -17,7 +17,7 @@ from opperf.parent.store.passwords import hide_passwords
 #: The mark of a report stands within this many bytes from the start.
 MARKED = 100
 #: What the running command holds.
-_held = ExitStack()
+_locks = ExitStack()
 
 
 def check_report(place: Path | None, mark: str, *, force: bool, inputs: Iterable[Path | None] = ()) -> None:
@@ -57,12 +57,12 @@ def take_output(
     words = [hide_passwords(word) for word in sys.argv[1:]]
     lock = take(output, ("opperf", *words), force=force, inputs=inputs, resume=resume, resumes=resumes)
     if lock is not None:
-        _held.callback(lock.close)
+        _locks.callback(lock.close)
 
 
 def release() -> None:
     """Let other commands write to what this one held."""
-    _held.close()
+    _locks.close()
 
 
 def emit(text: str) -> None:

@@ -27,7 +27,7 @@ class Bar:
         self._console = Console(stderr=True)
         self._bar: Progress | None = None
         self._total = self._count = 0
-        self._began = self._told = time.monotonic()
+        self._began = self._line_at = time.monotonic()
 
     def note(self, text: str) -> None:
         """Print a line."""
@@ -48,16 +48,16 @@ class Bar:
             return
         now = time.monotonic()
         if not total:
-            self._told = now
+            self._line_at = now
             self.note(f"planning: listing the operators of {framework}")
-        elif now - self._told >= LINE_EVERY:
-            self._told = now
+        elif now - self._line_at >= LINE_EVERY:
+            self._line_at = now
             self.note(f"planning: asked {framework} for the cases of {count} of {total} operators")
 
     def begin(self, total: int) -> None:
         """Show an empty bar."""
         self._total = total
-        self._began = self._told = time.monotonic()
+        self._began = self._line_at = time.monotonic()
         if self._console.is_terminal and total:
             self._bar = self._show(total)
 
@@ -84,8 +84,8 @@ class Bar:
             self._bar.refresh()
             return
         now = time.monotonic()
-        if now - self._told >= LINE_EVERY:
-            self._told = now
+        if now - self._line_at >= LINE_EVERY:
+            self._line_at = now
             left = (now - self._began) / max(1, self._count) * (self._total - self._count)
             self.note(f"{self._count}/{self._total} measured, about {left:.0f} s left; now {name}")
 

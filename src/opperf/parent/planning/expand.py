@@ -63,7 +63,7 @@ def expand(
             lacking -= {name for name, one in by_name.items() if one.name in own}
             trials += merged(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
-        for choice in _wanted(selection, side, answers) if selection.suite is None else ():
+        for choice in _choices(selection, side, answers) if selection.suite is None else ():
             trials += _trials(selection, choice, side, answers, settings.seed)
         if selection.every and registered:
             progress(side.framework, 0, 0)
@@ -136,7 +136,7 @@ def _text(name: str | Code) -> str:
     return name.name if isinstance(name, Code) else name
 
 
-def _wanted(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
+def _choices(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[OperatorChoice]:
     """Yield what the selection asks of one side, each once, however many names mean it."""
     keys = set()
     for choice in (_meant(name, side, answers) for name in _names(selection)):

@@ -193,7 +193,7 @@ def _check_operators(
     """Raise `InputError` for a neutral operator that neither the catalog nor a plugin has."""
     strange = [name for name in values.get("operators", ()) if split_implementation(name)[0] is None]
     if not all(map(is_known, strange)):
-        read = _names(_known("operator", lambda: [*catalog(), *own()]))
+        read = _names(_name_of("operator", lambda: [*catalog(), *own()]))
         _read(read, [name for name in strange if not is_known(name)], folder, f"{where}: `{prefix}operators`")
 
 
@@ -326,7 +326,7 @@ def _names(check: Callable[[str], object]) -> Callable[[object, Path], tuple[str
     return read
 
 
-def _known(kind: str, names: Callable[[], Sequence[str]]) -> Callable[[str], None]:
+def _name_of(kind: str, names: Callable[[], Sequence[str]]) -> Callable[[str], None]:
     def check(name: str) -> None:
         check_known(kind, name, names())
 
@@ -385,11 +385,11 @@ def _database(value: object, folder: Path) -> str:
 KEYS: Mapping[str, tuple[str, Reader]] = {
     "suite": ("suite", _path),
     "operators": ("operators", _names(_operator)),
-    "categories": ("categories", _names(_known("category", categories))),
+    "categories": ("categories", _names(_name_of("category", categories))),
     "skip": ("skip", _names(lambda _: None)),
-    "sizes": ("sizes", _names(_known("size", lambda: (*SIZES, INT64)))),
+    "sizes": ("sizes", _names(_name_of("size", lambda: (*SIZES, INT64)))),
     "dtypes": ("dtypes", _names(dtype_named)),
-    "directions": ("directions", _names(_known("direction", lambda: DIRECTIONS))),
+    "directions": ("directions", _names(_name_of("direction", lambda: DIRECTIONS))),
     "values": ("values", _names(distribution_named)),
     "random": ("random", _whole(1)),
     "inputs": ("inputs", _inputs),
@@ -424,7 +424,7 @@ EXPECTED_KEYS: Mapping[str, tuple[str, Reader]] = {
     "frameworks": ("frameworks", _names(framework)),
     "environments": ("environments", _environments),
     "devices": ("devices", _names(device_named)),
-    "modes": ("modes", _names(_known("mode", lambda: MODES))),
+    "modes": ("modes", _names(_name_of("mode", lambda: MODES))),
 }
 #: Options of the command line that are not called like their key.
 OPTIONS = {"expected": "file", "framework": "frameworks", "environment": "environments", "device": "devices"}

@@ -200,10 +200,10 @@ def enough(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
     """
     if len(rounds) <= LEAST_ROUNDS or (len(rounds) < ROUNDS and seconds < PAIR_SECONDS):
         return False
-    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _known(rounds, patience.width)
+    return len(rounds) >= MOST_ROUNDS or seconds >= patience.seconds or _is_narrow(rounds, patience.width)
 
 
-def _known(rounds: Sequence[Round], width: float) -> bool:
+def _is_narrow(rounds: Sequence[Round], width: float) -> bool:
     """Whether the interval of the median of the rounds' log-ratios is no wider than this on either side."""
     every = (_minima((base.seconds(), new.seconds()), ([], [])) for base, new in rounds)
     interval = median_interval([minima[1] - minima[0] for minima in every if minima is not None])

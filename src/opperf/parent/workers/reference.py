@@ -53,7 +53,7 @@ class Reference:
         self._broken: str | None = None
         self._folder: ScratchFolder | None = None
         self._expected: dict[str, Outputs] = {}
-        self._found: dict[tuple[object, ...], str | OperatorFailure] = {}
+        self._results: dict[tuple[object, ...], str | OperatorFailure] = {}
 
     def checked(self, trial: Trial, ask: Ask) -> Mapping[str, str]:
         """Return the fact of what a trial's implementation was checked against, or why it was not.
@@ -65,9 +65,9 @@ class Reference:
         if definition is None or not self._settings.check or not _comparable(trial.side):
             return {}
         small = Trial(definition.small_case(trial.case), trial.side, "forward")
-        if small.key not in self._found:
-            self._found[small.key] = self._look(definition, small, ask)
-        result = self._found[small.key]
+        if small.key not in self._results:
+            self._results[small.key] = self._look(definition, small, ask)
+        result = self._results[small.key]
         if isinstance(result, OperatorFailure):
             raise result
         return {"checked": result}

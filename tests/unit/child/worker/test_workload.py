@@ -49,7 +49,7 @@ register_data_generator("Filled", Filled)
 def own(backend: Arrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workload:
     """A child with a plugin that is not loaded yet."""
     for registry in (registered.ITERATORS, registered.GENERATORS):
-        monkeypatch.setattr(registry, "_known", {})
+        monkeypatch.setattr(registry, "_entries", {})
     (tmp_path / "workload_of_a_test.py").write_text(PLUGIN)
     return Workload(backend, Plugins(tmp_path, ["workload_of_a_test.py"]))
 

@@ -77,7 +77,7 @@ class Reader:
         return events
 
     def _of_host(self, plane: Any, beginning: int) -> Iterator[Event]:
-        lines = [(thread, list(_told(line, beginning))) for thread, line in self._named(plane.lines)]
+        lines = [(thread, list(_spans(line, beginning))) for thread, line in self._named(plane.lines)]
         ends = {
             event.stats[CONSUMED]: event.end
             for _, events in lines
@@ -104,14 +104,14 @@ class Reader:
             queues = queues or [line for line in lines if line.name.startswith(kind)]
         for line in queues:
             thread = f"{plane.name.removeprefix(DEVICE)} {line.name}"
-            for event in _told(line, beginning):
+            for event in _spans(line, beginning):
                 took = event.end - event.begin
                 module = _module(event)
                 yield Event(event.name, "kernel", event.begin, took, self.process, thread, module=module, device=took)
                 if INSTRUCTION in event.stats:
                     yield self._operator(event, thread, event.end, device=took)
 
-    def _operator(self, event: _Told, thread: str, end: int, device: int | None = None) -> Event:
+    def _operator(self, event: _Span, thread: str, end: int, device: int | None = None) -> Event:
         instruction = str(event.stats[INSTRUCTION])
         facts = self.instructions.get((str(event.stats.get(PROGRAM, "")), instruction), Instruction())
         return Event(
@@ -138,7 +138,7 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Span:
     """An event as it was recorded, in nanoseconds since 1970."""
 
     name: str
@@ -147,12 +147,12 @@ class _Told:
     stats: Mapping[str, Any]
 
 
-def _told(line: Any, beginning: int) -> Iterator[_Told]:
+def _spans(line: Any, beginning: int) -> Iterator[_Span]:
     for event in line.events:
         begin = beginning + round(event.start_ns)
-        yield _Told(event.name, begin, begin + round(event.duration_ns), dict(event.stats))
+        yield _Span(event.name, begin, begin + round(event.duration_ns), dict(event.stats))
 
 
-def _module(event: _Told) -> str:
+def _module(event: _Span) -> str:
     """Return the name of the jitted function."""
     return str(event.stats.get(PROGRAM, "")).removeprefix(JITTED)

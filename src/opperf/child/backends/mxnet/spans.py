@@ -47,7 +47,7 @@ def spans(text: str, process: int) -> list[Event]:
         if phase in BEGINS:
             begun = time
         elif kind := _kind(name, category, phase):
-            fused, backward = _told(name) if kind == "operator" else (False, False)
+            fused, backward = _kinds(name) if kind == "operator" else (False, False)
             events.append(Event(name, kind, begun, time - begun, process, thread, backward=backward, fused=fused))
     return events
 
@@ -61,7 +61,7 @@ def _kind(name: str, category: str, phase: str) -> str:
     return "operator" if name.endswith(PYTHON_PART) else ""
 
 
-def _told(name: str) -> tuple[bool, bool]:
+def _kinds(name: str) -> tuple[bool, bool]:
     """Return whether an operator is several in one, and whether it is of a backward pass, as its name tells."""
     # A bulk of a compiled graph is named by its operators; of a symbolic one, between brackets.
     parts = name.strip("[]").split(",")

@@ -58,7 +58,9 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     signature = registry.signature(name)
     function: Any = function_at(signature.path)
     inputs: dict[str, Argument] = dict(zip(_names(signature, len(arrays)), arrays))
-    arguments: dict[str, Argument] = {own: _value(text) for own, text in attributes.items() if not _told(own, text)}
+    arguments: dict[str, Argument] = {
+        own: _value(text) for own, text in attributes.items() if not _is_default(own, text)
+    }
     if name in TRAINED and mx.autograd.is_training():
         arguments["training"] = True
     outputs = [_plain(array) for array in written]
@@ -77,7 +79,7 @@ def _names(signature: registry.Signature, count: int) -> list[str]:
     return [*single[:count], *(f"{listed}{i}" for i in range(count - len(single)))]
 
 
-def _told(name: str, text: str) -> bool:
+def _is_default(name: str, text: str) -> bool:
     """Whether an attribute says what is so without it, or where the program ran: it is measured elsewhere."""
     return name == "ctx" or (name, text) == ("dtype", "None")
 

@@ -77,12 +77,12 @@ class Watcher:
         self._steps = Steps(clock.wall)
         self._events: list[Event] = []
         self._readings: list[Reading] = []
-        self._held = 0
+        self._bytes = 0
 
     def start(self) -> None:
         """Watch, once all that was asked for before has run."""
         wait()
-        self._held = 0
+        self._bytes = 0
         self._read()
         self._steps.begin()
         _on.append(self)
@@ -110,12 +110,12 @@ class Watcher:
 
     def note_memory(self, change: int) -> None:
         """Take that bytes were allocated or let go."""
-        self._held += change
+        self._bytes += change
         self._read()
 
     def _read(self) -> None:
         if self._watching.memory:
-            self._readings.append(Reading(clock.wall(), os.getpid(), DEVICE, self._held))
+            self._readings.append(Reading(clock.wall(), os.getpid(), DEVICE, self._bytes))
 
     def take(self) -> Profile:
         """Return what was seen since the last time."""

@@ -20,7 +20,7 @@ from opperf.domain.explanation import Event, Explanation
 
 def facts() -> dict[str, Any]:
     """Return build facts as JSON values; what a version does not tell is None."""
-    build = _told()
+    build = _config()
     blas = build.get("Build Dependencies", {}).get("blas", {})
     compiler = build.get("Compilers", {}).get("c", {})
     return {
@@ -32,7 +32,7 @@ def facts() -> dict[str, Any]:
     }
 
 
-def _told() -> dict[str, Any]:
+def _config() -> dict[str, Any]:
     show: Any = np.show_config
     try:
         build: dict[str, Any] = show(mode="dicts")

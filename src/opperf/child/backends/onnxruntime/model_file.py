@@ -59,10 +59,10 @@ class ModelFile:
     def _open(self) -> dict[str, Any]:
         """The inputs that the model must be given, by name, with their types."""
         graph = self.model.graph
-        return {one.name: one.type for one in graph.input if one.name not in self._held}
+        return {one.name: one.type for one in graph.input if one.name not in self._constants}
 
     @cached_property
-    def _held(self) -> dict[str, Any]:
+    def _constants(self) -> dict[str, Any]:
         """The constants of the model, by name."""
         graph = self.model.graph
         nodes = [node for node in graph.node if _kind(node) == CONSTANTS]
@@ -107,7 +107,7 @@ class ModelFile:
         except (*REFUSALS, Unsupported) as error:
             hint = "the sizes of its inputs may not fit: `--input NAME=SHAPE`, or `NAME=literal:[...]` for values"
             raise InputError(f"ONNX Runtime does not run it: {error}", hint=hint) from error
-        values = Values(self._held, {**inputs, **results})
+        values = Values(self._constants, {**inputs, **results})
         return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
 
     def running(self, inputs: Mapping[str, Any]) -> Callable[[], object]:
@@ -123,7 +123,7 @@ class ModelFile:
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
         graph = model.graph
-        names = [name for node in graph.node for name in node.output if name and name not in self._held]
+        names = [name for node in graph.node for name in node.output if name and name not in self._constants]
         for name in ("input", "output", "value_info"):
             graph.ClearField(name)
         graph.input.extend(_like(inputs[one.name], one) for one in self.model.graph.input if one.name in inputs)
@@ -160,7 +160,7 @@ class ModelFile:
         names = list(node.input)
         while names and not names[-1]:
             names.pop()
-        constant = tuple(place for place, name in enumerate([*names, *outer]) if name in self._held)
+        constant = tuple(place for place, name in enumerate([*names, *outer]) if name in self._constants)
         if constant:
             attributes[CONSTANT] = constant
         inputs = _inputs(kind, opset, [values.described(name) if name else None for name in names])
@@ -190,15 +190,15 @@ class Values:
     """The values of a model by name: constants, inputs and results; each is described once."""
 
     def __init__(self, constants: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-        self._held = constants
-        self._seen = results
+        self._constants = constants
+        self._results = results
         self._described: dict[str, TensorSpec | ListOf] = {}
 
     def described(self, name: str) -> TensorSpec | ListOf:
         """Return the description of a value; raises `Undescribed`."""
         if name not in self._described:
-            constant = self._held.get(name)
-            self._described[name] = described(self._seen.get(name) if constant is None else array(constant))
+            constant = self._constants.get(name)
+            self._described[name] = described(self._results.get(name) if constant is None else array(constant))
         return self._described[name]
 
 

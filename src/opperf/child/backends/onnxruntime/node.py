@@ -118,7 +118,7 @@ class Node:
         """
         attributes = dict(keywords)
         opset = int(attributes.pop(OPSET, None) or newest(self.domain))
-        choices = _wanted(attributes.pop(OUTPUTS, None) or self.usual_outputs(opset))
+        choices = _flags(attributes.pop(OUTPUTS, None) or self.usual_outputs(opset))
         fixed = _places(attributes.pop(CONSTANT, None))
         values, outer = self._values(opset, inputs, attributes)
         # What is in graphs has names of its own, which these should not be.
@@ -179,7 +179,7 @@ def one_file(graph: Any, versions: Mapping[str, int]) -> Any:
     return helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
 
 
-def _wanted(outputs: Any) -> Sequence[bool]:
+def _flags(outputs: Any) -> Sequence[bool]:
     """Return for each output whether it is asked for."""
     return [True] * int(outputs) if isinstance(outputs, int) else [bool(choice) for choice in outputs]
 

@@ -98,10 +98,12 @@ def _values(inputs: Mapping[str, Any], device: str) -> dict[str, Any]:
     unbound = {name: value for name, value in inputs.items() if isinstance(value, list) or value.dtype == np.object_}
     place = _place(device)
     plain = {name: value for name, value in inputs.items() if name not in unbound}
-    return {name: ort.OrtValue.ortvalue_from_numpy(value, *place) for name, value in plain.items()} | _held(unbound)
+    return {name: ort.OrtValue.ortvalue_from_numpy(value, *place) for name, value in plain.items()} | _from_model(
+        unbound
+    )
 
 
-def _held(values: Mapping[str, Any]) -> dict[str, Any]:
+def _from_model(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return strings and sequences as ONNX Runtime has them: as a model returns them that holds their tensors."""
     if not values:
         return {}
@@ -132,7 +134,7 @@ def session(content: bytes, side: Side, *, trace: str | None = None) -> Any:
     try:
         return ort.InferenceSession(content, options, providers=_providers(side.device))
     except state.NotImplemented as error:
-        raise Unsupported(_told(error), slug="no_such_operator", hint="another `opset` may have it") from error
+        raise Unsupported(_message(error), slug="no_such_operator", hint="another `opset` may have it") from error
 
 
 def _providers(device: str) -> Sequence[Any]:
@@ -140,7 +142,7 @@ def _providers(device: str) -> Sequence[Any]:
     return [(CUDA, {"device_id": index}), "CPUExecutionProvider"] if kind == "cuda" else ["CPUExecutionProvider"]
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """Return what ONNX Runtime says, without the code in front."""
     return str(error).rpartition(" : ")[2].strip() or str(error)
 

@@ -87,13 +87,13 @@ def _of_aten(path: str, size: str, device: str) -> Example | None:
     where = opinfo.index(device).get(full)
     if where is None:
         return _compose(path, overload.overloadpacket.__name__, size, device)
-    case, scale = _reached(full, where, size, device)
+    case, scale = _case_within(full, where, size, device)
     if overload._schema.is_mutable:  # it writes into its inputs, which a tensor with a gradient does not allow
         case = replace(case, inputs={name: map_tensors(value, _fixed) for name, value in case.inputs.items()})
     return _example(path, case, scale)
 
 
-def _reached(full: str, where: opinfo.Where, size: str, device: str) -> tuple[Case, int]:
+def _case_within(full: str, where: opinfo.Where, size: str, device: str) -> tuple[Case, int]:
     """Return the case of an ATen operator as it is called within a scaled case of an OpInfo, else within its sample.
 
     ATen's operators check their inputs less than the functions that call them, some not at all: they are never called

@@ -140,13 +140,13 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self, note: Seen) -> None:
         super().__init__()
-        self._seen = note
+        self._note = note
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Tell, and call."""
         if isinstance(func, torch._ops.OpOverload):
             path = f"{func.namespace}::{func.overloadpacket.__name__}.{func._overloadname}"
-            self._seen(path, func, args, kwargs or {})
+            self._note(path, func, args, kwargs or {})
         return func(*args, **(kwargs or {}))
 
 

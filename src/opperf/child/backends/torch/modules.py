@@ -27,7 +27,7 @@ class Modules:
     def __init__(self) -> None:
         self._inside: list[str] = []
         self._names: Mapping[torch.nn.Module, str] = {}
-        self._known: WeakKeyDictionary[torch.nn.Module, Mapping[torch.nn.Module, str]] = WeakKeyDictionary()
+        self._names_below: WeakKeyDictionary[torch.nn.Module, Mapping[torch.nn.Module, str]] = WeakKeyDictionary()
 
     @property
     def here(self) -> str:
@@ -46,15 +46,15 @@ class Modules:
 
     def _below(self, top: torch.nn.Module) -> Mapping[torch.nn.Module, str]:
         """Return the paths below a module; found once, for to walk through a large model takes longer than a call."""
-        if top not in self._known:
+        if top not in self._names_below:
             name = type(getattr(top, COMPILED, top)).__name__
-            self._known[top] = WeakKeyDictionary(
+            self._names_below[top] = WeakKeyDictionary(
                 {
                     one: f"{name}.{path.removeprefix(COMPILED).lstrip('.')}".rstrip(".")
                     for path, one in top.named_modules()
                 }
             )
-        return self._known[top]
+        return self._names_below[top]
 
 
 class _Here(threading.local):

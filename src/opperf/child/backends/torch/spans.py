@@ -65,7 +65,7 @@ def profile_of(results: Any, watching: Watching, thread: Callable[[int], str], s
     makers = _inherit(above, nodes)
     launched = _launch(spans, kernels)
     device = _on_device(above, launched, kernels)
-    memory = _held(spans, events, above, changes, watching)
+    memory = _memory(spans, events, above, changes, watching)
     notes = []
     for place, (event, node, maker) in enumerate(zip(events, nodes, makers)):
         source = place if maker is None else maker
@@ -224,7 +224,7 @@ def _kernel(one: Any, caller: Event | None) -> Event:
     )
 
 
-def _held(
+def _memory(
     spans: Sequence[Any],
     events: Sequence[Event],
     above: Sequence[int | None],

@@ -143,7 +143,7 @@ class Watcher:
         has_rival = self._calls is not None and self._calls.has_rival
         notes = (*[MEMORY_NOTE] * self._watching.memory, *[ENDED_NOTE] * self._ended, *[TAKEN_NOTE] * has_rival)
         notes += (*self._of_limit(), *slowed)
-        profiles = [self._told(window, stacks) for window in windows]
+        profiles = [self._profile(window, stacks) for window in windows]
         return merge([*profiles, Profile(self._steps.take(), (), {os.getpid(): facts}, notes)])
 
     def _guarded(self, limit: int | None) -> MemoryGuard | None:
@@ -185,7 +185,7 @@ class Watcher:
         )
         return (note,)
 
-    def _told(self, window: Window, stacks: Stacks | None) -> Profile:
+    def _profile(self, window: Window, stacks: Stacks | None) -> Profile:
         def thread(number: int) -> str:
             return self._names.of(number, window.threads.get(number, "thread"))
 

@@ -72,7 +72,7 @@ class Watch:
                 changed = [f"{name}={value}" for name, value in variables.items() if os.environ.get(name) != value]
                 line[f"{tool.name}_cmd_str"] = shlex.join(["env", *changed, *command])
                 write_text(_file(stem), json.dumps(batch))
-                reports = self._seen(tool, stem, command, variables, labels)
+                reports = self._reports(tool, stem, command, variables, labels)
             except OpperfError as error:  # no environment, no tool, no report: the operators are measured all the same
                 reason = Reason(error.slug, error.message, error.hint)
                 self.note(f"{tool.name}: {error.message}")
@@ -109,7 +109,7 @@ class Watch:
         behind = shlex.split(self.options.batch_cmd) if self.options.batch_cmd else own
         return tool.command(stem, [*behind, str(_file(stem))]), {**variables, **first.side.variables}
 
-    def _seen(
+    def _reports(
         self, tool: Tool, stem: Path, command: Sequence[str], variables: Mapping[str, str], labels: Mapping[str, Trial]
     ) -> Seen:
         """Run a command, and return what its report says of each trial; raises `HarnessError`."""

@@ -87,7 +87,7 @@ class Running:
         self._options = options
         self._config = config
         self._tools = tools
-        self._seen: dict[tuple[object, ...], dict[str, Any]] = {}
+        self._reports: dict[tuple[object, ...], dict[str, Any]] = {}
         self._bar: Bar | Quiet = Quiet() if quiet(options) else Bar()
         self._settings = settings_of(options)
         self._show = Shown(self._settings, discrete=options.exec_mode == "discrete")
@@ -140,7 +140,7 @@ class Running:
             for line, reports in watch.run(tool, list(self._waiting.values())):
                 lines.add(line)
                 for key, report in reports.items():
-                    self._seen.setdefault(key, {})[tool.name] = report
+                    self._reports.setdefault(key, {})[tool.name] = report
 
     def _part(self, plan: Plan, cases: Sequence[ConfigCase]) -> Plan:
         """Return the trials of the cases that are asked for, and remember which case waits for which."""
@@ -197,7 +197,7 @@ class Running:
         for side in dict.fromkeys(trial.side.process for trial in trials):
             outcomes = {trial.direction: self._outcomes[trial.key] for trial in trials if trial.side.process == side}
             if self._lines is not None:
-                reports = {name: self._seen.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
+                reports = {name: self._reports.get(outcome.trial.key, {}) for name, outcome in outcomes.items()}
                 self._lines.add(self._show.line(case, operator, outcomes, reports))
             for direction, outcome in outcomes.items():
                 samples, summary = self._show.samples(outcome), self._show.summary(outcome)

@@ -70,13 +70,13 @@ def _plotly() -> str:
 
 
 def _title(profile: Profile) -> str:
-    commands = dict.fromkeys(_said(facts["command"]) for facts in profile.processes.values() if facts.get("command"))
+    commands = dict.fromkeys(_text(facts["command"]) for facts in profile.processes.values() if facts.get("command"))
     return f"Profile of {', '.join(commands)}" if commands else "Profile"
 
 
 def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[str, object]:
     """Return what is told of a process: its framework as its heading, and everything else that is known."""
-    texts = {name: _said(value) for name, value in facts.items() if value not in (None, "") and name != PEAK}
+    texts = {name: _text(value) for name, value in facts.items() if value not in (None, "") and name != PEAK}
     peak = facts.get(PEAK)
     texts |= {"peak": format_flop_rate(peak)} if isinstance(peak, (int, float)) else {}
     texts |= (
@@ -86,7 +86,7 @@ def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[
     return {"heading": heading or "process", "facts": {"process": str(number), **texts}}
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, float):  # as far as profiles tell of processes, seconds
         return format_seconds(value)
     return one_line(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))

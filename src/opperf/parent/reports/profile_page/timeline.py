@@ -94,9 +94,9 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
         "length": [event.duration for event in events],
         "line": [tops[event.process, event.thread, lane] + depth for event, (lane, depth) in zip(events, places)],
         "what": [whats[_what(event)] for event in events],
-        "allocated": _told([event.allocated for event in events]),
-        "device": _told([event.device for event in events]),
-        "whats": [[marked(what[1]), kinds.index(what[0]), _said(*what)] for what in whats],
+        "allocated": _unless_empty([event.allocated for event in events]),
+        "device": _unless_empty([event.device for event in events]),
+        "whats": [[marked(what[1]), kinds.index(what[0]), _lines_below(*what)] for what in whats],
         "kinds": kinds,
         "flow": links(events),
         "threads": [marked(thread) for thread in threads],
@@ -121,7 +121,9 @@ def _what(event: Event) -> What:
     return event.kind, event.name, event.module, event.shapes, event.backward, event.fused
 
 
-def _said(kind: str, name: str, module: str, shapes: tuple[tuple[int, ...], ...], backward: bool, fused: bool) -> str:
+def _lines_below(
+    kind: str, name: str, module: str, shapes: tuple[tuple[int, ...], ...], backward: bool, fused: bool
+) -> str:
     """Return the lines that stand below a span's name when it is pointed at."""
     lines = [
         f"{kind}{', backward' if backward else ''}{', fused' if fused else ''}",
@@ -139,7 +141,7 @@ def _keep(events: Sequence[Event]) -> tuple[list[Event], dict[What, int]]:
     for event in sorted(events, key=lambda event: -event.duration)[:MOST_SPANS]:
         what = _what(event)
         if what not in whats:
-            size += len(_said(*what)) + len(marked(event.name))
+            size += len(_lines_below(*what)) + len(marked(event.name))
             if size > MOST_SAID:
                 break
             whats[what] = len(whats)
@@ -167,7 +169,7 @@ def _steps(values: Iterable[int]) -> list[int]:
     return [value - before for before, value in pairwise([0, *values])]
 
 
-def _told(values: list[int | None]) -> list[int | None]:
+def _unless_empty(values: list[int | None]) -> list[int | None]:
     """Return the values, none where all are unknown."""
     return [] if all(value is None for value in values) else values
 

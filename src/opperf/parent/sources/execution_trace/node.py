@@ -82,7 +82,7 @@ def check(path: Path) -> None:
                 if prefix == "" and event == "map_key":
                     keys.append(value)
                 if prefix == "schema":
-                    _known(value, path)
+                    _check_schema(value, path)
                     return
                 if prefix == "traceEvents":
                     hint = f"give it with an execution trace: `--kineto {path}`"
@@ -97,7 +97,7 @@ def check(path: Path) -> None:
     raise InputError(f"{path}: not an execution trace: {reason}", hint=EXPECTED, slug="bad_trace")
 
 
-def _known(schema: object, path: Path) -> None:
+def _check_schema(schema: object, path: Path) -> None:
     if schema not in SCHEMAS:
         hint = f"opperf reads {', '.join(SCHEMAS)}"
         raise InputError(f"{path}: `schema` is {show(schema)}", hint=hint, slug="bad_trace")
