@@ -249,7 +249,7 @@ def test_a_profiler_configured_elsewhere_has_no_memory_and_says_so(said: dict[st
 def test_a_profiler_that_adds_nothing_up_has_no_times_and_says_so(said: dict[str, Any]) -> None:
     for told in said["nothing_yet"]:
         assert told["Time"] is None
-        assert "no times were added up" in told["Note"]
+        assert "no times were summed up" in told["Note"]
 
 
 # Examples -------------------------------------------------------------------------------------------------------------

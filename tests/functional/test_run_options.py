@@ -153,7 +153,7 @@ def test_what_does_not_fit_into_memory_is_skipped_before_it_is_made(opperf: Oppe
     assert [record["status"] for record in done.records] == ["ok", "skipped"]
     reason = done.records[1]["reason"]
     assert reason["slug"] == "short_of_memory"
-    assert "(inputs 4.29 GB, outputs 2.15 GB), and 4.00 GB are available" in reason["message"]
+    assert "(inputs 4.29 GB, outputs 2.15 GB), but only 4.00 GB is available" in reason["message"]
 
 
 # Where ---------------------------------------------------------------------------------------------------------------

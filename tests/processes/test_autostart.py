@@ -314,7 +314,7 @@ def test_a_function_that_is_not_there_is_no_function_that_was_not_called(
 ) -> None:
     ran = profiled(BEGIN + STEPS, function=function)
     assert (ran.code, ran.names) == (0, [])
-    assert ran.profiles[0].notes == (f"`{function}` was not found: the script neither has it nor imports it",)
+    assert ran.profiles[0].notes == (f"`{function}` was not found: the script neither defines nor imports it",)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_a_script_with_a_profile_function_of_its_own_has_it_and_the_profile_says
     stacks = {event.name: event.stack for event in profile.of_kind("operator")}
     assert stacks["aten::ones"][0].endswith(": first")
     assert stacks["aten::zeros"] == ()
-    assert any("a profile function of its own" in note for note in profile.notes)
+    assert any("set its own profile function" in note for note in profile.notes)
 
 
 #: Many calls of Python, of which PyTorch's own recorder keeps kilobytes each; then how much memory the process held.
@@ -489,7 +489,7 @@ def test_a_recording_ends_before_it_takes_more_than_the_limit_and_the_script_goe
     assert sum(event.name == "aten::add" for event in profile.events) > 1000
     (note,) = (note for note in profile.notes if "recording stopped" in note)
     assert "10.0 MB (`--memory-limit`)" in note
-    assert "is not in it" in note
+    assert "of the script are missing" in note
 
 
 @pytest.mark.parametrize(

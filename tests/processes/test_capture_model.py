@@ -66,7 +66,7 @@ def test_a_model_is_captured_and_every_node_of_it_runs(command: Command, models:
     assert cases["dense"]["case"]["attributes"]["alpha"] == 0.5
     assert cases["dense"]["case"]["attributes"]["constant"] == {"tuple": [1]}
     assert cases["dropout"]["case"]["attributes"]["outputs"] == 2
-    assert "input image: N made 1; another shape with `--input image=1x1x8x8`" in done.stderr
+    assert "input image: N set to 1; choose another shape with `--input image=1x1x8x8`" in done.stderr
     branch = cases["branch"]["case"]
     assert [one["shape"] for one in branch["inputs"]["outer"]["list"]] == [[1, 10], [], [4]]
     assert branch["attributes"]["constant"] == {"tuple": [3]}
@@ -88,7 +88,7 @@ def test_inputs_are_what_the_user_says(command: Command, models: Path) -> None:
     assert concat["inputs"]["list"][0]["shape"] == [5]
     assert gather["data"]["shape"] == [8]
     assert gather["indices"] == {"shape": [3], "dtype": "int64", "values": {"literal": [7, 0, 7]}}
-    assert "made 1" not in done.stderr
+    assert "set to 1" not in done.stderr
 
 
 def test_strings_and_sequences_of_them_are_captured_and_run(command: Command, models: Path, tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ def test_strings_that_nobody_gives_are_whole_numbers(command: Command, models: P
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("picky.onnx", "--input", "places=literal:[99]"), "ONNX Runtime does not run it"),
+        (("picky.onnx", "--input", "places=literal:[99]"), "ONNX Runtime cannot run it"),
         (("picky.onnx", "--input", "c=3"), "no input `c`\n\nhint: the model takes a, b, places"),
-        (("several.onnx",), "its input `given` is a sequence, and opperf makes none of these"),
+        (("several.onnx",), "its input `given` is a sequence, which opperf cannot generate"),
         (("picky.onnx", "--input", "places=literal:['a']"), "found 'a', expected a value of int64"),
         (("texts.onnx", "--input", "words=literal:[1,2]"), "found '1', expected a value of string"),
         (("none.onnx",), "no file `"),
@@ -154,7 +154,7 @@ def test_a_value_of_a_type_that_numpy_lacks_leaves_out_its_nodes_only(
     done = command("capture", models / "halved.onnx", "--output", suite)
     assert done.returncode == 0, done.stderr
     assert [entry["origin"] for entry in json.loads(suite.read_text())["cases"]] == ["relu"]
-    assert "left out: ai.onnx.Cast, 2 calls: a value that a run does not show" in done.stderr
+    assert "left out: ai.onnx.Cast, 2 calls: a value that a run does not expose" in done.stderr
 
 
 def test_a_model_with_the_lowest_number_of_its_type_is_captured_and_runs(

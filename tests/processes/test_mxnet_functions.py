@@ -40,11 +40,11 @@ def test_all_work_that_was_asked_for_while_it_ran_is_seen_and_no_other(found: di
 def test_what_comes_at_the_wrong_time_is_refused(found: dict[str, Any]) -> None:
     assert [slug for slug, _ in found["stopped"]] == ["profiler_stopped"] * 2
     assert [message for _, message in found["running"]] == [
-        "the profiler is running already",
+        "the profiler is already running",
         "the profiler is not stopped, so it cannot be configured",
         "the profiler is not paused",
         "the profiler is still running",
-        "another profile of this process is not done",
+        "another profile is active in this process",
     ]
     assert found["state"] == ["unknown_state", "no state `go`"]
 

@@ -69,7 +69,7 @@ def native_clock(framework: str) -> Any:
 
 def ranges(framework: str) -> Any:
     """Return the module that marks ranges for a tool that watches; raises `Unsupported` where there is none."""
-    message = f"opperf marks no ranges in {framework}, so no tool could tell whose a kernel is"
+    message = f"opperf marks no ranges in {framework}, so no tool can tell which operator a kernel belongs to"
     return _part(framework, "ranges", Unsupported(message, slug="no_ranges"))
 
 

@@ -68,11 +68,11 @@ def image_color_jitter(data: Any, weights: Any, brightness: float, contrast: flo
 
 #: Of each: the function, and what it is made of.
 CHANGES: Mapping[str, tuple[Callable[..., Any], str]] = {
-    "image_to_gray": (image_to_gray, "a product with three weights made before"),
+    "image_to_gray": (image_to_gray, "a product with three precomputed weights"),
     "image_adjust_brightness": (image_adjust_brightness, "`data * factor`"),
     "image_adjust_contrast": (image_adjust_contrast, "products, a mean and a sum"),
     "image_adjust_saturation": (image_adjust_saturation, "products and a sum"),
-    "image_adjust_hue": (image_adjust_hue, "a product with nine numbers made before"),
+    "image_adjust_hue": (image_adjust_hue, "a product with nine precomputed numbers"),
     "image_color_jitter": (image_color_jitter, "the three adjustments, composed"),
 }
 

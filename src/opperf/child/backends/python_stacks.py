@@ -32,7 +32,7 @@ MOMENT = 20
 PROBE = 2000
 #: The place outside of every function, and of what is not known.
 NOWHERE = 0
-TAKEN = "the script set a profile function of its own, so that from then on no lines of Python are known in its thread"
+TAKEN = "the script set its own profile function; Python lines in its thread are missing from then on"
 
 
 class Moments:

@@ -37,7 +37,7 @@ def thread_doubts(threads: int, count: float | None) -> list[Warning]:
     return [
         Warning(
             "threads_not_honoured",
-            f"{threads} thread(s) asked for, {count:.1f} CPUs seen at work in a matrix product",
+            f"{threads} thread(s) requested, but {count:.1f} CPUs seen at work in a matrix product",
             "pin the process with `--cpus`",
         )
     ]

@@ -154,7 +154,7 @@ class Engine:
         own = self._backend.cache_sweep()
         if own is None and self._backend.side.device != "cpu":
             raise Unsupported(
-                f"{self._backend.name} does not tell the size of a device's cache, so none can be emptied",
+                f"{self._backend.name} does not report the size of the device's cache, so it cannot be emptied",
                 slug="no_cold_cache",
                 hint="leave out `--cache cold`",
             )

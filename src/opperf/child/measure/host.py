@@ -55,7 +55,7 @@ def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warn
             Warning(
                 "stolen_time",
                 f"the hypervisor gave {share:.0%} of the CPU time to others",
-                "use a machine of your own, or trust the minimum more than the median",
+                "use a dedicated machine, or trust the minimum more than the median",
             )
         )
     if after.throttled > before.throttled:
@@ -70,7 +70,7 @@ def doubts(before: HostReading, after: HostReading, seconds: float) -> list[Warn
         result.append(
             Warning(
                 "cpu_quota",
-                f"the container's CPU quota held the process back for {after.capped - before.capped:.3g} s",
+                f"the container's CPU quota throttled the process for {after.capped - before.capped:.3g} s",
                 "raise the quota",
             )
         )

@@ -259,7 +259,7 @@ class AutoProfiler:
         if self._calls.has_function:
             text = f"was called {self._calls.count} times, and {self._options.skip} were skipped"
         else:
-            text = "was not found: the script neither has it nor imports it"
+            text = "was not found: the script neither defines nor imports it"
         return replace(profile, notes=(*profile.notes, f"`{self._options.function}` {text}"))
 
 

@@ -89,7 +89,8 @@ def _refuse(more: tuple[object, ...], options: dict[str, object]) -> None:
     names = {*more, *options.values()} - {"worker"}
     if names:
         raise InputError(
-            f"{', '.join(repr(value) for value in names)} is only known to MXNet's own profiler", slug="unknown_setting"
+            f"{', '.join(repr(value) for value in names)} is supported by MXNet's own profiler only",
+            slug="unknown_setting",
         )
 
 
@@ -232,7 +233,7 @@ def _functions(config: Config) -> Functions:
     if imported(config.framework) == ("mxnet",):
         if config.shapes or config.stacks or config.modules:
             raise InputError(
-                "MXNet's own profiler tells neither shapes nor stacks nor modules",
+                "MXNet's own profiler records no shapes, stacks or modules",
                 hint='`with opperf.profiler.profile("mxnet", ...)` may',
                 slug="unknown_setting",
             )
@@ -243,7 +244,7 @@ def _functions(config: Config) -> Functions:
     everywhere = (*names, "aggregate_stats", "filename", "profile_process")
     for name in settings:
         if name not in everywhere:
-            hint = "`continuous_dump` and the like are known only to MXNet's own profiler"
+            hint = "`continuous_dump` and the like are supported by MXNet's own profiler only"
             raise unknown("setting", name, everywhere, hint=hint)
     every, symbolic, imperative, memory, api = (bool(settings.get(name)) for name in names)
     watching = Watching(

@@ -102,7 +102,7 @@ class Recording:
         """Begin to watch, or only keep others from doing so until `resume`."""
         if self.state != "stopped":
             raise ProfilerError(
-                f"the profiler is {self.state} already",
+                f"the profiler is already {self.state}",
                 hint="stop it before you start it again" if self.state == "running" else "resume it, or stop it",
                 slug="profiler_running",
             )
@@ -130,7 +130,7 @@ class Recording:
         """Watch no more until `resume`."""
         self._open("paused")
         if self.state == "paused":
-            raise ProfilerError("the profiler is paused already", hint="resume it first", slug="profiler_paused")
+            raise ProfilerError("the profiler is already paused", hint="resume it first", slug="profiler_paused")
         self._off()
 
     def resume(self) -> None:
@@ -172,9 +172,7 @@ class Recording:
 
     def _take_over(self) -> list[Profile]:
         if self.state == "running":
-            raise ProfilerError(
-                "the profiler is still running", hint="stop or pause it before you look", slug="profiler_running"
-            )
+            raise ProfilerError("the profiler is still running", hint="stop or pause it first", slug="profiler_running")
         return [one.take() for one in self._watchers.values()]
 
     def _open(self, what: str) -> None:
@@ -213,8 +211,8 @@ class Recording:
         """Give way to another recording; raises `ProfilerError` where this one does not."""
         if not self._gives_way:
             raise ProfilerError(
-                "another profile of this process is not done",
-                hint="one block of `opperf.profiler.profile` cannot stand within another, nor between "
+                "another profile is active in this process",
+                hint="blocks of `opperf.profiler.profile` cannot be nested, nor stand between "
                 "`set_state('run')` and `set_state('stop')`",
                 slug="profiler_running",
             )
@@ -304,7 +302,7 @@ class FreshMemory:
         if used.system < SHARE * used.passed or used.pages < PAGES:
             return ()
         text = (
-            f"the system worked {used.system:.3g} s of the {used.passed:.3g} s that were profiled, and gave "
-            f"{used.pages} {FRESH}: times hold what mapping results afresh costs"
+            f"the kernel worked for {used.system:.3g} of {used.passed:.3g} profiled s and handed out "
+            f"{used.pages} {FRESH}: times include the cost of mapping fresh memory for results"
         )
         return (text,)

@@ -16,11 +16,11 @@ from opperf.child.backends.mxnet.allocations import allocated, peak
 from opperf.domain.profile.event import Profile, Reading
 
 #: Said where the file with the profiler's events is not known.
-NO_FILE = "configure the profiler by `opperf.profiler.set_config` to have memory summed up"
+NO_FILE = "call `opperf.profiler.set_config` to sum up memory"
 #: Said where the profiler was not configured, or not to add up times.
-NO_TIMES = "no times were added up: configure the profiler by `opperf.profiler.set_config`, with `aggregate_stats`"
+NO_TIMES = "no times were summed up: call `opperf.profiler.set_config` with `aggregate_stats`"
 #: Said where memory was not watched.
-NO_MEMORY = "memory was not watched: `set_config(profile_memory=True)` or `profile(memory=True)`"
+NO_MEMORY = "memory was not recorded: use `set_config(profile_memory=True)` or `profile(memory=True)`"
 
 
 @dataclass

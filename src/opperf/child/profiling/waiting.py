@@ -192,7 +192,7 @@ class Waiting:
         if waited < LEAST or waited < SHARE * (self._ran + waited):
             return ()
         text = (
-            f"threads waited {waited:.3g} s for a processor and ran {self._ran:.3g} s, in {self._span:.3g} s that were "
-            "profiled: other processes ran, or more threads than processors; times are longer than the work"
+            f"in {self._span:.3g} profiled s, threads ran {self._ran:.3g} s and waited {waited:.3g} s for a CPU: other "
+            "processes ran, or there are more threads than CPUs; times include the waiting"
         )
         return (text,)

@@ -83,14 +83,14 @@ def start_backend(side: Side, folder: Path, plugins: Sequence[str]) -> Backend:
         if isinstance(own, Framework) and own.name == side.framework:
             register(own)
             return backends.start_from(module.__name__, side)
-    raise CodeError(f"no plugin brings the framework `{side.framework}`", hint="name its file with `--plugin`")
+    raise CodeError(f"no plugin provides the framework `{side.framework}`", hint="name its file with `--plugin`")
 
 
 def _lacking(error: Exception) -> str | None:
     """Return what to do about code that imports what this side does not have."""
     if not isinstance(error, ModuleNotFoundError):
         return None
-    elsewhere = "it is looked for in the current folder, and runs where `--framework` or `--environment` says"
+    elsewhere = "opperf looks in the current folder and runs it where `--framework` or `--environment` says"
     owners = (f"`--framework {own.name}`" for own in FRAMEWORKS.values() if own.module == error.name)
     return next(owners, elsewhere)
 
@@ -122,7 +122,7 @@ def neutral_names(
         for own, neutral in declaration.arguments.items():
             if neutral not in names_taken:
                 raise CodeError(
-                    f"`{own}` is said to be `{neutral}`, which `{definition.name}` does not take",
+                    f"`{own}` is declared as `{neutral}`, which `{definition.name}` does not take",
                     hint=f"it takes {', '.join(names_taken)}",
                 )
         return dict(declaration.arguments)
@@ -137,8 +137,8 @@ def neutral_names(
             neutral = next(inputs, "")
             if not neutral:
                 raise CodeError(
-                    f"what `{parameter.name}` is of `{definition.name}` is not known",
-                    hint="say so: `@opperf.operator(implements=..., arguments={...})`",
+                    f"no argument of `{definition.name}` matches the parameter `{parameter.name}`",
+                    hint="declare it: `@opperf.operator(implements=..., arguments={...})`",
                 )
             names[parameter.name] = neutral
     return names
@@ -148,7 +148,7 @@ def _definition(declaration: Declaration) -> Operator | None:
     if declaration.implements is None:
         return None
     if declaration.implements not in catalog():
-        raise CodeError(f"no operator `{declaration.implements}` that could be implemented", hint="`opperf operators`")
+        raise CodeError(f"no operator `{declaration.implements}` to implement", hint="`opperf operators`")
     return catalog()[declaration.implements]
 
 

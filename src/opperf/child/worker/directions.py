@@ -99,7 +99,7 @@ def _backward(backend: Backend, bound: Bound, cotangents: Callable[[object], obj
         result = _after_a_call(backend, work) if random else _agreeing(backend, work)
     if result is None:
         raise Unsupported(
-            "the gradients of the first calls differ, with a graph that is kept and with a fresh one",
+            "the gradients of the first calls differ between a retained graph and a fresh one",
             slug="unsteady_gradients",
             hint="measure `--direction forward_backward` instead",
         )
@@ -140,7 +140,7 @@ def _restoring(backend: Backend, bound: Bound, make: Callable[[], Work], operato
         return make()
     names = "what it writes into" if operator is None else ", ".join(operator.mutates)
     if operator is not None and not operator.restore:
-        changing = f"{names}: left to change, the time does not depend on them"
+        changing = f"{names}: not restored, the time does not depend on them"
         work = make()
         return replace(work, notes={**work.notes, "mutates": changing})
     restore = backend.snapshot(bound.mutated)

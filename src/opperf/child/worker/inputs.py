@@ -82,7 +82,7 @@ def _repeat(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Make a tensor that repeats the elements of a piece."""
     if spec.dtype == STRING or (spec.values not in REPEATABLE and not spec.values.startswith(SPARSE)):
         what = "strings" if spec.dtype == STRING else f"{spec.values} values"
-        raise Unsupported(f"{what} are made for at most {MOST_DRAWN} elements", slug="no_such_values")
+        raise Unsupported(f"{what} are limited to {MOST_DRAWN} elements", slug="no_such_values")
     piece = tensor(backend, replace(spec, shape=(PIECE_ELEMENTS,), strides=None), seed)
     raw = bytearray(backend.to_host(piece)[0]) * -(-spec.elements // PIECE_ELEMENTS)
     del raw[spec.nbytes :]

@@ -156,7 +156,7 @@ class Jobs:
             raise Unsupported(
                 f"{self._backend.name} has no `{call.path}` here",
                 slug="no_such_operator",
-                hint="load what registers it with `--plugin FILE`, or name an environment that has it",
+                hint="register it with `--plugin FILE`, or name an environment that has it",
             ) from error
 
     def _count(self, trial: Trial, call: Call, sound: Ready) -> dict[str, Any]:
@@ -288,7 +288,7 @@ def failure(error: BaseException) -> replies.Failure:
         return replies.Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__
     if isinstance(error, WrongResult):
-        return replies.Failure(Reason("wrong_result", text, "mend it, or measure it anyway with `--no-check`"))
+        return replies.Failure(Reason("wrong_result", text, "fix it, or measure it anyway with `--no-check`"))
     slug = "out_of_memory" if _is_out_of_memory(error, text) else "operator_error"
     trace = "".join(traceback.format_exception(error))[-8000:]
     return replies.Failure(Reason(slug, _headline(text)[:500], exception=type(error).__name__, traceback=trace))
@@ -314,7 +314,7 @@ def _trace(tracers: Tracers) -> list[Warning]:
     return [
         Warning(
             "traced",
-            f"the operator leaves `{added}` on, which slows every call of Python; it was ended after the trial",
+            f"the operator leaves `{added}` on, which slows every Python call; opperf turned it off after the trial",
             "end it in the operator",
         )
     ]

@@ -32,10 +32,10 @@ def check_room(
         parts.pop("making them")  # that happens in the machine's memory
     total = sum(parts.values())
     text = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
-    needs = f"it needs {format_bytes(total)} of memory or more ({text})"
+    needs = f"it needs at least {format_bytes(total)} of memory ({text})"
     if free is not None and total > free:
         raise Unsupported(
-            f"{needs}, and {format_bytes(free)} are available",
+            f"{needs}, but only {format_bytes(free)} is available",
             slug="short_of_memory",
             hint="choose a smaller size, or a narrower `--dtype`",
         )

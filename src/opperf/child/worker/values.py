@@ -68,7 +68,7 @@ def ramp(backend: Backend, spec: TensorSpec, *, down: bool) -> Any:
     Raises `Unsupported` for complex numbers.
     """
     if spec.dtype.startswith("complex"):
-        raise Unsupported("complex numbers have no order to be sorted by", slug="no_such_values")
+        raise Unsupported("complex numbers cannot be sorted", slug="no_such_values")
     low, high = spec.range or spec.default_range
     steps = array("d", range(spec.elements))
     if down:
@@ -89,7 +89,9 @@ def normal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
 def denormal(backend: Backend, spec: TensorSpec, seed: str) -> Any:
     """Return numbers under the smallest normal one: no exponent, random fraction. Raises `Unsupported`."""
     if spec.dtype not in ("float32", "float64"):
-        raise Unsupported(f"denormal values are made for float32 and float64, not {spec.dtype}", slug="no_such_values")
+        raise Unsupported(
+            f"denormal values are available for float32 and float64, not {spec.dtype}", slug="no_such_values"
+        )
     size = 4 if spec.dtype == "float32" else 8
     fraction = (1 << (23 if size == 4 else 52)) - 1
     return backend.host(draw_bits(random.Random(seed), spec.elements, size, fraction), spec.dtype)

@@ -189,7 +189,7 @@ def test_a_devices_own_cache_is_swept_in_place_of_the_cpus(backend: Watched, mon
 
 def test_a_device_whose_cache_nobody_can_empty_is_not_called_cold(backend: Watched) -> None:
     backend.side = replace(backend.side, device="cuda:0")
-    with pytest.raises(Unsupported, match="does not tell the size of a device's cache"):
+    with pytest.raises(Unsupported, match="does not report the size of the device's cache"):
         Engine(backend, NoCounters()).measure(backend.work(STEADY_NS), Settings(cache="cold"), output_bytes=0)
 
 

@@ -33,7 +33,7 @@ def test_what_the_system_did_is_added_up_over_the_time_that_was_profiled(counter
     first = (Usage(10.0, 1.0, 100), Usage(12.0, 1.5, 30_100))
     second = (Usage(50.0, 9.0, 50_000), Usage(51.0, 9.25, 60_000))
     (note,) = counted(counters, *first, *second).notes()
-    assert "worked 0.75 s of the 3 s that were profiled, and gave 40000 fresh pages" in note
+    assert "worked for 0.75 of 3 profiled s and handed out 40000 fresh pages" in note
     assert FRESH in note
 
 

@@ -101,7 +101,7 @@ def test_mxnets_words_say_what_is_seen() -> None:
     [
         (["set_state stop"], "the profiler was not started"),
         (["pause"], "the profiler was not started"),
-        (["set_state run", "set_state run"], "the profiler is running already"),
+        (["set_state run", "set_state run"], "the profiler is already running"),
         (["set_state run", "dump"], "the profiler is still running"),
         (["set_state run", "dumps"], "the profiler is still running"),
         (["set_state run", "get_summary"], "the profiler is still running"),

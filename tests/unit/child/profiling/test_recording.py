@@ -158,10 +158,10 @@ def test_a_profile_says_of_which_framework_program_and_command_it_is(
         ("pause", "profiler_stopped", "the profiler was not started, so it cannot be paused"),
         ("resume", "profiler_stopped", "the profiler was not started, so it cannot be resumed"),
         ("start stop stop", "profiler_stopped", "the profiler was not started, so it cannot be stopped"),
-        ("start start", "profiler_running", "the profiler is running already"),
-        ("start pause start", "profiler_running", "the profiler is paused already"),
+        ("start start", "profiler_running", "the profiler is already running"),
+        ("start pause start", "profiler_running", "the profiler is already paused"),
         ("start resume", "profiler_running", "the profiler is not paused"),
-        ("start pause pause", "profiler_paused", "the profiler is paused already"),
+        ("start pause pause", "profiler_paused", "the profiler is already paused"),
         ("start profile", "profiler_running", "the profiler is still running"),
         ("start reset", "profiler_running", "the profiler is still running"),
     ],
@@ -183,7 +183,7 @@ def test_two_recordings_are_not_on_at_a_time(recording: Recording) -> None:
     other.include("null")
     recording.start()
     recording.pause()
-    with pytest.raises(ProfilerError, match="another profile of this process is not done"):
+    with pytest.raises(ProfilerError, match="another profile is active in this process"):
         other.start()
     recording.stop()
     other.start()

@@ -48,8 +48,8 @@ def test_waiting_is_added_up_over_threads_and_the_time_that_was_profiled(counter
     assert made.facts() == {"span": 12.0, "ran": 10.0, "waited": 1.75}
     (note,) = made.notes()
     assert note == (
-        "threads waited 1.75 s for a processor and ran 10 s, in 12 s that were profiled: "
-        "other processes ran, or more threads than processors; times are longer than the work"
+        "in 12 profiled s, threads ran 10 s and waited 1.75 s for a CPU: "
+        "other processes ran, or there are more threads than CPUs; times include the waiting"
     )
 
 

@@ -91,7 +91,7 @@ def test_a_parameter_that_is_nothing_of_the_operator_is_told() -> None:
     def softmax(x, temperature):  # type: ignore[no-untyped-def]
         return x
 
-    with pytest.raises(CodeError, match="what `temperature` is of `softmax` is not known"):
+    with pytest.raises(CodeError, match="no argument of `softmax` matches the parameter `temperature`"):
         neutral_names(softmax, declared(softmax))
 
 

@@ -247,7 +247,7 @@ def test_an_order_over_a_whole_tensor_and_strings_are_not_repeated(
     backend: Arrays, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inputs, "MOST_DRAWN", 40)
-    with pytest.raises(Unsupported, match="sorted values are made for at most 40 elements"):
+    with pytest.raises(Unsupported, match="sorted values are limited to 40 elements"):
         tensor(backend, TensorSpec((50,), values="sorted"), "s")
-    with pytest.raises(Unsupported, match="strings are made for at most 40 elements"):
+    with pytest.raises(Unsupported, match="strings are limited to 40 elements"):
         tensor(backend, TensorSpec((50,), "string"), "s")

@@ -335,5 +335,5 @@ def test_an_operator_that_fails_in_float32_too_fails(dtype: str) -> None:
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_made() -> None:
     backend = NullBackend(Side("null", settings={"free": "40"}))
-    with pytest.raises(Unsupported, match=r"48 B of memory or more \(inputs 32 B, outputs 16 B\), and 40 B"):
+    with pytest.raises(Unsupported, match=r"48 B of memory \(inputs 32 B, outputs 16 B\), but only 40 B"):
         prepared(Jobs(backend, NoCounters(), Path()), ADD)

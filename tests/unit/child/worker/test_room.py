@@ -56,7 +56,7 @@ def test_a_trial_that_does_not_fit_the_device_is_refused_with_both_figures() -> 
         room.check_room(backend, CASE, operator("add"), "forward")
     assert caught.value.slug == "short_of_memory"
     assert str(caught.value) == (
-        "it needs 1.20 kB of memory or more (inputs 800 B, outputs 400 B), and 1.20 kB are available"
+        "it needs at least 1.20 kB of memory (inputs 800 B, outputs 400 B), but only 1.20 kB is available"
     )
 
 
@@ -79,7 +79,7 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_machines_free_memory_is_what_linux_calls_available(system: Path) -> None:
     (system / "MEMORY").write_text("MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:       2 kB\n")
     assert host.free_bytes() == 2048
-    with pytest.raises(Unsupported, match=r"making them 1\.20 kB.* and 2\.05 kB are available"):
+    with pytest.raises(Unsupported, match=r"making them 1\.20 kB.* but only 2\.05 kB is available"):
         room.check_room(OnTheHost(Side("null")), CASE, operator("add"), "forward")
 
 

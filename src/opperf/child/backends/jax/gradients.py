@@ -125,5 +125,5 @@ def _carries(leaf: Any) -> bool:
 
 def _heads(outputs: tuple[Any, ...], cotangents: Callable[[Any], Any]) -> tuple[Any, ...]:
     if not outputs:
-        raise Unsupported("no output carries a gradient", slug="no_gradient", hint="measure it forward")
+        raise Unsupported("no output requires a gradient", slug="no_gradient", hint="measure it forward")
     return tuple(cotangents(output) for output in outputs)

@@ -87,7 +87,7 @@ def of_eager_call(work: Work) -> Memory | None:
     return None if planned is None else replace(planned, source=f"{planned.source}, of the eager call under jit")
 
 
-READ = "the compiled program was read, which has no times"
+READ = "read from the compiled program, which has no times"
 EAGER = "the program is that of the eager call under jit"
 
 

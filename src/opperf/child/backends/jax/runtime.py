@@ -95,7 +95,7 @@ class JaxBackend(Backend):
         """Return an array on the device, in memory of XLA's own: NumPy's may lie at any address."""
         if strides is not None and tuple(strides) != row_major(shape):
             raise Unsupported(
-                f"strides {list(strides)} were requested, but arrays of JAX are row-major",
+                f"strides {list(strides)} were requested, but JAX arrays are row-major",
                 slug="no_strides",
                 hint="leave out `strides`",
             )
@@ -218,7 +218,7 @@ def _spell(device: Any) -> str:
 def _named(dtype: Any) -> str:
     name = str(dtype)
     if name not in ITEM_SIZES:
-        raise Unsupported(f"opperf has no name for arrays of {name}", slug="unknown_dtype")
+        raise Unsupported(f"opperf has no dtype for {name} arrays", slug="unknown_dtype")
     return name
 
 

@@ -34,12 +34,12 @@ Folder = TemporaryDirectory[str]
 #: What JAX tells its listeners when a program has been compiled.
 COMPILED = "/jax/core/compile/backend_compile_duration"
 #: What is asked for and cannot be told.
-MEMORY = "JAX's profiler tells no memory of single operators"
-STACKS = "JAX's profiler tells no lines of Python of operators"
-SHAPES = "shapes are those of the programs that still exist; where a function was compiled for several, there are none"
+MEMORY = "JAX's profiler does not report the memory of single operators"
+STACKS = "JAX's profiler does not report the Python lines of operators"
+SHAPES = "shapes come from programs that still exist; a function compiled for several shapes has none"
 #: What was found.
 NAMES = "operators are instructions of compiled programs, as XLA names them; a `fusion` is what XLA runs as one"
-ENDED = "the program ended the recording of JAX's profiler by itself, so that the rest was not seen"
+ENDED = "the program stopped JAX's profiler itself, so the rest was not recorded"
 
 
 class Watcher:

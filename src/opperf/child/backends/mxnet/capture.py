@@ -142,7 +142,7 @@ class Recorder:
             block = next((one for one in reversed(self._blocks) if getattr(one, "_cached_op", None) is cached), None)
             results = None if block is None or written else self._run(block, arrays)
             if results is None:
-                self.calls.append(CapturedCall("CachedOp", why="a graph that runs as a whole only", module=self._here))
+                self.calls.append(CapturedCall("CachedOp", why="a graph that only runs as a whole", module=self._here))
                 return run(cached, *arrays, **written)
             return results[0] if len(results) == 1 else results
 
@@ -210,7 +210,7 @@ class Recorder:
     def _view(self, node: Any) -> CapturedCall:
         """Return a view as the operator that autograd takes it for."""
         if node["name"] not in self._views:
-            return CapturedCall(node["op"], why="it was called where it was not seen")
+            return CapturedCall(node["op"], why="its call was not recorded")
         tensor, module = self._views[node["name"]]
         return CapturedCall(node["op"], case_of(node["op"], [tensor], node.get("attrs", {}), []), module=module)
 

@@ -25,7 +25,7 @@ def of_calls(work: Work, calls: int, wait: Callable[[Any], None]) -> list[Explan
     """Return what ran in each of `calls` calls."""
     printed = OutputCapture()
     repeated(work, calls, wait, printed.catch)
-    notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not asked to print what it runs",)
+    notes = () if any(name in os.environ for name in SWITCHES) else ("oneDNN was not told to print what it runs",)
     events = zip(_profile(work, calls, wait), map(verbose.read, printed.texts), strict=True)
     return [Explanation((*operators, *primitives), notes) for operators, primitives in events]
 

@@ -46,12 +46,14 @@ def attach(bound: Bound) -> None:
     """
     name = getattr(bound.function, "name", getattr(bound.function, "__name__", ""))
     if name in CHANGING:
-        raise Unsupported("it changes its inputs, and has no gradient", slug="no_gradient", hint="measure it forward")
+        raise Unsupported(
+            "it writes into its inputs and has no gradient", slug="no_gradient", hint="measure it forward"
+        )
     if name == "SequenceLast" and not bound.keywords.get("use_sequence_length"):
         raise Unsupported(
-            "MXNet's gradient of it crashes the process if no lengths are given",
+            "MXNet's gradient crashes the process without sequence lengths",
             slug="no_gradient",
-            hint="give it `sequence_length`, and `use_sequence_length=True`",
+            hint="pass `sequence_length` and `use_sequence_length=True`",
         )
     for tensor in bound.differentiable:
         with util.np_shape(0 in (len(tensor.shape), *tensor.shape)):  # else MXNet takes such a shape for unknown
@@ -100,7 +102,7 @@ def _record(target: Target, leaves: Leaves) -> list[Any]:
         result = target.function(*target.arguments, **target.keywords)
     outputs = [leaf for leaf in leaves(result) if numpy.dtype(leaf.dtype).kind == "f"]
     if not outputs:
-        raise Unsupported("no output carries a gradient", slug="no_gradient", hint="measure it forward")
+        raise Unsupported("no output requires a gradient", slug="no_gradient", hint="measure it forward")
     return outputs
 
 

@@ -36,7 +36,7 @@ OVERREADING = ("_backward_npi_copysign_scalar", "_backward_npi_rcopysign_scalar"
 REFUSED = {
     **dict.fromkeys(FILE_FUNCTIONS, "it reads or writes files"),
     **dict.fromkeys(ADDRESSED, "it takes the address of a Python function as a number"),
-    **dict.fromkeys(OVERREADING, "it reads past the arrays that it is given"),
+    **dict.fromkeys(OVERREADING, "it reads past the end of its arrays"),
 }
 
 

@@ -78,14 +78,12 @@ class MxnetBackend(Backend):
         """Return an `NDArray` on the device."""
         if math.prod(shape) > MOST_ELEMENTS and not mx.runtime.Features().is_enabled("INT64_TENSOR_SIZE"):
             raise Unsupported(
-                f"this build of MXNet has arrays of at most {MOST_ELEMENTS} elements",
+                f"arrays of this MXNet build hold at most {MOST_ELEMENTS} elements",
                 slug="too_large",
                 hint="build MXNet with `USE_INT64_TENSOR_SIZE=1`",
             )
         if strides is not None:
-            raise Unsupported(
-                "MXNet has no tensors with strides of their own", slug="no_strides", hint="leave out `strides`"
-            )
+            raise Unsupported("MXNet tensors cannot have custom strides", slug="no_strides", hint="leave out `strides`")
         value = host.astype(dtype, copy=False).reshape(tuple(shape))  # `array` copies it
         if shape and 0 not in shape:
             return mx.nd.array(value, ctx=self.context, dtype=dtype)

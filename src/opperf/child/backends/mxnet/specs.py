@@ -54,7 +54,7 @@ def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, st
     Raises `Unsupported` for an operator that no path leads to.
     """
     if name == "Custom":
-        raise Unsupported("an operator of your own, which is not there without your code")
+        raise Unsupported("a custom operator, which needs your code to run")
     signature = registry.signature(name)
     function: Any = function_at(signature.path)
     inputs: dict[str, Argument] = dict(zip(_names(signature, len(arrays)), arrays))

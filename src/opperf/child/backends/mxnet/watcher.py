@@ -34,8 +34,8 @@ from opperf.domain.profile.watching import ONE_BY_ONE, Steps, Watching
 #: MXNet's switches of bulks, on unless they are 0.
 BULKS = tuple(ONE_BY_ONE)
 #: What is asked for and cannot be told.
-STACKS = "MXNet's profiler tells no lines of Python"
-SHAPES = "shapes are those of operators that were called one by one: none in a compiled graph or a backward pass"
+STACKS = "MXNet's profiler does not report Python lines"
+SHAPES = "shapes are known for operators called one by one, not in a compiled graph or a backward pass"
 ELSEWHERE = (
     "shapes, and which block called an operator, are known only where operators run in the calling thread: "
     "set MXNET_ENGINE_TYPE=NaiveEngine"
@@ -45,7 +45,7 @@ BULKED = (
     "MXNet ran several operators as one (`ImperativeBulk`, and names with commas): "
     "set MXNET_EXEC_BULK_EXEC_INFERENCE=0 and MXNET_EXEC_BULK_EXEC_TRAIN=0 to have each by itself"
 )
-TAKEN_OVER = "the program configured MXNet's profiler by itself, so that what it saw could not be read"
+TAKEN_OVER = "the program configured MXNet's profiler itself, so its data could not be read"
 
 
 @dataclass(frozen=True)

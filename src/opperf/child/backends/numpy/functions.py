@@ -51,7 +51,7 @@ def resolve(path: str) -> Callable[..., Any]:
         raise Refused(path, "it touches files, runs tests or changes NumPy's behaviour")
     function = function_at(path, ROOTS, "numpy")
     if not _computes(path):
-        raise Refused(path, "its module is not only for computing")
+        raise Refused(path, "its module does more than compute")
     if path.startswith(f"{GENERATOR}."):
         function = getattr(generator(), path.removeprefix(f"{GENERATOR}."))
     return function

@@ -82,24 +82,24 @@ AREAS: Mapping[str, Rules] = {
 
 #: Why functions are not measured, and their names.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "it calls a Python function that it is given, and nothing but that is timed": (
+    "it calls a Python function passed to it, and only that function would be timed": (
         "apply_along_axis", "apply_over_axes", "fromfunction", "frompyfunc", "mask_indices", "piecewise", "fromiter",
     ),
     "it writes or reads text": (
         "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "format_float_positional",
         "format_float_scientific", "fromstring", "typename",
     ),
-    "it answers a question about element types or shapes, and sees no elements": (
+    "it inspects element types or shapes and reads no elements": (
         "broadcast_shapes", "can_cast", "common_type", "isdtype", "issubdtype", "min_scalar_type", "mintypecode",
         "promote_types", "result_type", "isscalar", "iterable",
     ),
     "it asks or sets how NumPy works": (
         "get_include", "get_printoptions", "getbufsize", "geterr", "geterrcall", "printoptions",
     ),
-    "it computes with dates, which no tensor of opperf holds": (
+    "it computes with dates, which opperf's tensors cannot hold": (
         "busday_count", "busday_offset", "datetime_as_string", "datetime_data", "is_busday", "isnat",
     ),
-    "it makes an array of somebody else's memory, or an iterator": ("from_dlpack", "frombuffer", "nested_iters"),
-    "it makes an object of a class that NumPy advises against": ("asmatrix", "bmat"),
+    "it wraps existing memory or makes an iterator": ("from_dlpack", "frombuffer", "nested_iters"),
+    "it makes an object of a class that NumPy discourages": ("asmatrix", "bmat"),
     "it makes generators, not numbers": ("random.Generator.spawn",),
 }  # fmt: skip

@@ -38,7 +38,7 @@ def read(path: str, specs: Mapping[str, TensorSpec], side: Side) -> ModelFile:
     try:
         model = onnx.load(path)
     except (DecodeError, OSError, checker.ValidationError) as error:
-        raise InputError(f"it cannot be read: {error}", hint="expected a model as ONNX writes it") from error
+        raise InputError(f"it cannot be read: {error}", hint="expected an ONNX model") from error
     return ModelFile(inliner.inline_local_functions(model) if model.functions else model, specs, side)
 
 
@@ -79,7 +79,7 @@ class ModelFile:
     def _input(self, name: str, kind: Any) -> TensorSpec:
         dtype = _dtype(kind.tensor_type.elem_type) if kind.HasField("tensor_type") else None
         if dtype is None:
-            raise InputError(f"its input `{name}` is {_write(kind)}, and opperf makes none of these")
+            raise InputError(f"its input `{name}` is {_write(kind)}, which opperf cannot generate")
         if name in self.specs:
             return replace(self.specs[name], dtype=dtype)
         if not kind.tensor_type.HasField("shape"):
@@ -94,7 +94,7 @@ class ModelFile:
             if name not in self.specs and None in _sizes(kind):
                 open_sizes = ", ".join(dim.dim_param or "?" for dim in kind.tensor_type.shape.dim if not _is_fixed(dim))
                 shape = "x".join(map(str, self.inputs[name].shape))
-                notes.append(f"input {name}: {open_sizes} made 1; another shape with `--input {name}={shape}`")
+                notes.append(f"input {name}: {open_sizes} set to 1; choose another shape with `--input {name}={shape}`")
         return notes
 
     def captured(self, inputs: Mapping[str, Any]) -> list[CapturedCall]:
@@ -105,8 +105,8 @@ class ModelFile:
         try:
             results = self._results(inputs)
         except (*REFUSALS, Unsupported) as error:
-            hint = "the sizes of its inputs may not fit: `--input NAME=SHAPE`, or `NAME=literal:[...]` for values"
-            raise InputError(f"ONNX Runtime does not run it: {error}", hint=hint) from error
+            hint = "the input sizes may not fit: set `--input NAME=SHAPE` or `--input NAME=literal:[...]`"
+            raise InputError(f"ONNX Runtime cannot run it: {error}", hint=hint) from error
         values = Values(self._constants, {**inputs, **results})
         return [self._node(node, values) for node in self.model.graph.node if _kind(node) != CONSTANTS]
 

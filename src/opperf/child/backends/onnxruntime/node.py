@@ -82,7 +82,7 @@ class Node:
 
     def __call__(self, *inputs: Any, **attributes: Any) -> Any:
         """Refuse: it runs in a session that is made for its inputs."""
-        raise TypeError(f"`{self.path}` runs in a session, not by itself")
+        raise TypeError(f"`{self.path}` runs only inside a session")
 
     def schema(self, opset: int | None) -> Any:
         """Return its definition in a version of its domain, or the newest; None where ONNX has none."""
@@ -204,7 +204,7 @@ def _info(name: str, value: Any) -> Any:
     """Return what says of an input how it is called and what it is; raises `ValueError` for a sequence of nothing."""
     if isinstance(value, list):
         if not value:
-            raise ValueError("a sequence is given no tensor, so nothing says which elements it would have")
+            raise ValueError("an empty sequence has no element type")
         element = helper.np_dtype_to_tensor_dtype(value[0].dtype)
         return helper.make_tensor_sequence_value_info(name, element, None)
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)

@@ -56,7 +56,7 @@ class Program:
         kinds = {output.name: output.type for output in self.session.get_outputs()}
         for kind in kinds.values():
             if "map(" in kind or "sparse" in kind:
-                text = f"it returns {kind}, and opperf measures tensors and sequences of them"
+                text = f"it returns {kind}, and opperf measures only tensors and sequences of tensors"
                 raise Unsupported(text, slug="no_such_dtype")
         # Inputs on a CPU stay where they are, and these hold on to them.
         self._values = _values(model.inputs, side.device)

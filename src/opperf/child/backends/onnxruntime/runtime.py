@@ -50,7 +50,7 @@ class OnnxRuntimeBackend(NumpyBackend):
             raise Unsupported(
                 f"ONNX Runtime has no device `{side.device}`",
                 slug="no_device",
-                hint="`onnxruntime-gpu` has CUDA, where its libraries are found",
+                hint="install `onnxruntime-gpu` and the CUDA libraries",
             )
         self.side = side
         self.clock = ProcessClock()
@@ -80,7 +80,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         """Return an array whose elements lie in the order of their indices."""
         if strides is not None:
             raise Unsupported(
-                f"strides {list(strides)} were requested, but tensors of ONNX are row-major",
+                f"strides {list(strides)} were requested, but ONNX tensors are row-major",
                 slug="no_strides",
                 hint="leave out `strides`",
             )

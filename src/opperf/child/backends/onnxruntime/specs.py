@@ -57,7 +57,7 @@ def exact(value: Any) -> TensorSpec:
 def element_type(value: Any) -> str:
     """Return the name of a value's element type; raises `Undescribed` for what is no tensor, and for other types."""
     if value is None:
-        raise Undescribed("a value that a run does not show")
+        raise Undescribed("a value that a run does not expose")
     if not isinstance(value, np.ndarray):
         raise Undescribed("a map")
     name: str = STRING if value.dtype.kind in "OU" else value.dtype.name
@@ -71,7 +71,7 @@ def array(value: Any) -> Any:
     try:
         return numpy_helper.to_array(value)
     except UnicodeDecodeError as error:
-        raise Undescribed("bytes that are no text in a tensor") from error
+        raise Undescribed("bytes in a tensor that are not text") from error
 
 
 def attribute(proto: Any) -> Argument:
@@ -107,7 +107,7 @@ def _text(raw: bytes, name: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise Undescribed(f"bytes that are no text as `{name}`") from error
+        raise Undescribed(f"bytes that are not text as `{name}`") from error
 
 
 def _shortest(value: float) -> float:

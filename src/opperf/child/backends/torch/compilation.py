@@ -100,7 +100,9 @@ def captured(bound: Bound, make: Callable[[Bound], Work], device: Any) -> Work:
         with torch.cuda.stream(stream):
             work = make(bound)
             if work.before is not None:
-                raise Unsupported("a CUDA graph replays one forward's backward, not a fresh one's", slug="no_graph")
+                raise Unsupported(
+                    "a CUDA graph replays the backward of one forward, not of a fresh one", slug="no_graph"
+                )
             with work.scope():
                 for _ in range(CALLS):
                     work.function(*work.arguments, **work.keywords)

@@ -71,7 +71,7 @@ def resolve(path: str) -> Callable[..., Any]:
         _import_package(path, *PACKAGES[namespace])
         candidate = _registered(namespace, name)
     if refused(path):
-        raise Refused(path, "it reads or writes files, or beyond its arrays")
+        raise Refused(path, "it reads or writes files, or memory outside its arrays")
     if not _operator(path, candidate):
         raise LookupError(path)
     function: Callable[..., Any] = candidate

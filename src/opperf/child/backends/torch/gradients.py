@@ -68,11 +68,11 @@ def _outputs(backend: TorchBackend, bound: Bound) -> tuple[Any, ...]:
     except RuntimeError as error:
         if WRITES_A_LEAF not in str(error):
             raise
-        message = "it writes into its input, whose gradient PyTorch then refuses"
+        message = "it writes into its input, so PyTorch refuses to compute the gradient"
         raise Unsupported(message, slug="no_gradient", hint="measure it forward") from error
     outputs = tuple(leaf for leaf in backend.leaves(result) if leaf.requires_grad)
     if not outputs:
-        raise Unsupported("no output carries a gradient", slug="no_gradient", hint="measure it forward")
+        raise Unsupported("no output requires a gradient", slug="no_gradient", hint="measure it forward")
     if any(type(output.grad_fn).__name__ == "NotImplemented" for output in outputs):
-        raise Unsupported("PyTorch has no gradient of it", slug="no_gradient", hint="measure it forward")
+        raise Unsupported("PyTorch has no gradient for it", slug="no_gradient", hint="measure it forward")
     return outputs

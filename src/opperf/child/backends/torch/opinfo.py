@@ -55,9 +55,9 @@ def database() -> Mapping[str, Any]:
         from torch.testing._internal.common_methods_invocations import op_db
     except ImportError as error:
         raise Unsupported(
-            f"PyTorch's list of its operators cannot be read here: {error}",
+            f"cannot read PyTorch's list of its operators: {error}",
             slug="no_registry",
-            hint="install `expecttest` beside PyTorch, and where SciPy is there its newest version",
+            hint="install `expecttest` next to PyTorch, and upgrade SciPy if it is installed",
         ) from error
     return {info.full_name: info for info in op_db}
 

@@ -23,7 +23,7 @@ def start(name: str) -> int:
         RuntimeError,
     ) as error:  # a build for CPUs has a stub in its place, without ranges of this kind
         raise Unsupported(
-            "this build of PyTorch has no NVTX, so no tool could tell whose a kernel is",
+            "this build of PyTorch has no NVTX, so no tool can tell which operator a kernel belongs to",
             slug="no_ranges",
             hint="take a build for CUDA",
         ) from error
@@ -65,7 +65,7 @@ def emitting(kind: str) -> AbstractContextManager[object]:
     there = torch.cuda.is_available() if kind == "nvtx" else torch.profiler.itt.is_available()
     if not there:
         raise Unsupported(
-            f"PyTorch has no {kind.upper()} here, so no tool could tell which operator is which",
+            f"PyTorch has no {kind.upper()} here, so no tool can tell operators apart",
             slug="no_ranges",
             hint="take a build for CUDA, on a machine with a GPU" if kind == "nvtx" else "take a build with USE_ITT",
         )

@@ -112,7 +112,7 @@ class TorchBackend(Backend):
     def spec(self, tensor: Any) -> TensorSpec:
         """Return shape and dtype; raises `Unsupported` for an element type that opperf has no name for."""
         if tensor.dtype not in NAMES:
-            raise Unsupported(f"opperf has no name for tensors of {tensor.dtype}", slug="unknown_dtype")
+            raise Unsupported(f"opperf has no dtype for {tensor.dtype} tensors", slug="unknown_dtype")
         return TensorSpec(tuple(tensor.shape), NAMES[tensor.dtype])
 
     def bindings(self) -> Mapping[str, Binding]:

@@ -157,7 +157,7 @@ def counted(tensor: torch.Tensor) -> TensorSpec:
     if result.is_float:
         return result
     if tensor.dim() != 1:
-        raise Undescribed("whole numbers in several rows, each of which must add up")
+        raise Undescribed("integers in several rows, each with a fixed sum")
     return replace(result, literal=tuple(tensor.tolist()))
 
 

@@ -29,10 +29,8 @@ from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.watching import Steps, Watching
 from opperf.domain.units import format_bytes
 
-MEMORY_NOTE = (
-    "torch: memory counts from the start of the profile, and with it only the thread that started the profiler is seen"
-)
-ENDED_NOTE = "torch: the script used PyTorch's profiler by itself, which ended this one: what it had seen is lost"
+MEMORY_NOTE = "torch: memory is counted from the start of the profile, in the thread that started the profiler only"
+ENDED_NOTE = "torch: the script started PyTorch's profiler itself, which ended this one; its data is lost"
 TAKEN_NOTE = f"torch: {TAKEN}"
 #: The share of the time from which on it is told that following Python slowed a script down.
 SLOW = 0.2
@@ -104,7 +102,7 @@ class Watcher:
             return
         if self._watching.memory and threading.get_ident() != window.thread:
             raise ProfilerError(
-                "PyTorch's profiler was started in another thread, and with memory it stops in that one only",
+                "PyTorch's profiler was started in another thread, and with memory it can only be stopped there",
                 hint="start and stop it in one thread, or leave memory out",
                 slug="profiler_thread",
             )
@@ -169,8 +167,8 @@ class Watcher:
         if not spent or spent < SLOW * passed:
             return ()
         note = (
-            f"torch: following calls of Python took about {spent:.3g} s or more while {passed:.3g} s passed: the code "
-            "between operators is faster without `--stacks`"
+            f"torch: recording Python calls took at least {spent:.3g} of {passed:.3g} s: the code "
+            "between operators runs faster without `--stacks`"
         )
         return (note,)
 
@@ -180,8 +178,8 @@ class Watcher:
             return ()
         until, rest = (self._stopped - self._began) / 1e9, (time.time_ns() - self._stopped) / 1e9
         note = (
-            f"torch: recording stopped after {until:.1f} s: to read and write more might take over "
-            f"{format_bytes(self._guard.limit)} (`--memory-limit`); the rest of the script, {rest:.1f} s, is not in it"
+            f"torch: recording stopped after {until:.1f} s: more might take over "
+            f"{format_bytes(self._guard.limit)} (`--memory-limit`); the last {rest:.1f} s of the script are missing"
         )
         return (note,)
 

@@ -21,7 +21,7 @@ NOTE = "the same key at every call"
 KEY = Parameter("key", constant=jax.random.PRNGKey(0).block_until_ready())
 
 
-KNOWN = "a program without inputs, whose numbers XLA may work out when it compiles"
+KNOWN = "a program without inputs: XLA may compute its numbers while compiling"
 
 
 def normal(key: Any, shape: Any, dtype: Any, mean: float | None, std: float | None) -> Any:

@@ -26,7 +26,7 @@ LAX_BINARY = {
 }  # fmt: skip
 
 
-UNCHANGED = Missing("arrays of JAX never change; XLA reuses the memory of donated ones, inside a program of the user's")
+UNCHANGED = Missing("JAX arrays are immutable; XLA reuses donated memory only inside a user's program")
 
 
 BINDINGS: dict[str, Binding] = {

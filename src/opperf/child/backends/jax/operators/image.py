@@ -77,7 +77,7 @@ BINDINGS: dict[str, Binding] = {
         image_normalize,
         "data, mean, deviation",
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="a difference and a division, mean and deviation being arrays made before",
+        note="a difference and a division; mean and deviation are precomputed arrays",
     ),
     "image_flip_left_right": call("jax.numpy.flip", "data", "axis=-2"),
     "image_flip_top_bottom": call("jax.numpy.flip", "data", "axis=-3"),

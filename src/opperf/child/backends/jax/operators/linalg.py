@@ -15,8 +15,8 @@ def linear(data: Any, weight: Any, bias: Any) -> Any:
     return product if bias is None else product + bias
 
 
-NEAR = "of the identity plus the data over n, made beforehand"
-SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+NEAR = "of the identity plus the data over n, precomputed"
+SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def near_identity(data: Any) -> Any:

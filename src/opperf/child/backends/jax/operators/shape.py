@@ -20,8 +20,8 @@ def to_device(data: Any, device: Any) -> Any:
     return jax.device_put(data, device)
 
 
-ON_HOST = Missing("an array of JAX keeps its copy on the host, so only its first conversion does any work")
-STATIC = Missing("shapes are known before a program of JAX runs, so there is nothing to compute")
+ON_HOST = Missing("a JAX array caches its host copy, so only the first conversion does any work")
+STATIC = Missing("JAX knows shapes at compile time, so there is nothing to compute")
 
 
 BINDINGS: dict[str, Binding] = {
@@ -51,7 +51,7 @@ BINDINGS: dict[str, Binding] = {
     "size_array": STATIC,
     "item": ON_HOST,
     "to_device": composed(to_device, "data, device", adapt={"device": device}, note="jax.device_put"),
-    "contiguous": Missing("XLA lays arrays out as it likes, and users have no say in it"),
+    "contiguous": Missing("XLA chooses the layout of arrays; users cannot"),
     "to_numpy": ON_HOST,
     **compositions(get_item=(lambda data, index: data[index], "`data[index]`")),
 }

@@ -11,9 +11,7 @@ from jax.experimental.sparse import BCOO, BCSR, sparsify
 
 from opperf.child.backends.call import Binding, Missing, call, composed, compositions
 
-PAIRS = Missing(
-    "JAX gives a product of two sparse arrays room for each pair of stored elements, the square of their number"
-)
+PAIRS = Missing("for a product of two sparse arrays, JAX allocates room for every pair of stored elements")
 
 
 def to_csr(data: Any, room: int) -> Any:
@@ -54,7 +52,7 @@ def _room(arguments: Mapping[str, Any]) -> int:
 
 COORDINATES = {"lhs": BCOO.fromdense, "rhs": BCOO.fromdense}
 ROWS = {"stored": rows_of("values", "rows")}
-SUM = "the stored elements of both one after the other, none of them added up"
+SUM = "the stored elements of both, concatenated; duplicates are not summed"
 
 
 BINDINGS: dict[str, Binding] = {
@@ -79,7 +77,7 @@ BINDINGS: dict[str, Binding] = {
     ),
     "csr_multiply": PAIRS,
     "csr_square": composed(
-        csr_square, "data", adapt={"data": BCSR.fromdense}, note="jax.numpy.square of what BCSR stores"
+        csr_square, "data", adapt={"data": BCSR.fromdense}, note="jax.numpy.square of BCSR's stored elements"
     ),
     "row_sparse_to_dense": composed(
         csr_to_dense, "stored", derive=ROWS, note="jax.experimental.sparse.BCOO.todense, of whole rows"
@@ -90,7 +88,7 @@ BINDINGS: dict[str, Binding] = {
         derive={**ROWS, "more": rows_of("other_values", "other_rows")},
         note=f"jax.experimental.sparse.sparsify(jax.numpy.add): {SUM}",
     ),
-    "row_sparse_retain": Missing("how many rows are kept depends on values, and a program of JAX must know it before"),
+    "row_sparse_retain": Missing("the number of rows kept depends on values, and JAX must know shapes at compile time"),
     "row_sparse_matmul": PAIRS,
     # Eight bits in JAX: arithmetic to and fro, and a product that says what it is summed in.
     "int8_matmul": call("jax.numpy.matmul", "lhs, rhs", "preferred_element_type='int32'"),

@@ -82,13 +82,13 @@ _ATTENTION: dict[str, Binding] = {
         scaled_dot_product_attention,
         "query, key, value",
         "causal=causal",
-        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the causal mask is made before and added",
+        note="nd.linalg.gemm2, nd.softmax and nd.linalg.gemm2; the precomputed causal mask is added",
         settle=_attention,
     ),
     "causal_attention": composed(
         scaled_dot_product_attention,
         "query, key, value, True",
-        note="nd.linalg.gemm2, a sum with a mask made before, nd.softmax and nd.linalg.gemm2",
+        note="nd.linalg.gemm2, a sum with a precomputed mask, nd.softmax and nd.linalg.gemm2",
         settle=_attention,
     ),
     "grouped_query_attention": composed(

@@ -57,7 +57,7 @@ NAME = mx.init.InitDesc("weight")
 def _fill(name: str, initializer: Any, own: str) -> Call:
     def fill(F: Any, shape: Any, dtype: Any) -> Any:
         if F is mx.sym:
-            raise Unsupported("MXNet's initializers fill arrays at once", slug="no_compiled_form")
+            raise Unsupported("MXNet's initializers fill arrays, and have no symbolic form", slug="no_compiled_form")
         weights = F.empty(shape, dtype=dtype)
         initializer(NAME, weights)
         return weights
@@ -71,7 +71,7 @@ _INITIALIZER: dict[str, Binding] = {
     "xavier_normal": _fill("xavier_normal", mx.init.Xavier("gaussian", "avg", 1), "Xavier"),
     "kaiming_uniform": _fill("kaiming_uniform", mx.init.Xavier("uniform", "in", 6), "Xavier"),
     "kaiming_normal": _fill("kaiming_normal", mx.init.MSRAPrelu("in", 0), "MSRAPrelu"),
-    "truncated_normal": Missing("MXNet has no initializer that draws again what is too large"),
+    "truncated_normal": Missing("MXNet has no truncated normal initializer"),
     "orthogonal": _fill("orthogonal", mx.init.Orthogonal(1.0), "Orthogonal (numpy.linalg.svd)"),
 }
 

@@ -39,7 +39,7 @@ _ELEMENTWISE_UNARY: dict[str, Binding] = {
     "digamma": Missing("MXNet has the digamma function only as the gradient of `nd.gammaln`"),
     "frac": composed(frac, "data", note="nd.trunc and a difference, composed"),
     "nan_to_num": call("np.nan_to_num", "x=data"),
-    "signbit": Missing("`np.signbit` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
+    "signbit": Missing("`np.signbit` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays"),
     "bitwise_not": call("np.bitwise_not", "x=data", also=("np.invert",)),
 }  # fmt: skip
 
@@ -89,8 +89,8 @@ _ELEMENTWISE_BINARY: dict[str, Binding] = {
     "logical_xor": call("np.bitwise_xor", "x1=lhs, x2=rhs", note=LOGICAL),
     "fmod": Missing("MXNet has only the remainder with the sign of the divisor, `nd.modulo`"),
     "copysign": call("np.copysign", "x1=lhs, x2=rhs"),
-    "heaviside": Missing("`np.heaviside` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
-    "isclose": Missing("`np.isclose` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
+    "heaviside": Missing("`np.heaviside` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays"),
+    "isclose": Missing("`np.isclose` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays"),
     "bitwise_and": call("np.bitwise_and", "x1=lhs, x2=rhs"),
     "bitwise_or": call("np.bitwise_or", "x1=lhs, x2=rhs"),
     "bitwise_xor": call("np.bitwise_xor", "x1=lhs, x2=rhs"),

@@ -73,7 +73,7 @@ _IMAGE: dict[str, Binding] = {
     "image_crop": call("nd.image.crop", "data", "x=left, y=top, width=width, height=height"),
     "image_resize_bilinear": _bilinear(),
     "image_resize_nearest": Missing(
-        "MXNet repeats pixels a whole number of times; to any size only `nd.image.resize` goes, which rounds as OpenCV"
+        "MXNet repeats pixels a whole number of times; `nd.image.resize` takes any size, but rounds like OpenCV"
     ),
     "upsample_nearest": call("nd.UpSampling", "data", "scale=scale, sample_type='nearest'"),
     "upsample_bilinear": _bilinear(),
@@ -134,7 +134,7 @@ WEIGHTS = {"weights": DERIVED["weights"]}
 
 _COLOR: dict[str, Binding] = {
     "image_to_gray": composed(
-        image_to_gray, "data, weights", derive=WEIGHTS, note="np.dot with three weights made before", numpy=True
+        image_to_gray, "data, weights", derive=WEIGHTS, note="np.dot with three precomputed weights", numpy=True
     ),
     "image_adjust_brightness": call("nd.image.random_brightness", "data", "min_factor=factor, max_factor=factor"),
     "image_adjust_contrast": call("nd.image.random_contrast", "data", "min_factor=factor, max_factor=factor"),
@@ -150,7 +150,7 @@ _COLOR: dict[str, Binding] = {
         image_adjust_hue,
         "data, turn",
         derive={"turn": DERIVED["turn"]},
-        note="np.dot with nine numbers made before; nd.image.random_hue goes another way, pixel by pixel",
+        note="np.dot with nine precomputed numbers; nd.image.random_hue works differently, pixel by pixel",
         numpy=True,
     ),
     "image_color_jitter": composed(

@@ -63,7 +63,7 @@ _INDEXING: dict[str, Binding] = {
         gather,
         "data, indices",
         "axis=axis",
-        note="nd.stack makes points of the indices and of places made before, nd.gather_nd takes them",
+        note="nd.stack of the indices with precomputed places, and nd.gather_nd",
         settle=_gather,
     ),
     "pick": call("nd.pick", "data, index=indices", "axis=axis"),

@@ -50,8 +50,8 @@ _MATMUL: dict[str, Binding] = {
 
 #: Seen in 1.9.1: the gradient of any cotangent is zero.
 EIGH_GRADIENT = "the gradient of MXNet's `eigvalsh` is zero everywhere"
-NEAR = "of the identity plus the data over n, made beforehand"
-SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+NEAR = "of the identity plus the data over n, precomputed"
+SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def near_identity(data: Any) -> Any:
@@ -95,7 +95,7 @@ _LINALG: dict[str, Binding] = {
     ),
     "solve": call("np.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
     "triangular_solve": call("nd.linalg.trsm", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
-    "lstsq": Missing("`np.linalg.lstsq` of MXNet 1.9 is NumPy's own function, which takes no arrays of MXNet"),
+    "lstsq": Missing("`np.linalg.lstsq` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays"),
     "kron": Missing("MXNet 1.9 has no Kronecker product; `nd.khatri_rao` is one for each column"),
     "tensordot": call("np.tensordot", "a=lhs, b=rhs", "axes=axes"),
     "syrk": call("nd.linalg.syrk", "data"),

@@ -110,7 +110,7 @@ _SEQUENCE: dict[str, Binding] = {
 
 # MXNet's sums and counts by index.
 
-GREATEST = Missing("MXNet sums at indices, and has nothing that takes the greatest there")
+GREATEST = Missing("MXNet sums at indices, but cannot take the maximum there")
 
 
 def segment_sum(F: Any, data: Any, points: Any, *, shape: tuple[int, ...]) -> Any:

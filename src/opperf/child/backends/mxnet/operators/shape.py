@@ -60,7 +60,7 @@ _CONVERSION: dict[str, Binding] = {
     "size_array": call("nd.size_array", "data"),
     "item": call("nd.NDArray.asscalar", "data"),
     "to_device": call("nd.NDArray.as_in_context", "data, context=device", adapt={"device": context}),
-    "contiguous": Missing("arrays of MXNet always lie row by row, so there is nothing to lay out anew"),
+    "contiguous": Missing("MXNet arrays are always row-major, so there is nothing to copy"),
     "to_numpy": call("nd.NDArray.asnumpy", "data"),
 }
 

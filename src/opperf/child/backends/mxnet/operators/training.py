@@ -227,7 +227,7 @@ _OPTIMIZER: dict[str, Binding] = {
         adagrad_update,
         "weight, gradient, squares, learning_rate, epsilon",
         "out=weight",
-        note="square, sums, sqrt, a quotient and a difference of `nd`, composed: its own takes sparse gradients only",
+        note="square, sums, sqrt, a quotient and a difference of `nd`, composed; MXNet's own needs sparse gradients",
     ),
     "adadelta_update": composed(
         adadelta_update,

@@ -28,7 +28,7 @@ def gelu(data: Any, approximate: str | None) -> Any:
         raise Unsupported(
             "gelu without approximation needs the error function, which NumPy lacks",
             slug="no_such_operator",
-            hint="give `approximate` the value `tanh`",
+            hint="use `--attribute approximate=tanh`",
         )
     return 0.5 * data * (1.0 + np.tanh(GELU_SCALE * (data + GELU_CUBE * data * data * data)))
 
@@ -67,7 +67,7 @@ def geglu(data: Any, approximate: str | None) -> Any:
     return first * gelu(second, approximate)
 
 
-IMAGES = Missing("NumPy has no convolution over images, which is the first part of this")
+IMAGES = Missing("NumPy has no convolution over images, the first step of this operator")
 
 
 def relu(data: Any) -> Any:

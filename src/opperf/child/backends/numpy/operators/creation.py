@@ -183,7 +183,7 @@ BINDINGS: dict[str, Binding] = {
         adapt=COUNTS,
         note="numpy.random.Generator.negative_binomial and astype",
     ),
-    "random_categorical": Missing("NumPy draws places of one row at a time, by `numpy.random.Generator.choice`"),
+    "random_categorical": Missing("NumPy samples one row at a time, with `numpy.random.Generator.choice`"),
     "shuffle": call("numpy.random.Generator.permutation", "x=data"),
     # Weights in NumPy: numbers of a generator, scaled in place; see `random`.
     "truncated_normal": Missing("NumPy draws no truncated normal; `scipy.stats.truncnorm` does"),

@@ -70,7 +70,7 @@ BINDINGS: dict[str, Binding] = {
         image_normalize,
         "data, mean, deviation",
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="numpy.subtract and numpy.divide, mean and deviation being arrays made before",
+        note="numpy.subtract and numpy.divide; mean and deviation are precomputed arrays",
     ),
     "image_flip_left_right": call("numpy.flip", "m=data", "axis=-2"),
     "image_flip_top_bottom": call("numpy.flip", "m=data", "axis=-3"),

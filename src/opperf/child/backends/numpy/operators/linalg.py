@@ -23,8 +23,8 @@ def transposed(matrix: Any) -> Any:
 PRODUCT = call("numpy.matmul", "x1=lhs, x2=rhs")
 
 
-NEAR = "of the identity plus the data over n, made beforehand"
-SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+NEAR = "of the identity plus the data over n, precomputed"
+SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def near_identity(data: Any) -> Any:
@@ -44,7 +44,7 @@ BINDINGS: dict[str, Binding] = {
         "numpy.matmul",
         "x1=lhs, x2=rhs",
         adapt={"rhs": transposed},
-        note="the right side is a transposed view, made beforehand",
+        note="the right side is a transposed view, made in advance",
     ),
     "batch_matmul": PRODUCT,
     "matrix_vector": PRODUCT,
@@ -64,7 +64,7 @@ BINDINGS: dict[str, Binding] = {
     "svd_values": call("numpy.linalg.svd", "data", "compute_uv=False"),
     "eigh_values": call("numpy.linalg.eigvalsh", "data", adapt={"data": symmetric}, note=SYMMETRIC),
     "solve": call("numpy.linalg.solve", "matrix, right", adapt={"matrix": near_identity}, note=NEAR),
-    "triangular_solve": Missing("NumPy has no solver for triangles; SciPy has it"),
+    "triangular_solve": Missing("NumPy has no triangular solver; SciPy has one"),
     "lstsq": call("numpy.linalg.lstsq", "matrix, right", "rcond=None"),
     "kron": call("numpy.kron", "a=lhs, b=rhs"),
     "tensordot": call("numpy.tensordot", "lhs, rhs", "axes=axes"),

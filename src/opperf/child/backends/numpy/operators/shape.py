@@ -35,9 +35,9 @@ BINDINGS: dict[str, Binding] = {
     # NumPy's brackets and layouts.
     "get_item": composed(operator.getitem, "data, index", note="`data[index]`, a view"),
     "item": call("numpy.ndarray.item", "self=data"),
-    "to_device": Missing("NumPy's arrays are in the memory of the host and nowhere else"),
+    "to_device": Missing("NumPy arrays live in host memory only"),
     "contiguous": call("numpy.ascontiguousarray", "a=data"),
-    "to_numpy": Missing("NumPy's arrays are what this makes of those of other frameworks"),
+    "to_numpy": Missing("this converts arrays to NumPy arrays, which they are already"),
     **compositions(
         shape_array=(lambda data: np.array(np.shape(data)), "numpy.array of numpy.shape"),
         size_array=(lambda data: np.array([np.size(data)]), "numpy.array of numpy.size"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from opperf.child.backends.call import Binding, Missing, call, compositions
 
-DENSE = Missing("NumPy stores every element of an array; sparse ones are SciPy's")
+DENSE = Missing("NumPy has no sparse arrays; SciPy has them")
 
 
 BINDINGS: dict[str, Binding] = {

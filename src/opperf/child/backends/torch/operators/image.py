@@ -61,7 +61,7 @@ BINDINGS: dict[str, Binding] = {
         image_normalize,
         "data, mean, deviation",
         derive={"mean": _along_channels("mean"), "deviation": _along_channels("deviation")},
-        note="a difference and a division, mean and deviation being tensors made before",
+        note="a difference and a division; mean and deviation are precomputed tensors",
     ),
     "image_flip_left_right": call("torch.flip", "input=data", "dims=(-2,)"),
     "image_flip_top_bottom": call("torch.flip", "input=data", "dims=(-3,)"),

@@ -48,7 +48,7 @@ BINDINGS: dict[str, Binding] = {
         ravel_multi_index,
         "indices, steps",
         derive={"steps": steps},
-        note="a product with the steps of each dimension, made before, and torch.sum",
+        note="a product with the precomputed steps of each dimension, and torch.sum",
     ),
     **compositions(
         take=(take, "torch.index_select and reshape, or torch.take without an axis"),

@@ -9,8 +9,8 @@ import torch
 from opperf.child.backends.call import Binding, call, compositions
 from opperf.child.backends.torch.functions import elsewhere
 
-NEAR = "of the identity plus the data over n, made beforehand"
-SYMMETRIC = "of the mean of the data and its transpose, made beforehand"
+NEAR = "of the identity plus the data over n, precomputed"
+SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
 def near_identity(data: Any) -> Any:

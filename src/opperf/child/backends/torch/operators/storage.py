@@ -53,7 +53,7 @@ BINDINGS: dict[str, Binding] = {
     "csr_to_dense": call("torch.Tensor.to_dense", "self=data", adapt=DATA),
     "csr_matmul": call("torch.sparse.mm", "lhs, rhs", adapt=LEFT),
     "csr_matmul_transposed": call(
-        "torch.sparse.mm", "lhs, rhs", adapt={"lhs": csr_transposed}, note="the transpose is a view, made before"
+        "torch.sparse.mm", "lhs, rhs", adapt={"lhs": csr_transposed}, note="the transpose is a view, made in advance"
     ),
     "csr_add": call("torch.add", "input=lhs, other=rhs", adapt=BOTH),
     "csr_multiply": call("torch.mul", "input=lhs, other=rhs", adapt=BOTH),
@@ -63,7 +63,7 @@ BINDINGS: dict[str, Binding] = {
         "torch.add",
         "input=stored, other=more",
         derive={**ROWS, "more": rows_of("other_values", "other_rows")},
-        note="of coordinates that hold whole rows",
+        note="in COO format with whole rows",
     ),
     "row_sparse_retain": composed(
         row_sparse_retain,
@@ -71,7 +71,7 @@ BINDINGS: dict[str, Binding] = {
         derive=ROWS,
         note="torch.isin, indexing with a mask, and torch.sparse_coo_tensor",
     ),
-    "row_sparse_matmul": Missing("PyTorch multiplies coordinates of numbers, not of whole rows"),
+    "row_sparse_matmul": Missing("PyTorch multiplies COO matrices of numbers, not of whole rows"),
     # Eight bits in PyTorch: arithmetic to and fro, and the product that `torch.compile` and quantized models call.
     "int8_matmul": call("torch._int_mm", "self=lhs, mat2=rhs", also=("aten::_int_mm",)),
     **compositions(
