@@ -10,6 +10,7 @@ from typing import TypedDict
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, encode
 from opperf.domain.errors import InputError
+from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import SCHEMA_VERSION, Run
@@ -97,6 +98,7 @@ class Comparison(Fields):
     `clock` is what decided: `wall`, or `cpu` where wall time could not. `explanation` is what ran on both sides, where
     that was asked for. `count` is how often the case occurs in its suite. `base_time` and `new_time` are of the pairs
     that the ratio is of: the one over the other is the ratio. The versions are those of the frameworks on both sides.
+    `node` is the machine that measured both, where that was one of a fleet.
     """
 
     case: Case
@@ -116,8 +118,10 @@ class Comparison(Fields):
     count: int = 1
     base_version: str | None = None
     new_version: str | None = None
+    node: Node | None = None
 
     flat = ("verdict",)
+    sparse = ("node",)
 
     def __post_init__(self) -> None:
         """Raise `InputError` for what a file leaves out of a part."""

@@ -12,6 +12,7 @@ from typing import Any, Optional, Union, get_type_hints
 
 from opperf.domain.codec import Count, Fields, Natural, Unread, decode, read_as, wrong
 from opperf.domain.errors import InputError
+from opperf.domain.node import Node
 from opperf.domain.plan import Trial
 from opperf.domain.reason import Reason, Status, Warning
 from opperf.domain.stats.order import median
@@ -240,7 +241,10 @@ def _metrics_of_fields(data: Mapping[str, object], where: str) -> dict[str, Samp
 
 @dataclass(frozen=True)
 class Outcome(Fields):
-    """A measurement, or the reason for none. `version` is that of the framework that was measured."""
+    """A measurement, or the reason for none. `version` is that of the framework that was measured.
+
+    `node` is the machine that measured it, where that was one of a fleet.
+    """
 
     trial: Trial
     process: Natural
@@ -248,6 +252,14 @@ class Outcome(Fields):
     measurement: Measurement | None = None
     reason: Reason | None = None
     version: str | None = None
+    node: Node | None = None
+
+    sparse = ("node",)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What outcomes of one record share: the trial, and the node where there are several."""
+        return self.trial.key if self.node is None else (*self.trial.key, self.node.name)
 
     def __post_init__(self) -> None:
         if self.measurement is None and self.reason is None:

@@ -14,6 +14,7 @@ from opperf.domain.codec import Amount, Fields, Form, Natural, Unread, check_ver
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Quantity, sample_columns
 from opperf.domain.metric import METRICS
+from opperf.domain.node import Node
 from opperf.domain.peaks import Limit
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason, Status, Warning
@@ -113,6 +114,12 @@ class Record(Fields):
         return decode(Facts, self.facts, "facts")
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two records the same: the trial, and the node of a fleet that measured it."""
+        node = self.details.node
+        return self.trial.key if node is None else (*self.trial.key, node.name)
+
+    @property
     def time(self) -> Statistics | None:
         """The summary of the time of one call, None without a measurement."""
         metric = self.metrics.get("time")
@@ -143,6 +150,7 @@ class Facts:
     run: Origin | None = None
     suite: Share | None = None
     roofline: Limit | None = None
+    node: Node | None = None
 
 
 @dataclass(frozen=True)

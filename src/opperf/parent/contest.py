@@ -148,7 +148,11 @@ class Comparing:
         for note in unmeasured(selection, {plain.framework}):
             self._note(f"note: {note}")
         pairs = [(on(trial, sides[0]), on(trial, other), trial) for other in sides[1:] for trial in plan.trials]
-        return [Contest(base, new, trial, floor=self._floor(base, new)) for base, new, trial in pairs]
+        return [self.contest(*pair) for pair in pairs]
+
+    def contest(self, base: Trial, new: Trial, key: Trial) -> Contest:
+        """Return a contest that knows the floor of its noisier side."""
+        return Contest(base, new, key, floor=self._floor(base, new))
 
     def _floor(self, *trials: Trial) -> Floor | None:
         """Return the floor of the noisier side, where one is known."""

@@ -9,6 +9,7 @@ from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.registry import framework
 from opperf.parent.calibration import stored_rates
+from opperf.parent.fleet.dispatch import Wishes, fleet_of
 from opperf.parent.planning.selection import Selection
 from opperf.parent.progress import Progress, planning
 from opperf.parent.session import Interrupted, Options, Session
@@ -27,12 +28,14 @@ class RunResult:
     cause: BaseException | None = None
 
 
-def measure(selection: Selection, settings: Settings, options: Options, progress: Progress) -> RunResult:
-    """Measure a selection; raises `InputError` for what cannot be understood."""
-    with Session(selection, settings, progress) as session:
+def measure(
+    selection: Selection, settings: Settings, options: Options, progress: Progress, fleet: Wishes | None = None
+) -> RunResult:
+    """Measure a selection, here or on a fleet; raises `InputError` for what cannot be understood."""
+    with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:
-            return RunResult(session.run(plan, options), plan)
+            return RunResult(session.run(plan, options, elsewhere), plan)
         except Interrupted as stop:
             return RunResult(stop.run, plan, stop.cause)
         finally:

@@ -10,17 +10,18 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from opperf.domain.environment import CURRENT, EnvironmentSpec
 from opperf.domain.errors import OpperfError
 from opperf.domain.files.destination import explain_errors, is_regular
 from opperf.domain.floor import Floor, floor_key
 from opperf.domain.measurement import Outcome
+from opperf.domain.node import Node
 from opperf.domain.peaks import Peaks, Rate
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
@@ -60,6 +61,18 @@ class Options:
             return journal_of(self.output) if is_regular(self.output) else None
 
 
+class Elsewhere(Protocol):
+    """Machines that measure for this one. What they are, and what ran on them, is known when they have measured."""
+
+    nodes: dict[str, object]
+    frameworks: dict[str, Mapping[str, object]]
+
+    def outcomes(
+        self, trials: Sequence[Trial], settings: Settings, done_on: Callable[[Trial], Collection[Node]]
+    ) -> Iterator[Sequence[Outcome]]:
+        """Yield the outcomes of all processes of some trials, as they come."""
+
+
 class Interrupted(Exception):
     """A run that was stopped, from outside or by an unexpected error; `run` holds every finished record."""
 
@@ -77,6 +90,7 @@ class Session:
         self._settings = settings
         self._progress: Progress = progress or Silent()
         self._pool = Pool(settings, self._progress.note, selection.plugins)
+        self._elsewhere: Elsewhere | None = None
         self._floors: Mapping[tuple[object, ...], Floor] = {}
         self._rates: Sequence[Rate] = ()
 
@@ -118,14 +132,18 @@ class Session:
         except OpperfError:  # its trials will fail, each with the reason
             return side.device
 
-    def run(self, plan: Plan, options: Options) -> Run:
-        """Measure a plan; raises `Interrupted` with what is finished when it is stopped."""
+    def run(self, plan: Plan, options: Options, elsewhere: Elsewhere | None = None) -> Run:
+        """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
+        self._elsewhere = elsewhere
         history = earlier_work(options.resume, plan.settings)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, history)
         journal = None if options.journal is None else self._journal(options.resume, options.journal, run, history)
         try:
-            self._measure(plan, history, journal)
+            if elsewhere is None:
+                self._measure(plan, history, journal)
+            else:
+                self._gather(plan, history, journal, elsewhere)
         except BaseException as stop:
             raise Interrupted(self._finish(run, plan, history, options), stop) from stop
         finally:
@@ -166,6 +184,25 @@ class Session:
             self._progress.done(outcome)
         self._pool.close()
 
+    def _gather(self, plan: Plan, history: Earlier, journal: JournalWriter | None, elsewhere: Elsewhere) -> None:
+        """Have everything measured that is missing, and keep it as it comes."""
+        nodes: dict[tuple[object, ...], list[Node]] = {}
+        whole = {key for key, several in history.outcomes.items() if len(several) >= plan.settings.processes}
+        for key in [key for key in history.outcomes if key not in whole]:
+            del history.outcomes[key]  # the other processes of a trial may be measured on another node
+        for trial, node in [
+            *((one.trial, one.details.node) for one in history.records.values()),
+            *((several[0].trial, several[0].node) for several in history.outcomes.values()),
+        ]:
+            nodes.setdefault(trial.key, []).append(node or Node("", ""))
+        self._progress.begin(sum(trial.key not in nodes for trial in plan.trials) * plan.settings.processes)
+        for outcomes in elsewhere.outcomes(plan.trials, plan.settings, lambda trial: nodes.get(trial.key, ())):
+            if journal is not None:
+                journal.add(*outcomes)
+            for outcome in outcomes:
+                history.outcomes.setdefault(outcome.key, []).append(outcome)
+                self._progress.done(outcome)
+
     def _outcome(self, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
         """Measure one trial, unless its fate is known or the command's time is up."""
         earlier = history.outcomes.get(trial.key, [])
@@ -181,25 +218,30 @@ class Session:
 
     def _finish(self, run: Run, plan: Plan, history: Earlier, options: Options) -> Run:
         """Return the run with a record for each trial that has an outcome; of the plan first, then what was there."""
-        keys = dict.fromkeys([*(trial.key for trial in plan.trials), *history.records, *history.outcomes])
+        places = {trial.key: place for place, trial in enumerate(plan.trials)}
+        keys = {key: record.trial for key, record in history.records.items()}
+        keys |= {key: outcomes[0].trial for key, outcomes in history.outcomes.items()}
         records = []
-        for key in keys:
+        for key in sorted(keys, key=lambda key: places.get(keys[key].key, len(places))):
             if key in history.records:
                 records.append(history.records[key])
             elif key in history.outcomes:
                 outcomes = sorted(history.outcomes[key], key=lambda outcome: outcome.process)
                 one = record(outcomes[0].trial, outcomes, plan.settings, keep_samples=options.keep_samples)
-                records.append(self._beside(one))
+                records.append(self._beside(one) if outcomes[0].node is None else _on(outcomes[0].node, one))
         suite = self._selection.whole_suite
         if suite is not None:
             records = with_shares(records)
+        nodes = {**run.environment.get("nodes", {}), **({} if self._elsewhere is None else self._elsewhere.nodes)}
         environment = {
             "machine": run.environment.get("machine"),
             **({} if suite is None else {"suite": suite.header()}),
+            **({"nodes": nodes} if nodes else {}),
             "frameworks": [
                 {"framework": facts.framework, "environment": facts.environment, "python": facts.python, **facts.build}
                 for facts in self._pool.facts.values()
             ]
+            + ([] if self._elsewhere is None else [*self._elsewhere.frameworks.values()])
             or run.environment.get("frameworks", []),
         }
         return replace(run, records=tuple(records), environment=environment)
@@ -218,14 +260,20 @@ class Session:
         return replace(one, facts={**one.facts, **facts}) if facts else one
 
 
+def _on(node: Node, one: Record) -> Record:
+    """Return the record with the node that measured it, which has said what is known of it."""
+    return replace(one, facts={**one.facts, "node": node.to_json()})
+
+
 def _header(plan: Plan, options: Options, history: Earlier) -> Run:
     """Return the run without its records; a run that is resumed keeps its id and its start."""
     earlier = history.run
+    nodes = earlier.environment.get("nodes") if earlier else None
     return Run(
         id=earlier.id if earlier else uuid.uuid4().hex[:12],
         started=earlier.started if earlier else datetime.now(timezone.utc).isoformat(timespec="seconds"),
         command=tuple(options.command or sys.argv),
         settings=plan.settings,
         labels={**(earlier.labels if earlier else {}), **options.labels},
-        environment={"machine": machine.facts()},
+        environment={"machine": machine.facts(), **({"nodes": nodes} if nodes else {})},
     )

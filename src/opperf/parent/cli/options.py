@@ -23,6 +23,7 @@ from opperf.parent.store.passwords import hide_passwords
 
 if TYPE_CHECKING:
     from opperf.parent.compare import Judging as Rules
+    from opperf.parent.fleet.dispatch import Wishes
     from opperf.parent.session import Options
 
 
@@ -234,6 +235,23 @@ class How:
 
 
 @dataclass(frozen=True)
+class OnFleet:
+    """On which machines, where that is not this one."""
+
+    fleet: Annotated[
+        Optional[str],
+        Option(metavar="ENGINE", help="Measure on a fleet: `ray://HOST:10001`, or `ray` (this machine)."),
+    ] = None
+    on: Annotated[
+        Optional[str],
+        Option("--where", metavar="CONDITIONS", help="Nodes of the fleet to use, such as `cpu=AMD EPYC*, gpu=H200`."),
+    ] = None
+    replicate: Annotated[
+        Optional[int], Option(metavar="M", help="Measure on M machines of each kind in the fleet.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Keeping:
     """What a run leaves, and where it goes on."""
 
@@ -322,6 +340,15 @@ def run_options(keeping: Keeping, report: Report) -> Options:
         keep_samples=not keeping.no_samples,
         command=command(),
     )
+
+
+def wishes(fleet: OnFleet) -> Wishes | None:
+    """Return what is asked of a fleet, None without one; raises `InputError` for options that need one."""
+    if fleet.fleet is None and fleet.on is None and fleet.replicate is None:
+        return None
+    from opperf.parent.fleet.dispatch import wishes
+
+    return wishes(fleet.fleet, fleet.on, fleet.replicate)
 
 
 def labels(report: Report) -> dict[str, str]:

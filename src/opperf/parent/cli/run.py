@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from opperf.domain.plan import Plan, Settings
     from opperf.domain.record import Run
+    from opperf.parent.fleet.dispatch import Wishes
     from opperf.parent.planning.selection import Selection
     from opperf.parent.session import Options
 
@@ -30,6 +31,7 @@ def run(
     how: options.How,
     clock: options.Clock = "wall",
     no_check: options.NoCheck = False,
+    fleet: options.OnFleet,
     keeping: options.Keeping,
     report: options.Report,
     top: Annotated[
@@ -44,7 +46,7 @@ def run(
     """
     from opperf.catalog.param.config import notes
     from opperf.parent.cli.keeping import publish, take_places
-    from opperf.parent.cli.options import inputs, request, run_options
+    from opperf.parent.cli.options import inputs, request, run_options, wishes
     from opperf.parent.cli.output import tell
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.run import document
@@ -63,7 +65,7 @@ def run(
     def report_on(run: Run) -> None:
         publish(run, document(run, top), report, f"{len(run.records)} records", options_of_run.output)
 
-    measure(selected, measuring, options_of_run, report_on, keeping, report)
+    measure(selected, measuring, options_of_run, report_on, keeping, report, wishes(fleet))
 
 
 def measure(
@@ -73,6 +75,7 @@ def measure(
     report: Callable[[Run], None],
     keeping: options.Keeping,
     wishes: options.Report,
+    fleet: Wishes | None = None,
 ) -> None:
     """Measure a selection, report and keep what was measured, also when it was stopped; then leave, as `leave` says.
 
@@ -86,7 +89,7 @@ def measure(
     if keeping.dry_run:
         _print_plan(running.plan_of(selection, settings, bar), wishes.format)
         return
-    measured = running.measure(selection, settings, options, bar)
+    measured = running.measure(selection, settings, options, bar, fleet)
     report(measured.run)
     if measured.cause is not None:
         if options.output is not None:

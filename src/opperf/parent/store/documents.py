@@ -62,17 +62,17 @@ def earlier_work(resume: Path | None, settings: Settings) -> Earlier:
         raise InputError(f"`{resume}` and its journal do not exist", hint="leave out `--resume` to start a new run")
     if not journal.exists():
         earlier.run = read_run(resume)
-        earlier.records = {record.trial.key: record for record in earlier.run.records if not _is_open(record, settings)}
+        earlier.records = {record.key: record for record in earlier.run.records if not _is_open(record, settings)}
         _same_settings(earlier.run.settings, settings, resume)
         return earlier
     stored = read_journal(journal)
     _same_settings(stored.run.settings, settings, journal)
     earlier.run = stored.run
-    earlier.records = {record.trial.key: record for record in stored.records}
+    earlier.records = {record.key: record for record in stored.records}
     for outcome in stored.outcomes:
         if not (outcome.reason is not None and outcome.reason.slug == "budget"):
-            earlier.outcomes.setdefault(outcome.trial.key, []).append(outcome)
-            earlier.records.pop(outcome.trial.key, None)  # outcomes say more than the record made from them
+            earlier.outcomes.setdefault(outcome.key, []).append(outcome)
+            earlier.records.pop(outcome.key, None)  # outcomes say more than the record made from them
     return earlier
 
 

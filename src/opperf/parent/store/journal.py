@@ -55,10 +55,11 @@ class JournalWriter:
                 self.close()
                 raise
 
-    def add(self, outcome: Outcome) -> None:
-        """Append one outcome and wait until it is on the disk; raises `HarnessError` where that is full."""
+    def add(self, *outcomes: Outcome) -> None:
+        """Append outcomes and wait until they are on the disk; raises `HarnessError` where that is full."""
         with explain_errors(self.path):
-            self._write({"outcome": outcome.to_json()})
+            for outcome in outcomes:
+                self._write({"outcome": outcome.to_json()})
             self._settle()
 
     def _write(self, content: dict[str, object]) -> None:

@@ -1,0 +1,57 @@
+"""Make opperf run on a node that has only Python and the engine: standard library alone.
+
+opperf's own files travel with the engine. What they import there besides is in `NEEDED`: a node whose Python has all
+of it is used as it is; for another one, pip puts what the head has of it into a folder of the cache, once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+#: The libraries that measuring needs beside the standard one; each is imported by its own name.
+NEEDED = ("filelock", "platformdirs", "psutil", "uv")
+
+
+def requirements() -> list[str]:
+    """Return what a node needs, as it is here."""
+    return [f"{name}=={importlib.metadata.version(name)}" for name in NEEDED]
+
+
+def prepare(needed: Sequence[str]) -> None:
+    """Have everything importable that is `needed`; raises `RuntimeError` where pip cannot get it."""
+    if all(find_spec(requirement.partition("==")[0]) for requirement in needed):
+        return
+    folder = _home() / hashlib.sha256(repr([sorted(needed), sys.version]).encode()).hexdigest()[:16]
+    if not folder.is_dir():
+        _install(needed, folder)
+    sys.path.append(str(folder))
+
+
+def _home() -> Path:
+    cache = os.environ.get("OPPERF_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "opperf"
+    return Path(cache).expanduser() / "node"
+
+
+def _install(needed: Sequence[str], folder: Path) -> None:
+    """Fill a folder; it appears whole or not at all, and whoever is second throws away what it has."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    filling = tempfile.mkdtemp(prefix="filling-", dir=folder.parent)
+    try:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--target", filling, *needed]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            raise RuntimeError(f"pip cannot install {' '.join(needed)}: {done.stderr.strip()[-500:]}")
+        with contextlib.suppress(OSError):
+            os.rename(filling, folder)
+    finally:
+        shutil.rmtree(filling, ignore_errors=True)

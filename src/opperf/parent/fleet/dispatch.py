@@ -1,0 +1,208 @@
+"""A fleet as `run` and `compare` use it: trials and contests go out as orders, outcomes and comparisons come in."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from opperf.domain.comparison import Comparison, Verdict
+from opperf.domain.errors import InputError
+from opperf.domain.measurement import Outcome
+from opperf.domain.node import Node, Where
+from opperf.domain.plan import MOST, Settings, Trial
+from opperf.domain.reason import Reason
+from opperf.parent.analysis.verdict import Rule
+from opperf.parent.contest import Contest, outcome
+from opperf.parent.fleet.engine import Engine, Joined
+from opperf.parent.fleet.order import Answer, Bout, Judged, Order
+from opperf.parent.fleet.scheduler import Result, Scheduler, Task
+from opperf.parent.planning.selection import Selection
+from opperf.parent.progress import Progress
+
+#: What a trial takes beyond its samples (inputs, warm-up, latency, memory), in seconds.
+TRIAL_EXTRA = 0.15
+#: What a pair of a contest takes, and what starting the two children of a pair does, in seconds. A piece of contests
+#: is so long that children are started for several of them.
+PAIR_SECONDS, PAIR_START = 1.2, 8.0
+#: Seconds between two lines that say how the nodes are getting on, and how many of them a line names.
+LINE_EVERY, NAMED = 10.0, 6
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a user asks of a fleet: its engine, which nodes, and on how many machines of each kind."""
+
+    engine: str
+    where: str | None = None
+    replicate: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.replicate is not None and not 1 <= self.replicate <= MOST["processes"]:
+            raise InputError(
+                f"`--replicate` is {self.replicate}, expected a whole number from 1 to {MOST['processes']}"
+            )
+        Where.parse(self.where)
+
+
+def wishes(fleet: str | None, where: str | None, replicate: int | None) -> Wishes | None:
+    """Return what is asked of a fleet, None without one; raises `InputError` for options that need one."""
+    if fleet is not None:
+        return Wishes(fleet, where, replicate)
+    for name, value in (("where", where), ("replicate", replicate)):
+        if value is not None:
+            raise InputError(f"`--{name}` needs `--fleet`", hint="name one, for example `--fleet ray://HOST:10001`")
+    return None
+
+
+class Fleet:
+    """Nodes that measure. Use it as a context: everything that runs on them for it ends with it."""
+
+    def __init__(
+        self, engine: Engine, wish: Wishes, progress: Progress, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._engine, self._wish, self._progress, self._clock = engine, wish, progress, clock
+        self._told = clock()
+        #: What the nodes that measured say of themselves, by their names, and what ran on them.
+        self.nodes: dict[str, object] = {}
+        self.frameworks: dict[str, Mapping[str, object]] = {}
+        self.sides: dict[str, object] = {}
+
+    def __enter__(self) -> Fleet:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.close()
+
+    def outcomes(
+        self,
+        trials: Sequence[Trial],
+        settings: Settings,
+        done_on: Callable[[Trial], Collection[Node]] = lambda trial: (),
+    ) -> Iterator[Sequence[Outcome]]:
+        """Yield the outcomes of pieces, as they come: those of all processes of a trial are in one, of one node."""
+        each = settings.processes * (settings.trial_budget / 2 + TRIAL_EXTRA)
+        tasks = [Task(each, trial.side.process, done_on(trial)) for trial in trials]
+        began = self._clock()
+
+        def order(places: Sequence[int]) -> Order:
+            return Order(self._within(settings, began), tuple(trials[place] for place in places))
+
+        for result in self._results(tasks, order):
+            if result.node is None:
+                yield [one for place in result.tasks for one in _lost(trials[place], settings, result.reason)]
+            else:
+                yield [replace(one, node=result.node) for one in self._answer(result).outcomes]
+
+    def comparisons(
+        self, contests: Sequence[Contest], settings: Settings, rule: Rule, *, explain: bool = False
+    ) -> Iterator[Comparison]:
+        """Yield the comparisons of contests, each brought to its verdict on one node."""
+        tasks = [Task(rule.pairs * PAIR_SECONDS, (one.base.side.process, one.new.side.process)) for one in contests]
+        began = self._clock()
+        judged = Judged(rule.tolerance, rule.pairs, rule.most, explain)
+
+        def order(places: Sequence[int]) -> Order:
+            bouts = tuple(Bout(one.base, one.new, one.key) for one in (contests[place] for place in places))
+            return Order(self._within(settings, began), bouts=bouts, judged=judged)
+
+        for result in self._results(tasks, order, least_seconds=rule.pairs * PAIR_START):
+            if result.node is None:
+                for place in result.tasks:
+                    contests[place].failure = result.reason
+                    yield _failed(contests[place], result.reason)
+                continue
+            for comparison in self._answer(result).comparisons:
+                yield replace(comparison, node=result.node)
+
+    def _within(self, settings: Settings, began: float) -> Settings:
+        """Return the settings with what is left of the budget of the command."""
+        if settings.budget is None:
+            return settings
+        return replace(settings, budget=max(1e-3, settings.budget - (self._clock() - began)))
+
+    def _results(
+        self, tasks: Sequence[Task], order: Callable[[Sequence[int]], Order], **bounds: float
+    ) -> Iterator[Result]:
+        where = Where.parse(self._wish.where)
+
+        def usable(joined: Joined) -> bool:
+            return where.holds(joined.node.name, joined.machine)
+
+        def text(places: Sequence[int]) -> str:
+            return json.dumps(order(places).to_json(), separators=(",", ":"))
+
+        scheduler = Scheduler(
+            self._engine,
+            self._clock,
+            replicate=self._wish.replicate,
+            wants=usable,
+            note=self._progress.note,
+            **bounds,
+        )
+        for result in scheduler.run(tasks, text):
+            if result.node is not None:
+                joined = scheduler.joined[result.node.name]
+                facts = {"kind": result.node.kind, "machine": joined.machine, "noise": list(joined.noise)}
+                self.nodes[result.node.name] = facts
+            yield result
+            self._tell(scheduler)
+
+    def _answer(self, result: Result) -> Answer:
+        answer = Answer.from_json(json.loads(result.text), "a node's answer")
+        for facts in answer.frameworks:
+            self.frameworks[json.dumps(facts, sort_keys=True)] = facts
+        self.sides.update(answer.sides)
+        return answer
+
+    def _tell(self, scheduler: Scheduler) -> None:
+        now = self._clock()
+        if now - self._told < LINE_EVERY:
+            return
+        self._told = now
+        counts = [f"{name} {count}" for name, count in scheduler.done.items()]
+        more = f" and {len(counts) - NAMED} more" if len(counts) > NAMED else ""
+        about = f"about {scheduler.left:.0f} s left"
+        self._progress.note(f"{scheduler.nodes} nodes, {about}; done: {', '.join(counts[:NAMED])}{more}")
+
+
+def _lost(trial: Trial, settings: Settings, reason: str | None) -> Sequence[Outcome]:
+    why = Reason("node_lost", reason or "its node was lost", "look at the nodes' logs: the trial may have ended them")
+    return [Outcome(trial, process, "failed", reason=why) for process in range(settings.processes)]
+
+
+def _failed(contest: Contest, reason: str | None) -> Comparison:
+    """Return the comparison of a contest that no node brought to an end."""
+    contest.verdict = Verdict("failed", None, None, f"not measured: {reason}", 0)
+    return outcome(contest)
+
+
+def engine_named(text: str) -> Engine:
+    """Return the engine that `--fleet` names; raises `InputError`, also where its library is not installed."""
+    name, _, place = text.partition(":")
+    if name == "ray":
+        from opperf.parent.fleet.ray_engine import RayEngine
+
+        return RayEngine(text if place.startswith("//") else place or None)
+    raise InputError(f"`--fleet` is `{text[:100]}`, expected `ray` or `ray://HOST:PORT`", slug="unknown_fleet")
+
+
+def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> AbstractContextManager[Fleet | None]:
+    """Return the fleet that is asked for, None without one.
+
+    Raises `InputError` for what is no fleet, and for the user's own code: it is here, and nodes are told names only.
+    """
+    if wish is None:
+        return nullcontext()
+    if selection.plugins or selection.declared or not all(isinstance(name, str) for name in selection.operators):
+        raise InputError(
+            "`--fleet` measures operators that nodes know by name, and your own code is only here",
+            hint="leave out `--fleet`, or `--plugin` and files of code",
+            slug="fleet_code",
+        )
+    return Fleet(engine_named(wish.engine), wish, progress)

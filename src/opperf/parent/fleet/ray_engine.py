@@ -1,0 +1,197 @@
+"""Ray as the engine: one actor on each node, which holds all of its CPUs and GPUs, so that nothing of Ray runs beside.
+
+opperf's files travel as a module of the runtime environment. An actor measures in the main thread of its process: its
+children die with that thread. Ray kills actors when their driver ends, however that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import opperf
+from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.node import Node, kind_of
+from opperf.parent.fleet.bootstrap import prepare, requirements
+from opperf.parent.fleet.engine import Broken, Done, Event, Joined, Left
+
+#: How often nodes that came are looked for, in seconds.
+LOOK_EVERY = 5.0
+#: How long the first nodes may take to answer, in seconds: an actor waits for its node's CPUs, and pip may run there.
+START_LIMIT = 120.0
+
+
+class Actor:
+    """What runs on a node, in a process of its own."""
+
+    def __init__(self, needed: Sequence[str]) -> None:
+        prepare(needed)
+        # Only now can it be imported.
+        from opperf.parent.fleet.node import Hands
+
+        self._hands = Hands()
+
+    def introduce(self) -> str:
+        """Return what the node says of itself."""
+        return self._hands.introduce()
+
+    def carry_out(self, order: str) -> str:
+        """Return the answer to an order."""
+        return self._hands.carry_out(order)
+
+
+class RayEngine:
+    """The nodes of a Ray cluster, at an address, or of one that is started on this machine's loopback interface."""
+
+    def __init__(self, address: str | None = None) -> None:
+        """Start nothing yet; raises `InputError` where Ray is not installed."""
+        # Ray would tell its makers that it is used.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            import ray
+        except ImportError as error:
+            raise InputError(
+                "`--fleet ray` needs Ray, which is not installed",
+                hint="`pip install 'opperf[ray]'`",
+                slug="no_engine",
+            ) from error
+        self._ray: Any = ray
+        self._address = address
+        self._actors: dict[str, Any] = {}
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._looked = 0.0
+        self._ours = False
+
+    def start(self) -> Sequence[Joined]:
+        """Connect, or start a cluster; return the nodes that answered."""
+        self._connect()
+        self._look()
+        joined: list[Joined] = []
+        limit, reason = time.monotonic() + START_LIMIT, ""
+        while len(joined) < len(self._actors) and time.monotonic() < limit:
+            try:
+                event = self._events.get(timeout=1.0)
+            except queue.Empty:
+                continue
+            if isinstance(event, Joined):
+                joined.append(event)
+            elif isinstance(event, Left):
+                reason = f": {event.reason}"
+        if not joined:
+            raise HarnessError(
+                f"no node of the fleet can be used{reason}",
+                hint="see `ray status`: opperf needs whole nodes, with none of their CPUs in use",
+                slug="no_node",
+            )
+        return joined
+
+    def _connect(self) -> None:
+        ray = self._ray
+        if ray.is_initialized():
+            return
+        environment = {"py_modules": [str(Path(opperf.__file__).parent)]}
+        common = {"runtime_env": environment, "log_to_driver": False}
+        try:
+            if self._address is None:
+                ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", logging_level="ERROR", **common)
+            else:
+                ray.init(self._address, **common)
+        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+            raise HarnessError(
+                f"cannot reach Ray at `{self._address or 'this machine'}`: {error}",
+                hint="`ray://HOST:10001` is the address of a cluster's head",
+                slug="fleet_unreachable",
+            ) from error
+        self._ours = True
+
+    def _look(self) -> None:
+        """Start an actor on each node that has none."""
+        self._looked = time.monotonic()
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        for node in self._ray.nodes():
+            name = f"node-{node['NodeID'][:8]}"
+            cpus = node["Resources"].get("CPU", 0)
+            if not node["Alive"] or not cpus or name in self._actors:
+                continue
+            actor = (
+                self._ray.remote(Actor)
+                .options(
+                    num_cpus=cpus,
+                    num_gpus=node["Resources"].get("GPU", 0),
+                    scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
+                )
+                .remote(requirements())
+            )
+            self._actors[name] = actor
+            self._when_ready(actor.introduce.remote(), partial(self._introduced, name, actor))
+
+    def _when_ready(self, reference: Any, tell: Any) -> None:
+        reference.future().add_done_callback(tell)
+
+    def _introduced(self, name: str, actor: Any, future: Future[str]) -> None:
+        """Take what a node said of itself; called by a thread of Ray's."""
+        error = future.exception()
+        if error is not None:
+            self._gone(name, actor, error)
+            return
+        facts = json.loads(future.result())
+        self._events.put(Joined(Node(name, kind_of(facts["machine"])), facts["machine"], facts["noise"]))
+
+    def _gone(self, name: str, actor: Any, error: BaseException) -> None:
+        if self._actors.get(name) is actor:
+            del self._actors[name]
+            self._events.put(Left(name, _first_line(error)))
+
+    def submit(self, ticket: int, node: str, order: str) -> None:
+        """Have the actor of a node carry out an order."""
+        actor = self._actors.get(node)
+        if actor is None:
+            return  # its `Left` is on the way
+        self._when_ready(actor.carry_out.remote(order), partial(self._ended, ticket, node, actor))
+
+    def _ended(self, ticket: int, node: str, actor: Any, future: Future[str]) -> None:
+        """Take what became of an order; called by a thread of Ray's."""
+        error = future.exception()
+        if error is None:
+            self._events.put(Done(ticket, future.result()))
+        elif isinstance(error, self._ray.exceptions.RayTaskError):
+            self._events.put(Broken(ticket, _last_line(error)))
+        else:
+            self._gone(node, actor, error)
+
+    def events(self, seconds: float) -> Sequence[Event]:
+        """Return what happened; every few seconds nodes are looked for that came."""
+        if time.monotonic() - self._looked > LOOK_EVERY:
+            self._look()
+        events: list[Event] = []
+        try:
+            events.append(self._events.get(timeout=seconds) if seconds > 0 else self._events.get_nowait())
+            while True:
+                events.append(self._events.get_nowait())
+        except queue.Empty:
+            return events
+
+    def close(self) -> None:
+        """End every actor, with its children, and leave the cluster, or end it where it was started here."""
+        for actor in self._actors.values():
+            self._ray.kill(actor)
+        self._actors = {}
+        if self._ours:
+            self._ray.shutdown()
+            self._ours = False
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0][:300] or type(error).__name__
+
+
+def _last_line(error: BaseException) -> str:
+    return str(error).strip().rpartition("\n")[2][:300] or type(error).__name__
