@@ -165,7 +165,7 @@ def test_a_script_that_shares_its_processor_is_told_how_long_it_waited(profiled:
     facts: Any = next(iter(profile.processes.values()))
     assert 0.1 < facts["waited"] < facts["span"]
     assert 0 < facts["ran"] < facts["span"] - facts["waited"] + 0.1
-    assert any(note.startswith("threads waited") for note in profile.notes)
+    assert any("s for a CPU" in note for note in profile.notes)
 
 
 def test_another_copy_of_the_script_leaves_no_profile(profiled: Callable[..., Ran]) -> None:
@@ -460,7 +460,7 @@ def test_calls_of_python_cost_a_few_bytes_each(profiled: Callable[..., Ran]) -> 
     ran = profiled(CALLS, torch_python(), framework=None, stacks=True)
     assert ran.code == 0, ran.err
     assert int(ran.out) < 100_000  # kilobytes, of 400,000 calls
-    assert any("following calls of Python took about" in note for note in ran.profiles[0].notes)
+    assert any("recording Python calls took at least" in note for note in ran.profiles[0].notes)
 
 
 #: Operators for some seconds, between which a tensor comes, stays, or comes and goes; then whether they are recorded.

@@ -208,7 +208,7 @@ def test_what_mxnets_profiler_does_not_tell_is_said(mxnet: Callable[[str], dict[
     assert [note.split(" ")[0] for note in profile(found["products"]).notes] == ["MXNet's", "shapes"]
     assert profile(found["interrupted"]).notes == ()
     assert [note.split(",")[0] for note in profile(found["configured"]).notes] == [
-        "the program configured MXNet's profiler by itself"
+        "the program configured MXNet's profiler itself"
     ]
 
 

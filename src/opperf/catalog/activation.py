@@ -32,11 +32,13 @@ def _activation(name: str, summary: str, *aliases: str, **attributes: Argument) 
 
 _ACTIVATION = (
     _activation("relu", "the value where positive, else 0"),
-    _activation("relu6", "the value between 0 and 6, or the nearer of them"),
-    _activation("sigmoid", "one over one plus e to the power of minus the value", "logistic"),
+    _activation("relu6", "the value clamped to 0 and 6"),
+    _activation("sigmoid", "the logistic function", "logistic"),
     _activation("tanh", "the hyperbolic tangent"),
     _activation(
-        "gelu", "the value times the normal distribution; `approximate` is `none` (erf) or `tanh`", approximate="none"
+        "gelu",
+        "the value times the normal distribution function; `approximate` is `none` (erf) or `tanh`",
+        approximate="none",
     ),
     _activation("silu", "the value times its sigmoid", "swish"),
     _activation("mish", "the value times the hyperbolic tangent of its softplus"),
@@ -44,14 +46,14 @@ _ACTIVATION = (
     _activation("elu", "the value where positive, else `alpha` (e to the power of it, minus one)", alpha=1.0),
     _activation("selu", "elu with the two constants that keep mean and variance"),
     _activation("softplus", "the logarithm of one plus e to the power of the value", "softrelu"),
-    _activation("softsign", "the value over one plus its absolute value"),
+    _activation("softsign", "the value divided by one plus its absolute value"),
     _activation("log_sigmoid", "the logarithm of the sigmoid", "logsigmoid"),
-    _activation("hard_sigmoid", "a sixth of the value plus a half, between 0 and 1", "hardsigmoid"),
+    _activation("hard_sigmoid", "a sixth of the value plus a half, clamped to 0 and 1", "hardsigmoid"),
     _activation("hard_swish", "the value times its hard sigmoid", "hardswish", "hard_silu"),
     Operator(
         name="prelu",
         category="activation",
-        summary="the value where positive, else times the weight of its channel (axis 1)",
+        summary="the value where positive, else the value times the weight of its channel (axis 1)",
         inputs=("data", "weight"),
         sizes={
             size: {"data": TensorSpec(shape, range=VALUES), "weight": TensorSpec((shape[1],), range=(0.0, 0.5))}
@@ -253,14 +255,14 @@ _FUSED = (
     _image_layer("conv_relu", "the convolution of images with a bias, then relu", 1, bias=True, normalized=False),
     _image_layer(
         "conv_batch_norm",
-        "the convolution of images, then each channel normalized by its running statistics",
+        "the convolution of images, then batch normalization by running statistics",
         2,
         bias=False,
         normalized=True,
     ),
     _image_layer(
         "conv_batch_norm_relu",
-        "the convolution of images, each channel normalized by its running statistics, then relu",
+        "the convolution of images, batch normalization by running statistics, then relu",
         3,
         bias=False,
         normalized=True,

@@ -110,7 +110,7 @@ _ATTENTION = (
     Operator(
         name="scaled_dot_product_attention",
         category="attention",
-        summary="values weighed by the softmax of scaled query-key products; (batch, heads, length, head width)",
+        summary="values weighted by the softmax of scaled query-key products; (batch, heads, length, head width)",
         inputs=("query", "key", "value"),
         sizes={size: _arguments(*arguments) for size, arguments in SIZES.items()},
         outputs=_outputs,
@@ -123,7 +123,7 @@ _ATTENTION = (
     Operator(
         name="causal_attention",
         category="attention",
-        summary="attention in which each query sees the keys up to its own place; (batch, heads, length, head width)",
+        summary="attention in which each query sees keys up to its own position; (batch, heads, length, head width)",
         inputs=("query", "key", "value"),
         sizes={size: _decoder(shape) for size, shape in DECODERS.items()},
         outputs=_outputs,
@@ -134,7 +134,7 @@ _ATTENTION = (
     Operator(
         name="grouped_query_attention",
         category="attention",
-        summary="attention in which several heads of queries, next to each other, share a head of keys and values",
+        summary="attention in which neighbouring query heads share a head of keys and values",
         inputs=("query", "key", "value"),
         sizes={size: _group(*arguments) for size, arguments in GROUPED.items()},
         outputs=_outputs,
@@ -158,7 +158,7 @@ _ATTENTION = (
     Operator(
         name="rotary_embedding",
         category="attention",
-        summary="data times the cosine, plus the data with its halves exchanged, the second negated, times the sine",
+        summary="data times the cosine, plus the data with swapped halves (the second negated) times the sine",
         inputs=("data", "cosine", "sine"),
         sizes={size: _rotate(shape) for size, shape in DECODERS.items()},
         outputs=same(),
@@ -244,7 +244,7 @@ _EXPERTS = (
     Operator(
         name="grouped_matmul",
         category="experts",
-        summary="rows in as many equal groups as there are matrices, each group times its own matrix",
+        summary="rows in equal groups, each multiplied by its own matrix",
         inputs=("data", "weight"),
         sizes={size: _experts_grouped(*numbers) for size, numbers in EXPERTS_SIZES.items()},
         outputs=_multiply,
@@ -255,7 +255,7 @@ _EXPERTS = (
     Operator(
         name="moe_gather",
         category="experts",
-        summary="the row of each token once for each of its experts, sorted by expert and then by token",
+        summary="the row of each token once per expert, sorted by expert and then by token",
         inputs=("data", "experts"),
         sizes={size: _send(*numbers) for size, numbers in EXPERTS_SIZES.items()},
         outputs=_sent,
@@ -266,7 +266,7 @@ _EXPERTS = (
     Operator(
         name="moe_scatter",
         category="experts",
-        summary="rows times their weights, summed into `count` rows at the places of their tokens",
+        summary="weighted rows, summed into `count` rows by token",
         inputs=("data", "tokens", "weights"),
         sizes={size: _bring(*numbers) for size, numbers in EXPERTS_SIZES.items()},
         outputs=_return,
@@ -276,7 +276,7 @@ _EXPERTS = (
     Operator(
         name="top_k_routing",
         category="experts",
-        summary="the softmax's `k` greatest weights, scaled to a sum of one, and whose they are",
+        summary="the `k` largest softmax weights, scaled to a sum of one, and their indices",
         inputs=("logits",),
         sizes={size: _route(*numbers) for size, numbers in EXPERTS_SIZES.items()},
         outputs=_routed,

@@ -145,7 +145,7 @@ _CONVOLUTION = (
     ),
     _convolution(
         "depthwise_conv2d",
-        "the convolution of each channel by itself; weight is (channels x multiplier, 1, height, width)",
+        "the convolution of each channel separately; weight is (channels x multiplier, 1, height, width)",
         small=_arguments((1, 4, 16, 16), (4, 1, 3, 3), padding=1),
         common=_arguments((16, 96, 28, 28), (96, 1, 3, 3), padding=1),
         large=_arguments((8, 96, 112, 112), (96, 1, 3, 3), padding=1),
@@ -154,7 +154,7 @@ _CONVOLUTION = (
     ),
     _convolution(
         "conv_transpose2d",
-        "the gradient of a convolution as a layer; weight is (in channels, out channels / groups, height, width)",
+        "the transposed convolution of images; weight is (in channels, out channels / groups, height, width)",
         small=_arguments((1, 4, 16, 16), (4, 8, 2, 2), stride=2),
         common=_arguments((8, 64, 28, 28), (64, 32, 4, 4), stride=2, padding=1),
         large=_arguments((8, 128, 56, 56), (128, 64, 2, 2), stride=2),
@@ -167,7 +167,7 @@ _CONVOLUTION = (
     ),
     _convolution(
         "grouped_conv2d",
-        "the convolution of images in groups of channels that do not meet",
+        "the convolution of images in separate groups of channels",
         small=_arguments((1, 8, 16, 16), (8, 2, 3, 3), padding=1),
         # A ResNeXt's blocks; skewed is one of the last, with many channels and few pixels.
         common=_arguments((8, 128, 28, 28), (128, 32, 3, 3), padding=1),
@@ -178,7 +178,7 @@ _CONVOLUTION = (
     ),
     _convolution(
         "dilated_conv2d",
-        "the convolution of images with the weights apart from each other",
+        "the convolution of images with dilated weights",
         small=_arguments((1, 4, 16, 16), (8, 4, 3, 3), padding=2, dilation=2),
         common=_arguments((4, 64, 28, 28), (64, 64, 3, 3), padding=2, dilation=2),
         # A segmenter's later stages keep their pixels; skewed sees as far as it can.
@@ -189,7 +189,7 @@ _CONVOLUTION = (
     ),
     _convolution(
         "conv_transpose1d",
-        "the gradient of a convolution along one dimension as a layer; weight as in `conv_transpose2d`",
+        "the transposed convolution along one dimension; weight as in `conv_transpose2d`",
         small=_arguments((1, 4, 64), (4, 8, 2), stride=2),
         common=_arguments((8, 128, 256), (128, 64, 4), stride=2, padding=1),
         large=_arguments((8, 256, 1024), (256, 128, 4), stride=2, padding=1),
@@ -201,7 +201,7 @@ _CONVOLUTION = (
     ),
     _convolution(
         "conv_transpose3d",
-        "the gradient of a convolution of volumes as a layer; weight as in `conv_transpose2d`",
+        "the transposed convolution of volumes; weight as in `conv_transpose2d`",
         small=_arguments((1, 2, 4, 4, 4), (2, 4, 2, 2, 2), stride=2),
         common=_arguments((1, 32, 8, 14, 14), (32, 16, 4, 4, 4), stride=2, padding=1),
         large=_arguments((1, 64, 16, 28, 28), (64, 32, 2, 2, 2), stride=2),
@@ -302,7 +302,7 @@ _POOLING = (
     Operator(
         name="adaptive_avg_pool2d",
         category="pooling",
-        summary="the means of as many windows as `output_size` says, which share the image evenly and may overlap",
+        summary="the means of `output_size` windows that cover the image evenly and may overlap",
         inputs=("data",),
         sizes={
             size: {"data": TensorSpec(shape), "output_size": (edge, edge)}
@@ -316,7 +316,7 @@ _POOLING = (
     Operator(
         name="lp_pool2d",
         category="pooling",
-        summary="the root, of degree `power`, of the sum of powers of each window of an image",
+        summary="the `power`-norm of each window of an image",
         inputs=("data",),
         sizes={
             size: {"data": TensorSpec(shape, range=(0.1, 1.0)), "kernel": (2, 2), "stride": (2, 2), "power": 2}
@@ -391,10 +391,10 @@ def _input_shape(shape: _Shape, dtype: str, output: str) -> _Shape:
 _SPECTRAL = (
     _transform("fft", "the Fourier transform of complex numbers along the last dimension"),
     _transform("ifft", "the inverse Fourier transform of complex numbers along the last dimension"),
-    _transform("rfft", "the Fourier transform of real numbers, half the spectrum of it", dtype="float32"),
-    _transform("irfft", "the real numbers, an even count of them, that half a spectrum says", output="float32"),
+    _transform("rfft", "the Fourier transform of real numbers, as half a spectrum", dtype="float32"),
+    _transform("irfft", "the inverse of `rfft`: an even count of real numbers from half a spectrum", output="float32"),
     _transform("fft2", "the Fourier transform of complex images along the last two dimensions", axes=2),
-    _transform("rfft2", "the Fourier transform of real images, half the spectrum of it", axes=2, dtype="float32"),
+    _transform("rfft2", "the Fourier transform of real images, as half a spectrum", axes=2, dtype="float32"),
 )
 
 

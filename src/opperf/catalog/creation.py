@@ -75,22 +75,24 @@ def _like(name: str, summary: str, **more: Argument) -> Operator:
 
 
 _CREATION = (
-    _creation("zeros", "zeros (memory that the system zeroes may stay untouched)", _of_shape(), _fill, untouched=True),
+    _creation(
+        "zeros", "zeros (memory that the system has zeroed may not be written)", _of_shape(), _fill, untouched=True
+    ),
     _creation("ones", "ones", _of_shape(), _fill),
-    _creation("full", "one value everywhere", _of_shape(value=0.5), _fill),
+    _creation("full", "one value in every element", _of_shape(value=0.5), _fill),
     _like("zeros_like", "zeros in the shape of the data"),
     _like("ones_like", "ones in the shape of the data"),
-    _like("full_like", "one value everywhere, in the shape of the data", value=0.5),
+    _like("full_like", "one value in every element, in the shape of the data", value=0.5),
     _creation(
         "arange",
-        "whole numbers from `start` up to but not at `stop`, by `step`",
+        "integers from `start` up to `stop` (exclusive) by `step`",
         {size: {"start": 0, "stop": count, "step": 1, "dtype": FLOAT32} for size, count in LENGTHS.items()},
         _step,
         flops=each_output(2, _step),
     ),
     _creation(
         "linspace",
-        "`count` numbers at equal distances from `start` to `stop`, both included",
+        "`count` evenly spaced numbers from `start` to `stop`, both included",
         {size: {"start": 0.0, "stop": 1.0, "count": count, "dtype": FLOAT32} for size, count in LENGTHS.items()},
         _space,
         flops=each_output(2, _space),
@@ -152,23 +154,32 @@ def _choose(case: Case) -> tuple[TensorSpec, ...]:
 
 
 _RANDOM = (
-    _random("random_uniform", "numbers evenly from [low, high)", ("uniform", "rand"), low=0.0, high=1.0),
+    _random(
+        "random_uniform", "numbers from a uniform distribution over [low, high)", ("uniform", "rand"), low=0.0, high=1.0
+    ),
     _random("random_normal", "numbers from a normal distribution", ("normal", "randn"), mean=0.0, std=1.0),
-    _random("random_integers", "whole numbers evenly from [low, high)", ("randint",), dtype="int64", low=0, high=1000),
-    _random("random_bernoulli", "ones with a probability, else zeros", ("bernoulli",), probability=0.5),
+    _random(
+        "random_integers",
+        "integers from a uniform distribution over [low, high)",
+        ("randint",),
+        dtype="int64",
+        low=0,
+        high=1000,
+    ),
+    _random("random_bernoulli", "ones with a given probability, else zeros", ("bernoulli",), probability=0.5),
     _random("random_poisson", "counts of rare events, `rate` on average", ("poisson",), rate=3.0),
     _random("random_exponential", "times between rare events, `scale` on average", ("exponential",), scale=2.0),
     _random("random_gamma", "numbers from a gamma distribution", ("gamma",), alpha=2.0, scale=1.5),
     _random(
         "random_negative_binomial",
-        "failures before the `successes`, each of which has a probability",
+        "failures before `successes` successes, each of the given probability",
         ("negative_binomial",),
         successes=3,
         probability=0.4,
     ),
     _with_data(
         "random_categorical",
-        "`count` places in each row, drawn by the probabilities that stand there, and put back",
+        "`count` indices for each row of probabilities, drawn with replacement",
         {
             size: {"data": TensorSpec(shape, range=(0.1, 1.0), values="constant"), "count": 4}
             for size, shape in {**ELEMENTWISE, "large": (8192, 1024)}.items()
@@ -179,7 +190,7 @@ _RANDOM = (
     ),
     _with_data(
         "shuffle",
-        "the rows in another order, drawn anew",
+        "the rows in a random order",
         {size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
         same(),
         none,
@@ -240,14 +251,26 @@ def _initializer(
 
 
 _INITIALIZER = (
-    _initializer("xavier_uniform", "evenly within the root of 6 / (in + out)", ("glorot_uniform",)),
-    _initializer("xavier_normal", "normal, of deviation the root of 2 / (in + out)", ("glorot_normal",)),
-    _initializer("kaiming_uniform", "evenly within the root of 6 / in", ("he_uniform",)),
-    _initializer("kaiming_normal", "normal, of deviation the root of 2 / in", ("he_normal", "msra_prelu")),
-    _initializer("truncated_normal", "normal, of deviation `std`, drawn again beyond two deviations", std=0.02),
+    _initializer(
+        "xavier_uniform", "a uniform distribution within the square root of 6 / (in + out)", ("glorot_uniform",)
+    ),
+    _initializer(
+        "xavier_normal",
+        "a normal distribution whose deviation is the square root of 2 / (in + out)",
+        ("glorot_normal",),
+    ),
+    _initializer("kaiming_uniform", "a uniform distribution within the square root of 6 / in", ("he_uniform",)),
+    _initializer(
+        "kaiming_normal",
+        "a normal distribution whose deviation is the square root of 2 / in",
+        ("he_normal", "msra_prelu"),
+    ),
+    _initializer(
+        "truncated_normal", "a normal distribution of deviation `std`, redrawn beyond two deviations", std=0.02
+    ),
     _initializer(
         "orthogonal",
-        "a matrix whose columns, or rows where these are fewer, are of length one and at right angles",
+        "a matrix with orthonormal columns, or rows where there are fewer of them",
         shapes=ORTHOGONAL,
         flops=_decomposition,
     ),

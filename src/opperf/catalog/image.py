@@ -162,7 +162,7 @@ def _grid(shape: _Shape) -> Arguments:
 _IMAGE = (
     _image(
         "image_to_tensor",
-        "eight bits over 255, with the channels before the pixels",
+        "8-bit pixels divided by 255, channels first",
         _files(),
         _tensors,
         each(1),
@@ -170,7 +170,7 @@ _IMAGE = (
     ),
     _image(
         "image_normalize",
-        "each channel minus its `mean`, over its `deviation`",
+        "each channel minus its `mean`, divided by its `deviation`",
         {size: _normalize(shape) for size, shape in PHOTOGRAPHS.items()},
         same(),
         each(2),
@@ -193,7 +193,7 @@ _IMAGE = (
     ),
     _image(
         "image_crop",
-        "`height` x `width` pixels from `top` and `left` on (a view in some frameworks)",
+        "`height` x `width` pixels starting at `top` and `left` (a view in some frameworks)",
         {size: _crop(shape) for size, shape in FILES.items()},
         _cropped,
         forward_only=True,
@@ -201,24 +201,29 @@ _IMAGE = (
     ),
     _image(
         "image_resize_bilinear",
-        "images of another `size`, each pixel mixed of the four around its centre, without antialiasing",
+        "images resized to `size`, each pixel interpolated from four, without antialiasing",
         _size(),
         _resize,
         each_output(8, _resize),
         rough=True,  # MXNet finds places in single precision, whatever the pixels are in
     ),
-    _image("image_resize_nearest", "images of another `size`, each pixel that nearest its centre", _size(), _resize),
+    _image(
+        "image_resize_nearest",
+        "images resized to `size`, each pixel taken from the one nearest its centre",
+        _size(),
+        _resize,
+    ),
     _image("upsample_nearest", "each pixel repeated `scale` times in both dimensions", _maps(scale=2), _upsample),
     _image(
         "upsample_bilinear",
-        "`scale` times as many pixels in both dimensions, each mixed of the four around its centre",
+        "`scale` times as many pixels in both dimensions, each interpolated from the four around its centre",
         _maps(scale=2),
         _upsample,
         each_output(8, _upsample),
     ),
     _image(
         "grid_sample",
-        "mixed of the four pixels around each point (x, y) of the grid; -1 and 1 are the centres at the edges",
+        "interpolated from the four pixels around each grid point (x, y); -1 and 1 are the centres of edge pixels",
         {size: _grid(shape) for size, shape in MAPS.items()},
         _sample,
         each_output(8, _sample),
@@ -227,23 +232,26 @@ _IMAGE = (
         rough=True,
     ),
     _image(
-        "pixel_shuffle", "`factor` squared channels at a time spread over as many pixels", _maps(factor=2), _shuffle
+        "pixel_shuffle",
+        "each `factor` x `factor` neighbouring channels rearranged into pixels",
+        _maps(factor=2),
+        _shuffle,
     ),
     _image(
         "depth_to_space",
-        "`factor` squared channels that lie far apart spread over as many pixels",
+        "each `factor` x `factor` channels, far apart, rearranged into pixels",
         _maps(factor=2),
         _shuffle,
     ),
     _image(
         "space_to_depth",
-        "`factor` by `factor` pixels gathered in as many channels that lie far apart",
+        "each `factor` x `factor` pixels rearranged into channels, far apart",
         _maps(factor=2),
         _gather,
     ),
     _image(
         "im2col",
-        "the elements under each place of a sliding window as a column",
+        "the elements under each position of a sliding window, as a column",
         _maps(kernel=(3, 3), stride=(1, 1), padding=(1, 1), dilation=(1, 1)),
         _columns,
         aliases=("unfold",),
@@ -319,14 +327,14 @@ def _color(name: str, summary: str, flops: Formula, outputs: Outputs = _SAME, **
 
 
 _COLOR = (
-    _color("image_to_gray", "the gray of each pixel", _pixels(0, 5), _gray),
-    _color("image_adjust_brightness", "every number times the `factor`", each(1), factor=1.2),
-    _color("image_adjust_contrast", "each number mixed with the mean gray", _pixels(2, 6), factor=1.2),
-    _color("image_adjust_saturation", "each pixel mixed with its gray", _pixels(3, 5), factor=1.2),
-    _color("image_adjust_hue", "the hue of each pixel turned by `angle`, in full turns", each(5), angle=0.1),
+    _color("image_to_gray", "the gray value of each pixel", _pixels(0, 5), _gray),
+    _color("image_adjust_brightness", "every value times `factor`", each(1), factor=1.2),
+    _color("image_adjust_contrast", "each value blended with the mean gray", _pixels(2, 6), factor=1.2),
+    _color("image_adjust_saturation", "each pixel blended with its gray value", _pixels(3, 5), factor=1.2),
+    _color("image_adjust_hue", "the hue of each pixel rotated by `angle`, in full turns", each(5), angle=0.1),
     _color(
         "image_color_jitter",
-        "brightness, contrast and saturation adjusted, one after the other",
+        "brightness, contrast and saturation adjusted in turn",
         _pixels(6, 11),
         brightness=1.2,
         contrast=0.9,

@@ -162,7 +162,7 @@ _INDEXING = (
     ),
     _indexing(
         "gather",
-        "for each index the element at that place along `axis`, all other places being the index's own",
+        "the elements at the indices along `axis`",
         {
             size: {"data": TensorSpec(shape), "indices": indices(shape, shape[0]), "axis": 0}
             for size, shape in _POINTWISE.items()
@@ -174,7 +174,7 @@ _INDEXING = (
     ),
     _indexing(
         "pick",
-        "along `axis` the one element at each index",
+        "one element along `axis` for each index",
         {
             size: {"data": TensorSpec(shape), "indices": indices(shape[:1], shape[1]), "axis": -1}
             for size, shape in ELEMENTWISE.items()
@@ -186,7 +186,7 @@ _INDEXING = (
     ),
     _indexing(
         "ravel_multi_index",
-        "the places in a flattened tensor of `shape` of points, whose coordinates stand in the first dimension",
+        "the flat indices in a tensor of `shape` for coordinates in the first dimension",
         {
             size: {"indices": indices((2, shape[0] * shape[1] // 2), min(shape)), "shape": shape}
             for size, shape in _POINTWISE.items()
@@ -198,7 +198,7 @@ _INDEXING = (
     ),
     _indexing(
         "unravel_index",
-        "the coordinates in a tensor of `shape` of places in the flattened one, in the first dimension",
+        "the coordinates in a tensor of `shape`, in the first dimension, for flat indices",
         {
             size: {"indices": indices((shape[0] * shape[1],), shape[0] * shape[1]), "shape": shape}
             for size, shape in _POINTWISE.items()
@@ -211,7 +211,7 @@ _INDEXING = (
     ),
     _indexing(
         "gather_nd",
-        "the elements at points; the first dimension of the indices holds the coordinates of each",
+        "the elements at points; the first dimension of the indices holds their coordinates",
         {size: _points(shape) for size, shape in ELEMENTWISE.items()},
         _gather_nd,
         inputs=("data", "indices"),
@@ -219,7 +219,7 @@ _INDEXING = (
     ),
     _indexing(
         "scatter_add",
-        "a copy of the data with each update added at its index along `axis`, all other places being its own",
+        "a copy of the data with each update added at its index along `axis`",
         {
             size: {
                 "data": TensorSpec(shape),
@@ -257,7 +257,7 @@ _INDEXING = (
     ),
     _indexing(
         "slice",
-        "the part from `begin` to before `end` by `step`, for each dimension (a view in some frameworks)",
+        "the part from `begin` up to `end` (exclusive) by `step`, for each dimension (a view in some frameworks)",
         {size: _part(shape) for size, shape in ELEMENTWISE.items()},
         _slice,
         inputs=("data",),
@@ -326,7 +326,7 @@ _EMBEDDING = (
     Operator(
         name="embedding",
         category="embedding",
-        summary="the row of the weight for each index",
+        summary="the row of the weight at each index",
         inputs=("indices", "weight"),
         # Skewed is a recommender's: a million short rows.
         sizes={
@@ -343,7 +343,7 @@ _EMBEDDING = (
     Operator(
         name="one_hot",
         category="embedding",
-        summary="for each index a row of `depth` zeros with a one at that place",
+        summary="for each index, a row of `depth` zeros with a one at that position",
         inputs=("indices",),
         sizes={
             "small": _classes(32, 32),
@@ -355,8 +355,8 @@ _EMBEDDING = (
         flops=none,
         directions=FORWARD_ONLY,
     ),
-    _bag("embedding_bag_sum", "for each row of indices the sum of the weight's rows that they pick"),
-    _bag("embedding_bag_mean", "for each row of indices the mean of the weight's rows that they pick"),
+    _bag("embedding_bag_sum", "for each row of indices, the sum of the weight's rows at them"),
+    _bag("embedding_bag_mean", "for each row of indices, the mean of the weight's rows at them"),
 )
 
 

@@ -101,7 +101,7 @@ def _product(
 _MATMUL = (
     _product(
         "matmul",
-        "the matrix product (NumPy's rule: vectors and broadcast batches are allowed)",
+        "the matrix product (as NumPy: vectors and broadcast batches are allowed)",
         {
             "small": ((32, 32), (32, 32)),
             "common": ((512, 512), (512, 512)),
@@ -112,7 +112,7 @@ _MATMUL = (
     ),
     _product(
         "matmul_transposed",
-        "the matrix product with the right matrix transposed, as rows meet rows",
+        "the matrix product with the right matrix transposed",
         {
             "small": ((32, 32), (32, 32)),
             "common": ((512, 512), (512, 512)),
@@ -158,7 +158,7 @@ _MATMUL = (
     ),
     _product(
         "outer",
-        "every product of an element of the one vector and one of the other",
+        "the outer product of two vectors",
         {
             "small": ((32,), (32,)),
             "common": ((1024,), (1024,)),
@@ -364,7 +364,7 @@ _LINALG = (
     _matrix("tril", "the matrix with zeros above its diagonal", same(), offset=0),
     _algebra(
         "cholesky",
-        "the lower triangle whose product with its transpose is the matrix",
+        "the Cholesky factor: a lower triangle whose product with its transpose is the matrix",
         _SQUARE,
         same(),
         _cubes(1, 3),
@@ -374,21 +374,21 @@ _LINALG = (
     _algebra("determinant", "the determinant of a matrix", _SQUARE, _scalars(1), _cubes(2, 3), aliases=("det",)),
     _algebra(
         "slogdet",
-        "the sign of the determinant, and the logarithm of what it is without",
+        "the sign of the determinant, and the logarithm of its absolute value",
         _SQUARE,
         _scalars(2),
         _cubes(2, 3),
     ),
     _algebra(
         "qr",
-        "an orthogonal matrix and an upper triangle, whose product is the matrix",
+        "the QR decomposition: an orthogonal matrix and an upper triangle",
         _RECTANGLE,
         _orthogonal,
         lambda case: 2 * _reflections(case),
     ),
     _algebra(
         "svd_values",
-        "the singular values of a matrix, the largest first",
+        "the singular values of a matrix, largest first",
         _RECTANGLE,
         _values,
         lambda case: 2 * _reflections(case),
@@ -396,16 +396,18 @@ _LINALG = (
     ),
     _algebra(
         "eigh_values",
-        "the eigenvalues of a symmetric matrix, the smallest first",
+        "the eigenvalues of a symmetric matrix, smallest first",
         _SQUARE,
         _values,
         _cubes(4, 3),
         aliases=("eigvalsh",),
     ),
-    _algebra("solve", "what the matrix makes the right sides of", _SYSTEM, _solution, _solving(2, 3, 2)),
+    _algebra(
+        "solve", "the solution of a linear system with several right sides", _SYSTEM, _solution, _solving(2, 3, 2)
+    ),
     _algebra(
         "triangular_solve",
-        "what the lower triangle of the matrix makes the right sides of",
+        "the solution of a lower triangular system with several right sides",
         _SYSTEM,
         _solution,
         _solving(0, 1, 1),
@@ -413,7 +415,7 @@ _LINALG = (
     ),
     _algebra(
         "lstsq",
-        "what the matrix brings nearest to the right sides, by least squares",
+        "the least-squares solution of a linear system",
         {size: {"matrix": shape, "right": (shape[0], 4)} for size, shape in TALL.items()},
         _solution,
         _least,
@@ -434,7 +436,7 @@ _LINALG = (
     ),
     _algebra(
         "tensordot",
-        "the product over the last `axes` dimensions of the left and as many first ones of the right",
+        "the product over the last `axes` dimensions of the left and the first `axes` of the right",
         {
             "small": {"lhs": (4, 4, 8), "rhs": (4, 8, 4)},
             "common": {"lhs": (64, 32, 32), "rhs": (32, 32, 64)},

@@ -83,7 +83,7 @@ def _batch_norm_flops(case: Case) -> int:
 _NORMALIZATION = (
     _normalization(
         "batch_norm",
-        "each channel normalized over the batch; `training` uses and updates statistics, else the running ones serve",
+        "each channel normalized over the batch; with `training`, running statistics are updated, otherwise used",
         shapes=IMAGES,
         parameters=_affine_and_running,
         attributes={"training": True, "epsilon": 1e-5},
@@ -92,7 +92,7 @@ _NORMALIZATION = (
     ),
     _normalization(
         "layer_norm",
-        "normalized over the last dimensions, as many as the weight has",
+        "the data normalized over the last dimensions, as many as the weight has",
         shapes=ROWS,
         parameters=_affine(-1),
         attributes={"epsilon": 1e-5},
@@ -100,7 +100,7 @@ _NORMALIZATION = (
     ),
     _normalization(
         "rms_norm",
-        "divided by the root mean square of the last dimensions, as many as the weight has",
+        "the data divided by the root mean square of the last dimensions, as many as the weight has",
         shapes=ROWS,
         parameters=lambda shape: {"weight": TensorSpec((shape[-1],), range=(0.5, 1.5))},
         attributes={"epsilon": 1e-5},
@@ -124,7 +124,7 @@ _NORMALIZATION = (
     ),
     _normalization(
         "l2_normalize",
-        "divided by the Euclidean norm along an axis",
+        "the data divided by its Euclidean norm along an axis",
         shapes=ROWS,
         parameters=lambda shape: {},
         attributes={"axis": -1, "epsilon": 1e-5},

@@ -132,16 +132,16 @@ def _layer(name: str, summary: str, kind: str, *, both_ways: bool = False, alias
 
 
 _RECURRENT = (
-    _cell("rnn_tanh_cell", "one step of a plain recurrent network, by tanh", "rnn"),
-    _cell("rnn_relu_cell", "one step of a plain recurrent network, by relu", "rnn"),
+    _cell("rnn_tanh_cell", "one step of a plain recurrent network with tanh", "rnn"),
+    _cell("rnn_relu_cell", "one step of a plain recurrent network with relu", "rnn"),
     _cell("lstm_cell", "one step of a long short-term memory: hidden and cell state", "lstm"),
     _cell("gru_cell", "one step of a gated recurrent unit", "gru"),
-    _layer("rnn", "a sequence through a plain recurrent network, by tanh: every step, and the last state", "rnn"),
+    _layer("rnn", "a sequence through a plain recurrent network with tanh: every step, and the last state", "rnn"),
     _layer("lstm", "a sequence through a long short-term memory: every step, and the last states", "lstm"),
     _layer("gru", "a sequence through a gated recurrent unit: every step, and the last state", "gru"),
     _layer(
         "bidirectional_lstm",
-        "a sequence through two long short-term memories, one of which goes backwards, side by side",
+        "a sequence through two long short-term memories, one forwards and one backwards",
         "lstm",
         both_ways=True,
         aliases=("bilstm",),
@@ -191,8 +191,10 @@ def _sequence(
 
 
 _SEQUENCE = (
-    _sequence("sequence_mask", "what lies beyond the length of each sequence replaced by `value`", same(), value=0.0),
-    _sequence("sequence_reverse", "each sequence in reverse order, what lies beyond its length left in place", same()),
+    _sequence(
+        "sequence_mask", "each sequence with everything beyond its length replaced by `value`", same(), value=0.0
+    ),
+    _sequence("sequence_reverse", "each sequence in reverse order; what lies beyond its length stays in place", same()),
     _sequence("sequence_last", "the last row of each sequence", _last, reads=("lengths",)),
 )
 
@@ -283,13 +285,9 @@ def _search_flops(case: Case) -> int:
 
 
 _SEGMENT = (
-    _segment("segment_sum", "the sum of the rows of each of `count` segments; where there is none, zero", each(1)),
-    _segment(
-        "segment_mean", "the mean of the rows of each of `count` segments; where there is none, zero", _mean_flops
-    ),
-    _segment(
-        "segment_max", "the greatest in the rows of each of `count` segments; where there is none, -infinity", each(1)
-    ),
+    _segment("segment_sum", "the sum of the rows of each of `count` segments; zero for empty ones", each(1)),
+    _segment("segment_mean", "the mean of the rows of each of `count` segments; zero for empty ones", _mean_flops),
+    _segment("segment_max", "the maximum of the rows of each of `count` segments; -infinity for empty ones", each(1)),
     _place(
         "index_add",
         "a copy of the data with each row of the updates added at its index",
@@ -297,13 +295,13 @@ _SEGMENT = (
     ),
     _place(
         "scatter_reduce_amax",
-        "the greatest of the data and each update at its index along `axis`, all other places being its own",
+        "the maximum of the data and the updates at their indices along `axis`",
         {size: _pointwise(shape) for size, shape in POINTWISE.items()},
     ),
     Operator(
         name="bincount",
         category="segment",
-        summary="how often each whole number below `count` occurs",
+        summary="how often each integer below `count` occurs",
         inputs=("data",),
         sizes={
             size: {"data": indices((number,), places), "count": places} for size, (number, places) in COUNTS.items()
@@ -315,7 +313,7 @@ _SEGMENT = (
     Operator(
         name="histogram",
         category="segment",
-        summary="how many elements lie in each of `bins` equal parts from `low` to `high`",
+        summary="how many elements lie in each of `bins` equal bins from `low` to `high`",
         inputs=("data",),
         sizes={size: _histogram(*numbers) for size, numbers in COUNTS.items()},
         outputs=lambda case: (TensorSpec((whole(case, "bins"),), "int64"),),
@@ -326,7 +324,7 @@ _SEGMENT = (
     Operator(
         name="searchsorted",
         category="segment",
-        summary="the place before which each value would stand in the data, which is sorted beforehand",
+        summary="the index at which each value would be inserted into sorted data",
         inputs=("data", "values"),
         sizes={
             size: {"data": TensorSpec((count,)), "values": TensorSpec((values,))}

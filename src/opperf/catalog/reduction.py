@@ -87,8 +87,8 @@ _REDUCTION = (
     _reduction("max", "the largest value", aliases=("amax",)),
     _reduction("min", "the smallest value", aliases=("amin",)),
     _reduction("prod", "the product", data=NEAR_ONE, aliases=("product",), rough=True),
-    _reduction("nansum", "the sum of all that are numbers", aliasing=("backward",)),
-    _reduction("nanprod", "the product of all that are numbers", data=NEAR_ONE, rough=True),
+    _reduction("nansum", "the sum of all values that are not NaN", aliasing=("backward",)),
+    _reduction("nanprod", "the product of all values that are not NaN", data=NEAR_ONE, rough=True),
     _reduction("norm", "the Euclidean norm", operations=2, aliases=("l2_norm",)),
     _reduction("variance", "the population variance", operations=4, aliases=("var",)),
     _reduction("std", "the population standard deviation", operations=4, aliases=("standard_deviation",)),
@@ -155,12 +155,12 @@ def _sort(name: str, summary: str, *, smooth: bool) -> Operator:
 
 
 _SORTING = (
-    _sort("sort", "the values in order (indices that a framework returns with them are not counted)", smooth=True),
-    _sort("argsort", "the indices that put the values in order", smooth=False),
+    _sort("sort", "the sorted values (indices returned with them are not counted)", smooth=True),
+    _sort("argsort", "the indices that sort the values", smooth=False),
     Operator(
         name="topk",
         category="sorting",
-        summary="the `k` largest (or smallest) values in order, and their indices",
+        summary="the `k` largest (or smallest) values, sorted, and their indices",
         inputs=("data",),
         sizes={
             size: {"data": TensorSpec(shape), "k": k, "axis": -1, "largest": True}
@@ -238,24 +238,24 @@ def _pick(operations: int) -> Formula:
 PROBABILITIES = (0.01, 1.0)
 
 _SCORE = (
-    _score("accuracy", "the share of samples whose best class is the label", _classes(), each(1)),
+    _score("accuracy", "the fraction of samples whose top class is the label", _classes(), each(1)),
     _score(
         "top_k_accuracy",
-        "the share of samples whose label is among the best `k` classes",
+        "the fraction of samples whose label is among the top `k` classes",
         _classes(k=5),
         each(1),
         ("topk_accuracy",),
     ),
     _score(
         "f1_score",
-        "the harmonic mean of precision and recall of the second of two classes",
+        "the harmonic mean of precision and recall of the second class",
         _two_classes(),
         each(1),
         ("f1",),
     ),
     _score("mean_absolute_error", "the mean of the absolute differences", _pairs(), each(3), ("mae",)),
     _score("mean_squared_error", "the mean of the squared differences", _pairs(), each(3), ("mse",)),
-    _score("root_mean_squared_error", "the root of the mean of the squared differences", _pairs(), each(3), ("rmse",)),
+    _score("root_mean_squared_error", "the square root of the mean squared difference", _pairs(), each(3), ("rmse",)),
     _score(
         "negative_log_likelihood",
         "the mean of minus the logarithm of the probability of each label",
@@ -272,7 +272,7 @@ _SCORE = (
     ),
     _score(
         "pearson_correlation",
-        "the correlation of all data with all labels",
+        "the Pearson correlation of data and labels",
         _pairs(),
         # Two sums for the means; then two differences, three products, and three sums of them.
         each(10),

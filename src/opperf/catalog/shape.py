@@ -145,7 +145,7 @@ def _table(**attributes: Argument) -> Callable[[int, int], Arguments]:
 _SHAPE = (
     _layout(
         "transpose",
-        "the dimensions in another order; `axes` None reverses them",
+        "the dimensions permuted; `axes` None reverses them",
         _table(axes=(1, 0)),
         _transpose,
         aliasing=DIRECTIONS,
@@ -153,7 +153,7 @@ _SHAPE = (
     ),
     _layout(
         "swap_axes",
-        "two dimensions exchanged",
+        "two dimensions swapped",
         lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns)), "axis1": 0, "axis2": 1},
         _swap,
         aliasing=DIRECTIONS,
@@ -161,7 +161,7 @@ _SHAPE = (
     ),
     _layout(
         "reshape",
-        "the same elements in another shape; -1 stands for what is left",
+        "the same elements in another shape; -1 stands for the remaining size",
         lambda rows, columns: {"data": TensorSpec((rows, columns)), "shape": (rows // 2, columns * 2)},
         _reshape,
         aliasing=DIRECTIONS,
@@ -170,7 +170,7 @@ _SHAPE = (
     Operator(
         name="reshape_like",
         category="shape",
-        summary="the same elements in the shape of `like`, whose own elements nobody reads",
+        summary="the same elements in the shape of `like`, whose values are not read",
         inputs=("data", "like"),
         sizes={
             size: {"data": TensorSpec((rows, columns)), "like": TensorSpec((rows // 2, columns * 2))}
@@ -184,14 +184,14 @@ _SHAPE = (
     ),
     _layout(
         "flatten",
-        "all dimensions but the first made one",
+        "all dimensions but the first merged into one",
         lambda rows, columns: {"data": TensorSpec((rows // 2, 2, columns))},
         _flatten,
         aliasing=DIRECTIONS,
     ),
     _layout(
         "expand_dims",
-        "a dimension of size one put in at `axis`",
+        "a dimension of size one inserted at `axis`",
         _table(axis=1),
         _expand,
         aliasing=DIRECTIONS,
@@ -199,16 +199,16 @@ _SHAPE = (
     ),
     _layout(
         "squeeze",
-        "dimensions of size one taken out: those of `axis`, or all for None",
+        "dimensions of size one removed: those in `axis`, or all for None",
         lambda rows, columns: {"data": TensorSpec((rows, 1, columns)), "axis": 1},
         _squeeze,
         aliasing=DIRECTIONS,
     ),
     _layout("flip", "the elements in reverse order along `axis`", _table(axis=0), aliases=("reverse",)),
-    _layout("roll", "the elements moved by `shift` along `axis`, around the end", _table(shift=3, axis=0)),
+    _layout("roll", "the elements shifted by `shift` along `axis`, wrapping around", _table(shift=3, axis=0)),
     _layout(
         "tile",
-        "the whole tensor repeated along each dimension; the result has the elements of the usual table",
+        "the whole tensor repeated along each dimension",
         lambda rows, columns: {"data": TensorSpec((rows // 2, columns // 2)), "repeats": (2, 2)},
         _tile,
     ),
@@ -221,7 +221,7 @@ _SHAPE = (
     ),
     _layout(
         "pad",
-        "`value` put around; `widths` are (before, after) of each dimension",
+        "the tensor padded with `value`; `widths` are (before, after) for each dimension",
         lambda rows, columns: {
             "data": TensorSpec((1, 1, rows, columns)),
             "widths": ((0, 0), (0, 0), (1, 1), (2, 2)),
@@ -231,14 +231,18 @@ _SHAPE = (
     ),
     _layout(
         "copy",
-        "the same elements in a tensor of their own",
+        "a copy of the tensor",
         _table(),
         outputs=same(),
         aliasing=("backward",),
         aliases=("clone",),
     ),
     _layout(
-        "cast", "the elements in another dtype", _table(dtype=DType("float16")), outputs=_cast, aliases=("astype",)
+        "cast",
+        "the elements converted to another dtype",
+        _table(dtype=DType("float16")),
+        outputs=_cast,
+        aliases=("astype",),
     ),
 )
 
@@ -310,7 +314,7 @@ def _move(
 
 
 _JOIN_SPLIT = (
-    _move("concatenate", "a list of tensors joined along an axis they have", _several, _concatenate, "cat", "concat"),
+    _move("concatenate", "a list of tensors joined along an existing axis", _several, _concatenate, "cat", "concat"),
     _move("stack", "a list of tensors of one shape joined along a new axis", _several, _stack),
     _move(
         "split", "`sections` equal parts along an axis (views in some frameworks)", _one, _split, aliasing=DIRECTIONS
@@ -364,7 +368,7 @@ _CONVERSION = (
     Operator(
         name="item",
         category="conversion",
-        summary="the one element of a tensor as a number of Python's",
+        summary="the only element of a tensor, as a Python number",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape)} for size, shape in ONE.items()},
         outputs=_nothing,
@@ -375,7 +379,7 @@ _CONVERSION = (
     Operator(
         name="to_device",
         category="conversion",
-        summary="the tensor on the `device`; one that is there already is the same tensor",
+        summary="the tensor on `device`; the same tensor where it is there already",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape), "device": "cpu"} for size, shape in ELEMENTWISE.items()},
         outputs=same(),
@@ -387,7 +391,7 @@ _CONVERSION = (
     Operator(
         name="get_item",
         category="conversion",
-        summary="the part at `index` of the first dimension, as `data[index]` says (a view in some frameworks)",
+        summary="the part at `index` of the first dimension, as in `data[index]` (a view in some frameworks)",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape), "index": 3} for size, shape in ELEMENTWISE.items()},
         outputs=_row,
@@ -398,7 +402,7 @@ _CONVERSION = (
     Operator(
         name="contiguous",
         category="conversion",
-        summary="the elements of a transposed tensor laid out row by row",
+        summary="a transposed tensor copied to row-major order",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape, strides=(1, shape[0]))} for size, shape in ELEMENTWISE.items()},
         outputs=same(),
@@ -408,7 +412,7 @@ _CONVERSION = (
     Operator(
         name="to_numpy",
         category="conversion",
-        summary="the tensor as an array of NumPy on the host (a view in some frameworks)",
+        summary="the tensor as a NumPy array on the host (a view in some frameworks)",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
         outputs=_nothing,

@@ -172,18 +172,16 @@ def _moves_rows(case: Case) -> int:
 _SPARSE = (
     _sparse(
         "to_csr",
-        "the matrix stored as compressed rows",
+        "a dense matrix converted to CSR",
         _one(),
         same(),
         moves=lambda case: case.input_bytes + csr_bytes(case.tensor("data")),
         aliases=("tostype", "cast_storage"),
     ),
-    _sparse(
-        "csr_to_dense", "a matrix of compressed rows with its zeros written out", _one(), same(), moves=_moves_stored
-    ),
+    _sparse("csr_to_dense", "a CSR matrix converted to a dense one", _one(), same(), moves=_moves_stored),
     _sparse(
         "csr_matmul",
-        "the product of a matrix of compressed rows and a dense one",
+        "the product of a CSR matrix and a dense one",
         _factors(),
         _product,
         moves=_moves_product(_product),
@@ -192,7 +190,7 @@ _SPARSE = (
     ),
     _sparse(
         "csr_matmul_transposed",
-        "the product of the transpose of a matrix of compressed rows and a dense one",
+        "the product of a transposed CSR matrix and a dense one",
         _factors(transposed=True),
         _transpose,
         moves=_moves_product(_transpose),
@@ -200,7 +198,7 @@ _SPARSE = (
     ),
     _sparse(
         "csr_add",
-        "the sum of two matrices of compressed rows",
+        "the sum of two CSR matrices",
         _two(),
         same("lhs"),
         moves=_moves_two,
@@ -208,7 +206,7 @@ _SPARSE = (
     ),
     _sparse(
         "csr_multiply",
-        "the product, element by element, of two matrices of compressed rows",
+        "the elementwise product of two CSR matrices",
         _two(),
         same("lhs"),
         moves=lambda case: csr_bytes(case.tensor("lhs")) + csr_bytes(case.tensor("rhs")),
@@ -224,7 +222,7 @@ _SPARSE = (
     ),
     _sparse(
         "row_sparse_to_dense",
-        "a row-sparse matrix with its zeros written out",
+        "a row-sparse matrix converted to a dense one",
         _rows(),
         _full,
         moves=lambda case: case.input_bytes + case.tensor("values").nbytes,
@@ -239,14 +237,14 @@ _SPARSE = (
     ),
     _sparse(
         "row_sparse_retain",
-        "those of the stored rows that are to be `kept`",
+        "the stored rows selected by `kept`",
         _rows(indices=True),
         _full,
         moves=_moves_rows,
     ),
     _sparse(
         "row_sparse_matmul",
-        "the product of a matrix of compressed rows and a row-sparse one",
+        "the product of a CSR matrix and a row-sparse one",
         {
             size: {
                 "lhs": TensorSpec((64, count), values="sparse:0.99"),
@@ -301,7 +299,7 @@ _QUANTIZED = (
     Operator(
         name="quantize_int8",
         category="quantized",
-        summary="data over the scale, rounded, plus the zero point, as eight bits that hold the nearest number",
+        summary="data divided by the scale, rounded, plus the zero point, saturated to eight bits",
         inputs=("data",),
         sizes={size: {"data": TensorSpec(shape), **SCALE} for size, shape in ELEMENTWISE.items()},
         outputs=_turn("int8"),
@@ -312,7 +310,7 @@ _QUANTIZED = (
     Operator(
         name="dequantize_int8",
         category="quantized",
-        summary="eight bits minus the zero point, times the scale",
+        summary="8-bit values minus the zero point, times the scale",
         inputs=("data",),
         sizes={size: {"data": _bytes(shape), **SCALE} for size, shape in ELEMENTWISE.items()},
         outputs=_turn("float32"),
@@ -322,7 +320,7 @@ _QUANTIZED = (
     Operator(
         name="int8_matmul",
         category="quantized",
-        summary="the product of two matrices of eight bits, summed in 32",
+        summary="the product of two 8-bit matrices, summed in 32 bits",
         inputs=("lhs", "rhs"),
         sizes={
             size: {"lhs": _bytes((rows, length)), "rhs": _bytes((length, columns))}

@@ -153,7 +153,7 @@ _LOSS = (
     _declare("l1_loss", "the absolute difference", aliases=("mae_loss",)),
     _declare(
         "smooth_l1_loss",
-        "the absolute difference minus beta / 2, below `beta` half the squared difference over it",
+        "the absolute difference minus beta / 2; below `beta`, half the squared difference divided by `beta`",
         attributes={"beta": 1.0},
         aliases=("smooth_l1",),
     ),
@@ -175,7 +175,7 @@ _LOSS = (
     ),
     _declare(
         "binary_cross_entropy_with_logits",
-        "minus the log-likelihood of labels in [0, 1] by the sigmoid of the logits",
+        "minus the log-likelihood of labels in [0, 1] under the sigmoid of the logits",
         labels=_probabilities,
         aliases=("bce_with_logits",),
     ),
@@ -188,18 +188,18 @@ _LOSS = (
     ),
     _declare(
         "binary_cross_entropy",
-        "minus the log-likelihood of labels in [0, 1] by the probabilities",
+        "minus the log-likelihood of labels in [0, 1] under the probabilities",
         values=(0.05, 0.95),
         labels=_probabilities,
         aliases=("bce",),
     ),
     _declare(
         "huber_loss",
-        "half the squared difference, beyond `delta` delta times (the absolute difference minus delta / 2)",
+        "half the squared difference; beyond `delta`, delta times (the absolute difference minus delta / 2)",
         attributes={"delta": 0.5},
         aliases=("huber",),
     ),
-    _declare("hinge_loss", "one minus data times labels (1 or -1, or between), where above 0"),
+    _declare("hinge_loss", "one minus data times labels (from -1 to 1), at least 0"),
     _declare("squared_hinge_loss", "the square of the hinge loss"),
     _declare(
         "logistic_loss",
@@ -213,14 +213,14 @@ _LOSS = (
     ),
     _several(
         "gaussian_nll_loss",
-        "half of log(variance), plus half the squared difference over the variance; it is 1e-6 at least",
+        "half of log(variance) plus half the squared difference over the variance, which is at least 1e-6",
         {"data": TensorSpec, "labels": TensorSpec, "variance": _variances},
         outputs=_loss,
         flops=lambda case: case.tensor("labels").elements * (6 if _reduces(case) else 5),
     ),
     _several(
         "margin_ranking_loss",
-        "`margin` minus labels (1 or -1) times the difference of the sides, where above 0",
+        "`margin` minus labels (1 or -1) times the difference of the sides, at least 0",
         {"lhs": TensorSpec, "rhs": TensorSpec, "labels": TensorSpec},
         outputs=_like_labels,
         flops=_function_and_sum,
@@ -228,7 +228,7 @@ _LOSS = (
     ),
     _several(
         "cosine_embedding_loss",
-        "for each row one minus the cosine of both sides (label 1), or the cosine minus `margin` where above 0 (-1)",
+        "for each row, one minus the cosine of both sides (label 1), or the cosine minus `margin`, at least 0 (-1)",
         {"lhs": TensorSpec, "rhs": TensorSpec, "labels": _signs},
         outputs=_of_rows("lhs"),
         # Three inner products of each pair of rows.
@@ -237,7 +237,7 @@ _LOSS = (
     ),
     _several(
         "triplet_margin_loss",
-        "for each row `margin` plus its distance to the positive minus that to the negative, where above 0",
+        "for each row, `margin` plus the distance to the positive minus the distance to the negative, at least 0",
         {"anchor": TensorSpec, "positive": TensorSpec, "negative": TensorSpec},
         outputs=_of_rows("anchor"),
         # Two distances: a difference, and a multiply-add for its square.
@@ -247,7 +247,7 @@ _LOSS = (
     Operator(
         name="ctc_loss",
         category="loss",
-        summary="minus the log-likelihood of label sequences, however aligned, by logits (time, batch, classes)",
+        summary="minus the log-likelihood of label sequences under all alignments, from logits (time, batch, classes)",
         inputs=("data", "labels"),
         sizes={
             "small": _ctc_arguments(8, 2, 8, 3),
