@@ -213,7 +213,7 @@ def _tensor(value: object, default: Argument, name: str) -> Argument:
 def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
     """Read values that are given one by one; where nothing says their type, it is that of a list of them.
 
-    >>> _given("literal:[[1, 2], [3, 4]]", None, "data").shape
+    >>> _tensor_spec("literal:[[1, 2], [3, 4]]", None, "data").shape
     (2, 2)
     """
     values = _literal(text.removeprefix(LITERAL_PREFIX))
