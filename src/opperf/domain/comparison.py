@@ -10,6 +10,7 @@ from typing import TypedDict
 from opperf.domain.case import Case
 from opperf.domain.codec import Fields, encode
 from opperf.domain.errors import InputError
+from opperf.domain.machines import across
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
@@ -196,10 +197,11 @@ class ComparisonRun:
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""
-        suites = wholes(self.comparisons)
+        suites, machines = wholes(self.comparisons), across(self.comparisons)
         return {
             "schema_version": SCHEMA_VERSION,
             "run": self.run.header(),
             "comparisons": encode(self.comparisons),
             **({"wholes": encode(suites)} if suites else {}),
+            **({"machines": encode(machines)} if machines else {}),
         }

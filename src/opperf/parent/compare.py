@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from opperf.domain.code import is_code
-from opperf.domain.comparison import ComparisonRun
+from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
@@ -17,8 +17,9 @@ from opperf.parent import request as requests
 from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.calibration import stored_floors
-from opperf.parent.contest import Comparing, report
+from opperf.parent.contest import Comparing, Contest, header, report
 from opperf.parent.explain import explain
+from opperf.parent.fleet.dispatch import Fleet, Wishes, fleet_of
 from opperf.parent.load import read_results
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, side_named
@@ -39,6 +40,7 @@ class Judging:
     explain: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     command: Sequence[str] = ()
+    fleet: Wishes | None = None
 
     def rule(self) -> Rule:
         """Return the rule; raises `InputError`."""
@@ -109,8 +111,11 @@ def live(
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return a live comparison, and what stopped it, None when nothing did; what is decided is kept."""
     comparing = Comparing(settings, rule, progress.note, floors=stored_floors(), plugins=selection.plugins)
-    with planning(progress):
-        contests = comparing.contests(selection, base, new)
+    with fleet_of(judging.fleet, selection, progress) as fleet:
+        with planning(progress):
+            contests = comparing.contests(selection, base, new)
+        if fleet is not None:
+            return _elsewhere(fleet, contests, comparing, judging, rule)
     cause: BaseException | None = None
     try:
         comparing.run(contests)
@@ -121,6 +126,26 @@ def live(
     except BaseException as stop:  # a fault of opperf's own among them: hours of measuring may lie behind
         cause = stop
     return report(contests, comparing, labels=judging.labels, command=judging.command), cause
+
+
+def _elsewhere(
+    fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, judging: Judging, rule: Rule
+) -> tuple[ComparisonRun, BaseException | None]:
+    """Return what the nodes of a fleet make of contests, and what stopped them; what is decided by then is kept."""
+    comparisons: list[Comparison] = []
+    cause: BaseException | None = None
+    try:
+        for comparison in fleet.comparisons(contests, comparing.settings, rule, explain=judging.explain):
+            comparisons.append(comparison)  # noqa: PERF402  # what stops the others leaves those that came
+    except InputError:
+        raise
+    except BaseException as stop:  # as in `live`
+        cause = stop
+    order = {(one.key.case.id, one.key.direction, one.new.side.key): place for place, one in enumerate(contests)}
+    comparisons.sort(key=lambda one: order[one.case.id, one.direction, one.new.key])
+    run = header(comparing.settings, comparing.started, fleet.sides, labels=judging.labels, command=judging.command)
+    run = replace(run, environment={**run.environment, "nodes": fleet.nodes})
+    return ComparisonRun(run, tuple(comparisons)), cause
 
 
 def base_of(operators: Sequence[str], base: str | None, new: Sequence[str]) -> tuple[list[str], str | None]:

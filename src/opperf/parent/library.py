@@ -23,7 +23,7 @@ from opperf.domain.floor import NoiseRun
 from opperf.domain.plan import Plan
 from opperf.domain.profile.event import Profile as ProfileDocument
 from opperf.domain.profile.watching import Watching
-from opperf.domain.record import Run
+from opperf.domain.record import Record, Run
 from opperf.domain.suite import Suite as SuiteDocument
 from opperf.domain.trace import Replay as ReplayDocument
 from opperf.domain.units import parse_bytes
@@ -36,6 +36,7 @@ from opperf.parent import profile as profiling
 from opperf.parent import replay as replaying
 from opperf.parent import request as requests
 from opperf.parent import run as running
+from opperf.parent.fleet.dispatch import wishes
 from opperf.parent.listing import listing
 from opperf.parent.progress import Progress, Silent, Stderr
 from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, Replay, Results, Suite
@@ -217,6 +218,9 @@ def run(
     resume: str | Path | None = None,
     force: bool = False,
     progress: bool = False,
+    fleet: str | None = None,
+    where: str | None = None,
+    replicate: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Results:
     """Measure operators and return their records.
@@ -239,7 +243,7 @@ def run(
     selection, settings = requests.selection(_names(operators), request), requests.settings(request)
     keeping = _keep(output, resume, labels, keep_samples=keep_samples)
     with _output(keeping, force=force):
-        measured = running.measure(selection, settings, keeping, _progress(progress))
+        measured = running.measure(selection, settings, keeping, _progress(progress), wishes(fleet, where, replicate))
         if measured.cause is not None:
             raise measured.cause
         results = Results(_in_order(measured.run, measured.plan))
@@ -249,8 +253,10 @@ def run(
 
 def _in_order(run: Run, plan: Plan) -> Run:
     """Return the run with a record for each trial that was asked for, in that order."""
-    records = {record.trial.key: record for record in run}
-    return replace(run, records=tuple(records[trial.key] for trial in plan.selection))
+    records: dict[tuple[object, ...], list[Record]] = {}
+    for record in run:
+        records.setdefault(record.trial.key, []).append(record)
+    return replace(run, records=tuple(record for trial in plan.selection for record in records[trial.key]))
 
 
 @_with(CompareOptions)
@@ -267,6 +273,9 @@ def compare(
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,
+    fleet: str | None = None,
+    where: str | None = None,
+    replicate: int | None = None,
     **options: Unpack[CompareOptions],
 ) -> Comparisons:
     """Compare a base with other sides, in interleaved pairs of fresh processes.
@@ -280,7 +289,8 @@ def compare(
     'slower'
     """
     subjects = [one for several in operators for one in _each(several)]
-    judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv)
+    fleet_wishes = wishes(fleet, where, replicate)
+    judging = comparing.Judging(tolerance, pairs, settle, max_pairs, explain, labels or {}, sys.argv, fleet_wishes)
     if len(subjects) == 2 and all(isinstance(one, Results) for one in subjects):
         old, late = (one.run for one in subjects if isinstance(one, Results))
         return Comparisons(comparing.recorded(old, late, judging.rule()))

@@ -8,6 +8,7 @@ between runs; everything smaller is inconclusive, and a live comparison would se
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
@@ -61,18 +62,31 @@ def compare_runs(
 ) -> list[Comparison]:
     """Return a comparison for each trial of either run; one that only one of them has is listed too.
 
-    Trials match by case, direction, framework, implementation, device and mode: versions, environments and threads are
-    what recorded runs are compared for, and are named where they differ. `floors` are those of this machine.
+    Trials match by case, direction, framework, implementation, device, mode and kind of machine: versions, environments
+    and threads are what recorded runs are compared for, and are named where they differ. `floors` are those of this
+    machine.
     """
-    olds = {_key(record): record for record in old.records}
-    news = {_key(record): record for record in new.records}
+    olds, news = _by_key(old.records), _by_key(new.records)
     doubts = _machines(old, new)
     return [_compare(olds.get(key), news.get(key), rule, floors or {}, doubts) for key in dict.fromkeys([*olds, *news])]
 
 
+def _by_key(records: Sequence[Record]) -> dict[tuple[object, ...], Record]:
+    """Return records by what they match by; those of one kind of machine match in the order in which they stand."""
+    numbers: Counter[tuple[object, ...]] = Counter()
+    keyed = {}
+    for record in records:
+        key = _key(record)
+        place = (*key, numbers[key])
+        keyed[place] = record
+        numbers[key] += 1 if record.details.node else 0  # without a fleet, the last of equal records counts
+    return keyed
+
+
 def _key(record: Record) -> tuple[object, ...]:
-    side = record.trial.side
-    return (record.trial.case.id, record.trial.direction, side.framework, side.spelling, side.device, side.mode)
+    side, node = record.trial.side, record.details.node
+    kind = None if node is None else node.kind
+    return (record.trial.case.id, record.trial.direction, side.framework, side.spelling, side.device, side.mode, kind)
 
 
 def _compare(
@@ -98,6 +112,7 @@ def _compare(
         warnings=(*doubts, *_sides(base, other), *_versions(old, new)),
         status=_status(old, new),
         count=either.trial.count,
+        node=either.details.node,
     )
 
 

@@ -28,6 +28,7 @@ def compare(
     how: options.How,
     no_check: options.NoCheck = False,
     explain: options.Explain = False,
+    fleet: options.OnFleet,
     report: options.Report,
 ) -> None:
     """Compare two sides: slower, faster, the same or inconclusive.
@@ -38,7 +39,7 @@ def compare(
     from opperf.domain.errors import way_out
     from opperf.parent import compare as comparing
     from opperf.parent.cli.keeping import keep, publish, take_places
-    from opperf.parent.cli.options import inputs, request
+    from opperf.parent.cli.options import inputs, request, wishes
     from opperf.parent.cli.options import judging as judging_of
     from opperf.parent.cli.progress import Bar
     from opperf.parent.reports.comparison import document
@@ -50,7 +51,7 @@ def compare(
     compared, cause = comparing.compare(
         operators or (),
         {**request(what, how), "check": not no_check},
-        judging_of(judging, settling, report, explain=explain),
+        judging_of(judging, settling, report, explain=explain, fleet=wishes(fleet)),
         Bar(),
         base=base,
         new=new or (),

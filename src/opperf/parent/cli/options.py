@@ -242,9 +242,9 @@ class OnFleet:
         Optional[str],
         Option(metavar="ENGINE", help="Measure on a fleet: `ray://HOST:10001`, or `ray` (this machine)."),
     ] = None
-    on: Annotated[
+    where: Annotated[
         Optional[str],
-        Option("--where", metavar="CONDITIONS", help="Nodes of the fleet to use, such as `cpu=AMD EPYC*, gpu=H200`."),
+        Option(metavar="CONDITIONS", help="Nodes of the fleet to use, such as `cpu=AMD EPYC*, gpu=H200`."),
     ] = None
     replicate: Annotated[
         Optional[int], Option(metavar="M", help="Measure on M machines of each kind in the fleet.")
@@ -321,12 +321,14 @@ def inputs(operators: Sequence[str] | None, what: What, config: Sequence[Path] =
     return [what.suite, what.shapes, *config, *(what.plugin or ()), *code]
 
 
-def judging(judged: Judging, settling: Settling, report: Report, *, explain: bool = False) -> Rules:
+def judging(
+    judged: Judging, settling: Settling, report: Report, *, explain: bool = False, fleet: Wishes | None = None
+) -> Rules:
     """Return when a comparison is decided; raises `InputError`."""
     from opperf.parent.compare import Judging as Rules
 
     words = {**vars(judged), **vars(settling)}
-    return Rules(**words, explain=explain, labels=labels(report), command=command())
+    return Rules(**words, explain=explain, labels=labels(report), command=command(), fleet=fleet)
 
 
 def run_options(keeping: Keeping, report: Report) -> Options:
@@ -344,11 +346,11 @@ def run_options(keeping: Keeping, report: Report) -> Options:
 
 def wishes(fleet: OnFleet) -> Wishes | None:
     """Return what is asked of a fleet, None without one; raises `InputError` for options that need one."""
-    if fleet.fleet is None and fleet.on is None and fleet.replicate is None:
+    if fleet.fleet is None and fleet.where is None and fleet.replicate is None:
         return None
     from opperf.parent.fleet.dispatch import wishes
 
-    return wishes(fleet.fleet, fleet.on, fleet.replicate)
+    return wishes(fleet.fleet, fleet.where, fleet.replicate)
 
 
 def labels(report: Report) -> dict[str, str]:

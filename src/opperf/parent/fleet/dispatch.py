@@ -65,7 +65,7 @@ class Fleet:
         self, engine: Engine, wish: Wishes, progress: Progress, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._engine, self._wish, self._progress, self._clock = engine, wish, progress, clock
-        self._told = clock()
+        self._last_line = clock()
         #: What the nodes that measured say of themselves, by their names, and what ran on them.
         self.nodes: dict[str, object] = {}
         self.frameworks: dict[str, Mapping[str, object]] = {}
@@ -162,9 +162,9 @@ class Fleet:
 
     def _tell(self, scheduler: Scheduler) -> None:
         now = self._clock()
-        if now - self._told < LINE_EVERY:
+        if now - self._last_line < LINE_EVERY:
             return
-        self._told = now
+        self._last_line = now
         counts = [f"{name} {count}" for name, count in scheduler.done.items()]
         more = f" and {len(counts) - NAMED} more" if len(counts) > NAMED else ""
         about = f"about {scheduler.left:.0f} s left"

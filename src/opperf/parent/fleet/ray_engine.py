@@ -97,10 +97,10 @@ class RayEngine:
         if ray.is_initialized():
             return
         environment = {"py_modules": [str(Path(opperf.__file__).parent)]}
-        common = {"runtime_env": environment, "log_to_driver": False}
+        common = {"runtime_env": environment, "log_to_driver": False, "logging_level": "ERROR"}
         try:
             if self._address is None:
-                ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", logging_level="ERROR", **common)
+                ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", **common)
             else:
                 ray.init(self._address, **common)
         except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:

@@ -119,7 +119,7 @@ class Scheduler:
         self._running: dict[int, tuple[_Piece, _Place, float]] = {}
         self._tickets = 0
         self._alone_since = math.inf
-        self._expected = self._taken = 0.0
+        self._expected = self._actual = 0.0
         self.done: dict[str, int] = {}
         self.joined: dict[str, Joined] = {}
 
@@ -131,7 +131,7 @@ class Scheduler:
     @property
     def left(self) -> float:
         """About how many seconds there are to go."""
-        pace = self._taken / self._expected if self._expected else 1.0
+        pace = self._actual / self._expected if self._expected else 1.0
         waiting = max((lane.seconds / max(1, lane.nodes) for lane in self._lanes), default=0.0)
         running = max((piece.seconds for piece, _, _ in self._running.values()), default=0.0)
         return pace * (waiting + running / 2)
@@ -252,7 +252,7 @@ class Scheduler:
         place.ticket, place.group = self._tickets, piece.group
         piece.copies += 1
         self._running[self._tickets] = piece, place, now
-        pace = max(1.0, self._taken / self._expected) if self._expected else 1.0
+        pace = max(1.0, self._actual / self._expected) if self._expected else 1.0
         due = now + OVERDUE_SECONDS + OVERDUE * pace * piece.seconds
         heapq.heappush(piece.lane.overdue, (due, self._tickets, piece))
         self._engine.submit(self._tickets, place.node.name, order)
@@ -294,7 +294,7 @@ class Scheduler:
             return
         piece.done = True
         piece.lane.open -= len(piece.tasks)
-        self._taken += self._clock() - began
+        self._actual += self._clock() - began
         self._expected += piece.seconds
         self.done[place.node.name] += len(piece.tasks)
         yield Result(piece.tasks, place.node, event.text)

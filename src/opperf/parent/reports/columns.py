@@ -196,6 +196,10 @@ _BEFORE: tuple[Column, ...] = (
     of_run("date", "started"),
     of_run("machine", "machine"),
     of_run("label", "label"),
+    Column(
+        "node", "node", lambda record: record.details.node and record.details.node.name, presence="varied", usual=None
+    ),
+    Column("node_machine", None, lambda record: record.details.node and record.details.node.kind),
     Column("direction", "direction", lambda record: record.trial.direction, least=8, common=True),
     Column("inputs", "inputs", lambda record: case_text(record.trial.case), least=14, lines=6),
     Column("origin", None, lambda record: record.trial.origin),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from opperf.domain.comparison import VERDICTS, Comparison, ComparisonRun, wholes
+from opperf.domain.machines import Across, across
 from opperf.domain.plan import HOW, Side
-from opperf.domain.units import format_bound, format_ratios, format_seconds
+from opperf.domain.units import format_bound, format_percent, format_ratios, format_seconds
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -90,6 +91,8 @@ COLUMNS: tuple[Column[Comparison], ...] = (
     Column("operator", "operator", common_subject, least=10),
     Column("direction", "direction", lambda comparison: comparison.direction, least=8, common=True),
     Column("inputs", "inputs", lambda comparison: case_text(comparison.case), least=14, lines=6),
+    Column("node", "node", lambda comparison: comparison.node and comparison.node.name, presence="varied", usual=None),
+    Column("machine", None, lambda comparison: comparison.node and comparison.node.kind),
     Column("base", "base", lambda comparison: side_text(comparison.base, comparison.new), least=10, common=True),
     Column("new", "new", lambda comparison: side_text(comparison.new, comparison.base), least=10, common=True),
     Column("base_time_s", "base time", lambda comparison: comparison.base_time, format_seconds, rank=1),
@@ -122,7 +125,7 @@ def document(run: ComparisonRun) -> Document:
 def blocks(comparisons: Sequence[Comparison]) -> list[Block]:
     """Return the table, what it amounts to, and what ran."""
     notes = map(Note, [tally(comparisons), *suites(comparisons)])
-    return [table_of(comparisons), *notes, LEGEND, *explanations(comparisons)]
+    return [table_of(comparisons), *notes, LEGEND, *machines(comparisons), *explanations(comparisons)]
 
 
 def table_of(comparisons: Sequence[Comparison]) -> Table:
@@ -146,6 +149,31 @@ def suites(comparisons: Sequence[Comparison]) -> list[str]:
         ratio = f"{whole.ratio:.3f} {format_ratios(whole.interval)}".rstrip()
         lines.append(f"{whole.calls} of {whole.of} calls: {times}, ratio {ratio}")
     return lines
+
+
+ACROSS: tuple[Column[Across], ...] = (
+    Column("operator", "operator", lambda one: one.case.operator, least=10),
+    Column("direction", "direction", lambda one: one.direction, least=8, common=True),
+    Column("inputs", "inputs", lambda one: case_text(one.case), least=14, lines=6),
+    Column("base", "base", lambda one: side_text(one.base, one.new), least=10, common=True),
+    Column("new", "new", lambda one: side_text(one.new, one.base), least=10, common=True),
+    Column("machines", "machines", lambda one: one.machines),
+    Column("ratio", "ratio", lambda one: one.ratio, _ratio),
+    Column(None, "interval", lambda one: one.interval, format_ratios),
+    Column("heterogeneity", "heterogeneity", lambda one: one.heterogeneity, format_percent),
+    Column("finding", "finding", lambda one: one.finding, least=30),
+)
+#: Said below the table of machines.
+MERGED = (
+    "merged by random effects (Paule-Mandel, Hartung-Knapp), never as times; heterogeneity: the share of what machines"
+    " differ by that their own errors do not explain"
+)
+
+
+def machines(comparisons: Sequence[Comparison]) -> list[Section]:
+    """Return what several machines say together of each comparison; none where none was made on several."""
+    merged = across(comparisons)
+    return [Section("across machines", [table(ACROSS, merged), Note(MERGED)])] if merged else []
 
 
 def explanations(comparisons: Sequence[Comparison]) -> list[Section]:

@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from opperf.domain.codec import read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.floor import Floor, NoiseRun
+from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.record import SCHEMA_VERSION, Record, Run, Statistics
 from opperf.domain.stats.significance import Estimate
@@ -283,17 +284,25 @@ class _Rows:
         values = {"framework": facts["framework"], "version": facts.get("version") or "", "build": facts.get("build")}
         return self.share(schema.environments, distinction, {**values, "facts": facts})
 
-    def series(self, case: Mapping[str, object], side: Side, direction: str) -> int:
-        """Return the series of a case on a side in a direction, on the machine of the run."""
+    def _machine_of(self, node: Node | None) -> int:
+        """Return the machine of a node of a fleet, or of the run."""
+        if node is None:
+            return self._machine
+        facts = (self._run.environment.get("nodes") or {}).get(node.name) or {}
+        return self.machine(facts.get("machine") or {"cpu": node.kind})
+
+    def series(self, case: Mapping[str, object], side: Side, direction: str, node: Node | None = None) -> int:
+        """Return the series of a case on a side in a direction, on the machine of the run, or of a node."""
+        machine = self._machine_of(node)
         values = {"operator": case["operator"], "document": case}
         case_id = self.share(schema.cases, [case["id"]], values)
         own = {name: value for name, value in side.to_json().items() if name != "environment"}
         return self.share(
             schema.series,
-            [case_id, own, direction, self._machine],
+            [case_id, own, direction, machine],
             {
                 "case_id": case_id,
-                "machine_id": self._machine,
+                "machine_id": machine,
                 "framework": side.framework,
                 "direction": direction,
                 "side": own,
@@ -317,7 +326,7 @@ class _Rows:
             rows.append(
                 {
                     "run_id": self._id,
-                    "series_id": self.series(case, trial.side, direction),
+                    "series_id": self.series(case, trial.side, direction, record.details.node),
                     "environment_id": environment,
                     "started": self._started,
                     "status": record.status,
@@ -344,7 +353,7 @@ class _Rows:
             case, direction = document.pop("case"), document.pop("direction")
             places: dict[str, int | None] = {}
             for place, side, version in (("base", one.base, one.base_version), ("new", one.new, one.new_version)):
-                places[f"{place}_series_id"] = self.series(case, side, direction)
+                places[f"{place}_series_id"] = self.series(case, side, direction, one.node)
                 facts = {"framework": side.framework, "version": version}
                 places[f"{place}_environment_id"] = None if version is None else self.environment(facts)
                 document[place] = {"environment": side.environment}
