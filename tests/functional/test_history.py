@@ -108,7 +108,7 @@ def test_a_change_that_one_build_shows_is_to_be_confirmed(opperf: Any, nights: l
     opperf("history", "add", *nights[:3], "--database", "team.db")
     out = opperf("history", "changes", "--database", "team.db").out
     assert "unconfirmed" in out
-    assert "0 changes, 1 more that the next build has to confirm" in out
+    assert "0 changes, 1 more to be confirmed by the next build" in out
 
 
 def test_frameworks_against_each_other_are_no_history_of_builds(opperf: Any, here: Path) -> None:

@@ -231,7 +231,7 @@ def test_what_is_asked_for_reaches_the_profiler_of_every_process(profile: Profil
         "plugins": [],
     }
     assert done.stderr.startswith("0\n")
-    assert document["notes"] == ["`--granularity operator` changes what MXNet runs, and nothing here"]
+    assert document["notes"] == ["`--granularity operator` has no effect here: it changes how MXNet runs"]
 
 
 def test_a_script_whose_arguments_nobody_records_leaves_no_suite(profile: Profile, here: Path) -> None:

@@ -43,7 +43,7 @@ def explain(
         # One side after the other: trials of the same side share a child.
         for trial in sorted(trials.values(), key=lambda trial: repr(trial.side.process)):
             note(f"explaining {len(explanations) + 1} of {len(trials)}")
-            explanations[trial.key] = "the budget was spent" if spent() else _explain(children, trial, settings)
+            explanations[trial.key] = "the budget ran out" if spent() else _explain(children, trial, settings)
     for contest in open_contests:
         contest.explanation = explanation(explanations[contest.base.key], explanations[contest.new.key])
 

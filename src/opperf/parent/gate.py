@@ -294,6 +294,6 @@ def _judge(
     if file.threshold < FLOOR and any(floor_key(record.trial) not in floors for record in run):
         note(
             f"the threshold of {file.threshold:.0%} is below the {FLOOR:.0%} that identical code may move by between "
-            "runs on a shared machine; `opperf noise` measures how far it does on this one"
+            "runs on a shared machine; measure this machine with `opperf noise`"
         )
     return GateResult(ComparisonRun(replace(run, records=()), comparisons), judgement, cause)

@@ -86,7 +86,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             build = pinned(text, file.index)
             former = [entry for entry in _former(file, store) if entry.labels.get(BUILD) != build]
             if build == anchor:
-                progress.note(f"{build} is the anchor, so it is not measured by itself")
+                progress.note(f"{build} is the anchor, so it gets no run of its own")
                 continue
             if not order.again and _is_there(file, store, build, anchor):
                 progress.note(f"{build} is in the database, so it is not measured again")

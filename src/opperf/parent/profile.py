@@ -38,11 +38,11 @@ GRANULARITIES: Mapping[str, Mapping[str, str]] = {"bulk": {}, "operator": ONE_BY
 #: The framework that records the arguments of its operators.
 RECORDS = "torch"
 #: Said where a script has left no arguments of its operators.
-NO_SUITE = "PyTorch alone records the arguments of operators; `opperf capture` makes suites of functions of the others"
+NO_SUITE = "only PyTorch records the arguments of operators; for other frameworks, use `opperf capture`"
 #: The file of all processes together, where there are several.
 MERGED = "profile.json"
 #: Said where the machine's peak is not known.
-NO_PEAKS = "for shares of the machine's peak: `opperf doctor --peaks --framework torch --threads {}` measures it"
+NO_PEAKS = "to see shares of peak, measure it: `opperf doctor --peaks --framework torch --threads {}`"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Options:
         if self.function is not None and (not is_code(self.function) or ".py:" in self.function):
             raise InputError(
                 f"`--function` is `{self.function}`, expected `module:function`",
-                hint="write `__main__:step` for one of the script itself",
+                hint="write `__main__:step` for a function of the script itself",
             )
 
     @property
@@ -118,24 +118,22 @@ class Options:
         if not any(FRESH in note for note in profile.notes):
             return ()
         if self.allocator == "fixed":
-            return (
-                "memory is mapped afresh although freed memory is held: see whether `--allocator default` does better",
-            )
+            return ("memory is mapped afresh although freed memory is kept: try `--allocator default`",)
         return ("`--allocator fixed` holds on to freed memory, as `opperf run` does",)
 
     def _of_limit(self, profile: Profile) -> tuple[str, ...]:
         frameworks = [str(facts.get("framework")) for facts in profile.processes.values()]
         if self.watching.memory_limit is None or any("torch" in one for one in frameworks):
             return ()
-        return ("`--memory-limit` bounds the recording of PyTorch, and nothing here",)
+        return ("`--memory-limit` has no effect here: it bounds PyTorch's recording",)
 
     def _of_granularity(self, profile: Profile) -> tuple[str, ...]:
         if self.granularity == "bulk":
             return ()
         changed = " ".join(f"{name}={value}" for name, value in GRANULARITIES[self.granularity].items())
         if not any("mxnet" in str(facts.get("framework")) for facts in profile.processes.values()):
-            return (f"`--granularity {self.granularity}` changes what MXNet runs, and nothing here",)
-        return (f"run with {changed}: MXNet otherwise joins the operators of a graph, which takes less time",)
+            return (f"`--granularity {self.granularity}` has no effect here: it changes how MXNet runs",)
+        return (f"run with {changed}: otherwise MXNet fuses the operators of a graph, which is faster",)
 
 
 @dataclass(frozen=True)

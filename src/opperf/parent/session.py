@@ -211,7 +211,7 @@ class Session:
             return replace(bad, process=process)
         budget = self._settings.budget
         if budget is not None and elapsed > budget:
-            spent = f"the budget of {budget:g} s was spent before it"
+            spent = f"the budget of {budget:g} s ran out before this trial"
             reason = Reason("budget", spent, "give more `--budget`, or `--resume`")
             return Outcome(trial, process, "skipped", reason=reason)
         return self._pool.measure(trial, process)

@@ -77,7 +77,7 @@ def test_more_than_the_machine_can_do_is_doubted_with_a_remedy() -> None:
     case = Case("exp", {"data": TensorSpec((1000,))})
     (doubt,) = doubts(measured(case, 1_000_000), Limit(1.17e-3, "memory"))
     assert doubt.slug == "above_peak"
-    assert "117% of the machine's limit by memory" in doubt.message
+    assert "117% of the machine's memory limit" in doubt.message
     assert doubt.hint is not None
     assert "opperf doctor --peaks" in doubt.hint
     assert doubts(measured(case, 1_000_000), Limit(0.9e-3, "memory")) == ()

@@ -87,7 +87,7 @@ def test_the_table_says_what_was_not_measured_and_why() -> None:
     assert "failed: it is bad" in lines[4]
     assert "not measured" in lines[5]
     assert "measured: 11 of 20 calls (55.0 %), 90.0 % of the recorded time" in text
-    assert "standalone: 400 us in all, with warm caches, 0.44 of the 900 us that were recorded" in text
+    assert "standalone: 400 us in total, with warm caches, 0.44 of the 900 us that were recorded" in text
     assert "not measured: 3 calls" in text
     assert "left out: 6 calls" in text
     assert "left out: 6 x c10d::allreduce_: communication between processes" in text
@@ -99,11 +99,13 @@ def test_the_sums_say_what_lies_between_operators_or_why_that_is_not_known() -> 
     told = "between operators: 300 us (23.1 %) of the 1.30 ms from the first call to the end of the last"
     assert told in render(timed, "console", width=200)
     assert (timed.coverage()["between"], timed.coverage()["span"]) == (3e-4, 1.3e-3)
-    assert "between operators: not known, where not every call" in render(found, "md")
-    assert "between operators: not known, nor what calls took in the program" in render(replay(times=False), "md")
+    assert "between operators: unknown for part of a trace" in render(found, "md")
+    assert "between operators: unknown, like the times inside the program" in render(replay(times=False), "md")
 
 
-@pytest.mark.parametrize(("clock", "told"), [("host", "with what its profiler cost"), ("device", "made the device do")])
+@pytest.mark.parametrize(
+    ("clock", "told"), [("host", "including profiler overhead"), ("device", "recorded: device time")]
+)
 def test_a_recorded_time_says_whose_clock_it_is_of(clock: str, told: str) -> None:
     found = replay()
     found = replace(found, trace=replace(found.trace, clock=clock))

@@ -119,7 +119,7 @@ def test_a_spent_budget_starts_no_child() -> None:
     one, children = contest("steady", "slower"), Children(event)
     explained([one], children, spent=lambda: True)
     assert children.asked == []
-    assert set(one.explanation["failures"].values()) == {"the budget was spent"}
+    assert set(one.explanation["failures"].values()) == {"the budget ran out"}
 
 
 def test_a_stop_leaves_the_verdicts() -> None:

@@ -52,21 +52,21 @@ def test_a_report_says_what_was_changed_for_the_sake_of_operators() -> None:
     (note,) = asked.notes(Profile(processes={1: {"framework": "mxnet"}}))
     assert "MXNET_EXEC_BULK_EXEC_INFERENCE=0 MXNET_EXEC_BULK_EXEC_TRAIN=0" in note
     (note,) = asked.notes(Profile(processes={1: {"framework": "torch"}}))
-    assert note == "`--granularity operator` changes what MXNet runs, and nothing here"
+    assert note == "`--granularity operator` has no effect here: it changes how MXNet runs"
 
 
 def test_a_limit_that_bounds_nothing_is_told() -> None:
     asked = Options(Watching(memory_limit=1000))
     assert asked.notes(Profile(processes={1: {"framework": "torch"}})) == ()
     (note,) = asked.notes(Profile(processes={1: {"framework": "jax"}}))
-    assert note == "`--memory-limit` bounds the recording of PyTorch, and nothing here"
+    assert note == "`--memory-limit` has no effect here: it bounds PyTorch's recording"
 
 
 def test_what_a_script_paid_for_memory_comes_with_what_to_try() -> None:
     paid = Profile(notes=(f"gave 40000 {FRESH}: times hold that",))
     assert [Options(allocator=one).notes(paid) for one in ("default", "fixed")] == [
         ("`--allocator fixed` holds on to freed memory, as `opperf run` does",),
-        ("memory is mapped afresh although freed memory is held: see whether `--allocator default` does better",),
+        ("memory is mapped afresh although freed memory is kept: try `--allocator default`",),
     ]
     assert Options().notes(Profile()) == ()
 

@@ -245,7 +245,7 @@ class Change:
 
     @property
     def ratio_of_call(self) -> float | None:
-        """The same of one call: half of the calls took no longer, which a few disturbed ones do not move."""
+        """The same of one call: half of the calls took no longer, which a few disturbed ones do not change."""
         if self.before is None or self.after is None or not self.before.p50:
             return None
         return self.after.p50 / self.before.p50

@@ -202,8 +202,8 @@ def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
         return ()
     share = limit.seconds / record.time.median
     text = (
-        f"{share:.0%} of the machine's limit by {limit.bound}, which nothing can exceed: the limit was measured on a "
-        "busier machine, or the operator does less than is counted, as where a nearer cache holds what it reads"
+        f"{share:.0%} of the machine's {limit.bound} limit, which cannot be exceeded: the limit was measured on a "
+        "busier machine, or the operator does less work than counted, for example because a closer cache holds its data"
     )
     return (Warning("above_peak", text, "measure the limits again on an idle machine: `opperf doctor --peaks`"),)
 

@@ -189,7 +189,7 @@ def confirmed(stage1: Sequence[float], stage2: Sequence[float], rule: Rule, shar
     if not agree:
         return _undecided(test, stage2, "the two stages disagree", rule)
     if not clear:
-        return _undecided(test, stage2, "the second stage is not clear of no change", rule)
+        return _undecided(test, stage2, "the second stage does not rule out no change", rule)
     return _undecided(test, stage2, _not_beyond(rule), rule)
 
 

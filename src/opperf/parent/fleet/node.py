@@ -60,7 +60,7 @@ class Hands:
                 pool.close()
             for trial in order.trials:
                 if settings.budget is not None and time.monotonic() - began > settings.budget:
-                    spent = "the budget of the command was spent before it"
+                    spent = "the budget of the command ran out before this trial"
                     reason = Reason("budget", spent, "give more `--budget`, or `--resume`")
                     outcomes.append(Outcome(trial, process, "skipped", reason=reason))
                 else:

@@ -98,7 +98,7 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
     if not floors:
         return
     low, high = wilson(noise.alarms, noise.comparisons)
-    alarms = f"{noise.alarms} of {noise.comparisons} comparisons of identical code were called changed"
+    alarms = f"{noise.alarms} of {noise.comparisons} comparisons of identical code reported a change"
     yield Intervals(
         "Noise floors",
         f"What a live comparison must exceed (dot), and how far two processes differed (end of the line); {alarms} "
@@ -144,7 +144,7 @@ def _shares(records: Sequence[Record]) -> Iterator[Chart]:
         bars.sort(key=lambda bar: -bar.share)
         yield Bars(
             f"Shares of the whole: {side}",
-            f"Calls times the time of one, by operator.{_of(len(bars), MOST_SPREADS, 'operators')}",
+            f"Number of calls times the time of one call, by operator.{_of(len(bars), MOST_SPREADS, 'operators')}",
             bars[:MOST_SPREADS],
         )
 
@@ -252,11 +252,11 @@ def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
     ceilings += [Ceiling(format_flop_rate(peak), (low, peak), (high, peak))] if peaks else []
     yield Scatter(
         "Roofline",
-        "How fast each operator computes, by how much it computes of a byte. Above each is the limit of its work here, "
-        "by the bandwidth of where its data lies or by the fastest product.",
+        "Operations per second over operations per byte. The line above each operator is its limit on this machine: "
+        "the bandwidth of the memory that holds its data, or the fastest product.",
         [Series(side, points) for side, points in sides.items()],
-        ("operations for each byte", lambda value: f"{value:g}"),
-        ("operations a second", format_flop_rate),
+        ("operations per byte", lambda value: f"{value:g}"),
+        ("operations per second", format_flop_rate),
         ceilings,
     )
 
@@ -275,7 +275,7 @@ def _distributions(records: Sequence[Record]) -> Iterator[Chart]:
     if spreads:
         yield Distributions(
             "Samples of each process",
-            "Each shape is a process, the mark its median, as a share of the median of all."
+            "Each shape is a process; the mark is its median. All are relative to the median over processes."
             + _of(len(measured), MOST_SPREADS, "trials"),
             spreads,
         )

@@ -28,13 +28,13 @@ from opperf.parent.reports.text import case_text, common_subject, own_function
 TAIL_MOVED = 0.10
 #: No more differences of a comparison are shown; the JSON document has all.
 SHOWN = 12
-RAN = "what ran: per call, own times under a profiler in a process of its own; they say where, not how much"
+RAN = "what ran: self times per call, profiled in a separate process; they show where time goes, not how much"
 LEGEND = Legend(
     {
-        "ratio": "ratio: new over base, by the clean minima of rounds",
-        "base time": "times: of the pairs that it is of",
+        "ratio": "ratio: new / base, from the undisturbed minima of rounds",
+        "base time": "times: from the same pairs",
         "interval": "interval: 95 %, over pairs of processes (99.9 % where one stage was enough)",
-        "bound": "bound: what a change does not exceed where none was called",
+        "bound": "bound: the largest change that is still possible where there is no slower or faster",
     }
 )
 _OUTCOMES: dict[str, Outcome] = {"failed": "error", "skipped": "skipped", "inconclusive": "skipped"}
@@ -63,10 +63,10 @@ def reasons(comparison: Comparison) -> list[str]:
     verdict = comparison.verdict
     texts = [verdict.reason, *([verdict.settle] if verdict.settle else [])]
     if comparison.clock == "cpu":
-        texts.append("by CPU time: too few samples were undisturbed")
+        texts.append("CPU time instead of wall time: too few samples were undisturbed")
     for name, ratio in comparison.tails.items():
         if verdict.ratio is not None and abs(ratio / verdict.ratio - 1) > TAIL_MOVED:
-            texts.append(f"the {name} moved otherwise: ratio {ratio:.2f}")
+            texts.append(f"the {name} moved differently: ratio {ratio:.2f}")
     texts += [warning.message for warning in comparison.warnings]
     if comparison.memory and not comparison.memory["same"]:
         base, new = comparison.memory["peak"]
@@ -200,9 +200,9 @@ def _differences(comparison: Comparison) -> Iterator[Note]:
     if more > 0:
         yield Note(f"{more} more differences are in the JSON document")
     if not explanation["difference"]:
-        yield Note("nothing that differs was found")
+        yield Note("no differences found")
     if explanation["alike"]:
-        yield Note(f"{explanation['alike']} more ran alike on both sides")
+        yield Note(f"{explanation['alike']} more ran the same on both sides")
 
 
 def _check(comparison: Comparison) -> Check:

@@ -99,7 +99,7 @@ def headline(judgement: Judgement) -> str:
         failed = len(judgement.of_kind("failed"))
         text = f"{failed} of {of_all} could not be measured" if failed else "nothing was compared"
     elif code == INCONCLUSIVE:
-        text = f"no regression is certain in {of_all}, but not all are conclusive"
+        text = f"no certain regression in {of_all}, but some are inconclusive"
     else:
         text = f"no regression in {of_all}"
     counts = {kind: len(judgement.of_kind(kind)) for kind in KINDS}

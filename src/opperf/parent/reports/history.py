@@ -58,17 +58,17 @@ def changes(named: Sequence[NamedChange], examined: int, imported: int = 0) -> D
     confirmed = [one for one in named if one.change.confirmed]
     words = f"{examined} series of ratios between builds, {len(confirmed)} change{'' if len(confirmed) == 1 else 's'}"
     if len(confirmed) < len(named):
-        words += f", {len(named) - len(confirmed)} more that the next build has to confirm"
+        words += f", {len(named) - len(confirmed)} more to be confirmed by the next build"
     if imported:
         words += (
-            f"; and {imported} series of absolute times that other tools measured, in which a busy night, or another "
+            f"; and {imported} series of absolute times from other tools, in which a busy night or another "
             "machine, looks like a change"
         )
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
     legend = {
         "ratio": "ratio: time after the change over time before it, with its 95 % interval",
-        "status": "unconfirmed: one build alone stands behind it",
-        "evidence": "times: absolute times of another tool, whose scatter stands for their error",
+        "status": "unconfirmed: seen in only one build",
+        "evidence": "times: absolute times from another tool; their scatter serves as the error",
     }
     commands = (_check(one) for one in named if one.anchor is not None)
     checks = [Note(command, kind="item") for command in commands if command is not None][:MOST_CHECKS]

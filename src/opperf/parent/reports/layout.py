@@ -131,7 +131,7 @@ class TableFit:
         cells = (wrapped(cell, w) for row in self.grid.rows for cell, w in zip(row, self.widths))
         limits = [heading.lines for _ in self.grid.rows for heading in self.grid.columns]
         if width is not None and any(most and len(cell) > most for cell, most in zip(cells, limits)):
-            words.append("… stands for the rest of a text")
+            words.append("… marks shortened text")
         return [*lines, *(paragraph(f"{'; '.join(words)} ({self.grid.whole})", width) if words else [])]
 
     def _row(self, row: Sequence[str], style: str, color: bool, *, limited: bool = False) -> Iterator[str]:

@@ -14,8 +14,8 @@ from opperf.parent.reports.text import case_text, place, subject
 
 LEGEND = Legend(
     {
-        "live floor": "live floor: what `opperf compare` of two sides must exceed here",
-        "between processes": "between processes: the slowest over the fastest, what two recorded runs must exceed",
+        "live floor": "live floor: the change that `opperf compare` must exceed here",
+        "between processes": "between processes: slowest / fastest; two recorded runs must differ by more",
     }
 )
 
@@ -54,7 +54,7 @@ def _alarms(noise: NoiseRun) -> str:
         return "Nothing was compared."
     low, high = wilson(noise.alarms, noise.comparisons)
     return (
-        f"{noise.alarms} of {noise.comparisons} comparisons of identical code were called changed, at a tolerance of "
+        f"{noise.alarms} of {noise.comparisons} comparisons of identical code reported a change, at a tolerance of "
         f"{noise.tolerance:.0%}: {noise.alarms / noise.comparisons:.1%} (95 % interval {low:.1%} to {high:.1%})."
     )
 

@@ -28,10 +28,10 @@ LEGEND = {
     "self": "self: without the operators called inside",
     "share": "share: of the sum of self",
     "allocated": "allocated: in all calls",
-    "peak": "peak: the most held at once in one call",
+    "peak": "peak: the most memory held at once in one call",
     "device": "device: time on the device",
-    "CPU share": "CPU share: of the sum of self without the time that threads waited for a processor",
-    "of peak": "of peak: FLOP/s beside those of a float32 product at its best (`opperf doctor --peaks`)",
+    "CPU share": "CPU share: of the sum of self, without time spent waiting for a CPU",
+    "of peak": "of peak: FLOP/s relative to the fastest float32 product (`opperf doctor --peaks`)",
     "FLOP/s": "FLOP/s: of calls whose FLOPs are known",
 }
 #: What programs read of a row, by the titles of the columns: Python lets no field be called `self`.
@@ -92,7 +92,7 @@ def _long_calls(profile: Profile, table_rows: Sequence[Row]) -> list[str]:
     """Say of the rows that few calls make up what may have disturbed these."""
     telling = [row for row in table_rows if row.long_share and (row.share or 0) >= TELLING]
     shapes = any(event.shapes for event in profile.events)
-    cause = "a first call or the machine" if shapes else "a first call, the machine or larger inputs (`--shapes` tells)"
+    cause = "a first call or the machine" if shapes else "a first call, the machine or larger inputs (`--shapes` shows)"
     words = [
         f"{row.long_calls:,} of {row.calls:,} calls of `{row.name}` took {format_percent(row.long_share, digits=2)} of "
         f"its self time: {cause} made them long"
@@ -105,8 +105,8 @@ def _waits(table_rows: Sequence[Row]) -> list[str]:
     """Say of the rows whose time is in part that of other programs how much of it is."""
     telling = [row for row in table_rows if row.disturbed and (row.share or 0) >= TELLING]
     words = [
-        f"the process waited for a processor in {format_percent((row.waited or 0.0) / row.own, digits=2)} of the self "
-        f"time of `{row.name}`: other programs ran"
+        f"the process waited for a CPU for {format_percent((row.waited or 0.0) / row.own, digits=2)} of the self "
+        f"time of `{row.name}`: other programs were running"
         for row in telling[:NAMED]
     ]
     return [*words, f"waiting makes up much of {len(telling) - NAMED} more rows"] if len(telling) > NAMED else words

@@ -17,7 +17,7 @@ UNITS = {"self": "self_s", "p50": "p50_s"}
 LEGEND = {
     "self": "self, difference, ratio: of all calls, without the operators called inside",
     "share": "share: of the sum of self",
-    "one call": "one call: the ratio of the calls in the middle (p50), which a few disturbed ones do not move",
+    "one call": "one call: the ratio of the medians (p50), which a few disturbed calls do not change",
 }
 
 
@@ -40,7 +40,7 @@ def document(before: Profile, after: Profile, by: str = "name", top: int | None 
 def _sums(differences: Sequence[Change]) -> str:
     sums = [sum(row.own for change in differences if (row := side(change))) for side in (_before, _after)]
     ratio = f" ({sums[1] / sums[0]:.3g} of it)" if sums[0] else ""
-    return f"self in all: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
+    return f"total self time: {format_seconds(sums[0])} before, {format_seconds(sums[1])} after{ratio}"
 
 
 def _before(change: Change) -> Row | None:

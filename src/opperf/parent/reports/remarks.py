@@ -81,11 +81,11 @@ def legend(records: Sequence[Record]) -> list[Note]:
     if any(time.discarded for time in times):
         notes.append(Note("samples: kept/taken; the machine disturbed the others", about="samples"))
     if any(time.disturbed for time in times):
-        notes.append(Note("disturbed: used all the same, since too few clean samples remained", about="samples"))
+        notes.append(Note("disturbed: used anyway, because too few clean samples remained", about="samples"))
     if any(time.clock == "cpu" for time in times):
-        notes.append(Note("clock=cpu: CPU time stands in for wall time, too few undisturbed samples remained"))
+        notes.append(Note("clock=cpu: CPU time instead of wall time, because too few undisturbed samples remained"))
     if any(time.clock == NATIVE for time in times):
-        native = "clock=native: what the framework's own profiler says its operators took, without their calls"
+        native = "clock=native: operator times from the framework's own profiler, without call overhead"
         notes.append(Note(native))
     return [*notes, *_sources(records)]
 
@@ -114,7 +114,7 @@ def _sum_up(title: str, remarks: tuple[Remark, ...]) -> Iterator[Note]:
     others = ranked[CAUSES:]
     trials = sum(len(remark.trials) for remark in others)
     counted = f"and {len(others)} more kinds, of {trials} trials; " if others else ""
-    yield Note(f"{counted}each stands at its row in `--format csv`, whole in `--format json`")
+    yield Note(f"{counted}`--format csv` has each in its row, `--format json` in full")
 
 
 def more(records: Iterable[Record]) -> str:
@@ -203,7 +203,7 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
     lacking = sum(one.count for one in suite.left_out)
     everything = sum(record.trial.count for record in records) + lacking
     how = ", unfused," if suite.source.endswith(", unfused") else ""
-    text = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} by themselves, with warm caches"
+    text = f"{name}: {calls} of {everything} calls{how} take {format_seconds(total)} standalone, with warm caches"
     if lacking:
         text += f"; {lacking} are left out of the suite, {_took(suite.left_out)}"
     program = suite.program
@@ -225,7 +225,7 @@ def _took(left_out: Sequence[LeftOut]) -> str:
     """Say what calls took that were left out, as far as somebody recorded it."""
     times = [one.recorded for one in left_out if one.recorded is not None]
     if not times:
-        return "their time unknown"
+        return "whose time is unknown"
     some = "" if len(times) == len(left_out) else "those of known time "
     return f"{some}{format_seconds(sum(times))} when they were recorded"
 
@@ -249,4 +249,4 @@ def _leave_out(suite: Suite) -> list[str]:
         took = "" if one.recorded is None else f", {format_seconds(one.recorded)} when it was recorded"
         texts.append(f"left out: {one.count} x {one.name}{took}: {one.reason}")
     rest = sum(one.count for one in several[REASONS:])
-    return [*texts, *([f"left out: {rest} more calls, which the suite names"] if rest else [])]
+    return [*texts, *([f"left out: {rest} more calls, listed in the suite"] if rest else [])]

@@ -19,14 +19,14 @@ Line: TypeAlias = tuple[ReplayedCase, Mapping[str, object]]
 #: The most reasons to show of rows that `--top` hides.
 REASONS = 8
 LEGEND = {
-    "time": "time: one call by itself, hot",
+    "time": "time: one standalone call, with warm caches",
     "total": "total: calls times time",
     "share": "share: of the sum of totals",
 }
 #: What a recorded time is, by the clock that it was taken with.
 RECORDED = {
-    "host": "recorded: all calls inside the program, with what its profiler cost",
-    "device": "recorded: what all calls inside the program made the device do",
+    "host": "recorded: all calls inside the program, including profiler overhead",
+    "device": "recorded: device time of all calls inside the program",
 }
 
 
@@ -97,7 +97,7 @@ def summary(replay: Replay) -> list[str]:
     ]
     if coverage["share_of_time"] is not None:
         lines[0] += f", {_percent(coverage['share_of_time'])} of the recorded time"
-    lines.append(f"standalone: {format_seconds(replay.total)} in all, with warm caches")
+    lines.append(f"standalone: {format_seconds(replay.total)} in total, with warm caches")
     if coverage["ratio"] is not None:
         lines[-1] += (
             f", {coverage['ratio']:.2f} of the {format_seconds(coverage['measured_recorded'])} that were recorded"
@@ -133,8 +133,8 @@ def _between(trace: Trace) -> str:
         whole = f"{format_seconds(between.span)} from the first call to the end of the last"
         return f"between operators: {format_seconds(between.seconds)} ({share}) of the {whole}"
     if not trace.has_recorded:
-        return "between operators: not known, nor what calls took in the program; `--kineto` names a file that has both"
-    return "between operators: not known, where not every call on the host was found once, or of a part below a label"
+        return "between operators: unknown, like the times inside the program; `--kineto` reads both"
+    return "between operators: unknown for part of a trace, or where calls could not be matched one to one"
 
 
 def left_out(trace: Trace) -> list[str]:

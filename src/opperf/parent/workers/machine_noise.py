@@ -100,7 +100,7 @@ def _doubts(signs: Signs) -> Iterator[Warning]:
         yield Warning("huge_pages", text, "write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled")
     if signs.hypervisor:
         text = "this is a virtual machine: others may share its caches and memory without a trace"
-        remedy = "trust differences less than on a machine of your own, and measure with `--processes 5` or more"
+        remedy = "trust small differences less, and measure with `--processes 5` or more"
         yield Warning("virtual_machine", text, remedy)
     if signs.isolated_cpus == "":
         remedy = "boot with `isolcpus=LIST` and measure with `--cpus LIST`"

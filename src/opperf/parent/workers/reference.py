@@ -163,10 +163,10 @@ def _unlike(definition: Operator, small: Trial) -> str | None:
     if floats < meant:
         return "with integers in place of floats, results overflow and round differently in each framework"
     if definition.category not in ONE_STEP and any(one.dtype in FLOAT8 for one in small.case.tensors()):
-        return "in eight bits, a sum of a few elements can be off by its own size"
+        return "in eight bits, the error of a sum of a few elements can be as large as the sum"
     if (small.side.framework, small.side.mode) == ("torch", "compiled"):
         # What it compiles for a second shape may be another program than what it would for that shape alone.
-        return "torch.compile takes the shapes that it has seen into account; `--mode eager` is checked"
+        return "torch.compile depends on the shapes that it has seen; `--mode eager` is checked"
     return None
 
 

@@ -81,7 +81,7 @@ TOOLS = {
     ),
     "vtune": Tool(
         "Intel's VTune Profiler",
-        "it is free of charge, alone or with Intel's oneAPI base toolkit; `source` the `vtune-vars.sh` that it brings",
+        "it is free, alone or with Intel's oneAPI base toolkit; then `source` its `vtune-vars.sh`",
         "itt",
         "opperf_vtune",
         "`vtune -report hotspots -group-by task -result-dir {report}` prints operators, `vtune-gui {report}` shows it",

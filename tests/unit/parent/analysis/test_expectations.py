@@ -131,7 +131,7 @@ def test_what_was_never_expected_and_is_not_there_is_skipped() -> None:
 
 
 def test_a_trial_that_the_budget_did_not_reach_is_inconclusive() -> None:
-    late = Record(TRIAL, "skipped", Reason("budget", "the budget was spent", "more"))
+    late = Record(TRIAL, "skipped", Reason("budget", "the budget ran out", "more"))
     (found,) = compare_expected(expectations_of(run(measured(1, 1, 1))), run(late), 0.1)
     assert (found.status, found.verdict.verdict, found.verdict.settle) == ("ok", "inconclusive", "more")
 

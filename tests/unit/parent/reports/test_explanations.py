@@ -41,7 +41,7 @@ def test_the_console_indents_differences_under_their_comparison() -> None:
     assert found[:3] == [
         "what ran: conv2d forward, slower",
         "  a: base ran b, new ran c",
-        "  3 more ran alike on both sides",
+        "  3 more ran the same on both sides",
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_side_that_could_not_be_explained_is_named() -> None:
 
 
 def test_a_search_without_a_find_says_so() -> None:
-    assert "  nothing that differs was found" in console([comparison(alike=2)])
+    assert "  no differences found" in console([comparison(alike=2)])
 
 
 def test_many_differences_are_cut_and_counted() -> None:

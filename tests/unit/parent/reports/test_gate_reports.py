@@ -59,7 +59,7 @@ def shown(found: Judgement, format: str = "console") -> str:
         (("failed", "same"), "1 of 2 comparisons could not be measured: 1 not measured, 1 same"),
         (
             ("inconclusive", "same"),
-            "no regression is certain in 2 comparisons, but not all are conclusive: 1 inconclusive, 1 same",
+            "no certain regression in 2 comparisons, but some are inconclusive: 1 inconclusive, 1 same",
         ),
         (("skipped",), "nothing was compared: 1 not compared"),
         ((), "nothing was compared"),

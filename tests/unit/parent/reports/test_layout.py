@@ -119,7 +119,7 @@ def test_a_long_case_is_shortened_in_a_terminal_and_told_so() -> None:
     shown = text([grid(COLUMNS, [row(inputs=INPUTS)])], width=80)
     assert len(table_lines(shown)) == 4
     assert "…" in table_lines(shown)[-1]
-    assert "… stands for the rest of a text (`--format csv` has every column)" in shown
+    assert "… marks shortened text (`--format csv` has every column)" in shown
 
 
 @pytest.mark.parametrize("width", [10, 40, 80])

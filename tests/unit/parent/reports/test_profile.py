@@ -52,7 +52,7 @@ def test_a_table_for_people_has_every_fact_that_is_known_and_no_empty_column() -
         "5 calls, 26.0 ms of self; 40.0 ms from the first span to the end of the last\n"
         "note: stacks are not told\n"
         "total, mean, p50, min, max: with the operators called inside; self: without the operators called inside; "
-        "share: of the sum of self; allocated: in all calls; peak: the most held at once in one call; "
+        "share: of the sum of self; allocated: in all calls; peak: the most memory held at once in one call; "
         "device: time on the device; FLOP/s: of calls whose FLOPs are known\n"
     )
 
@@ -225,7 +225,7 @@ def test_a_row_that_few_calls_make_up_is_marked_and_explained() -> None:
     assert told[2].endswith("few long calls")
     assert (
         "note: 3 of 1,000 calls of `sqrt` took 92 % of its self time: "
-        "a first call, the machine or larger inputs (`--shapes` tells) made them long"
+        "a first call, the machine or larger inputs (`--shapes` shows) made them long"
     ) in told
     (row,) = json.loads(render(Profile(tuple(short_and(3000, 3000, 5470))), "json"))["rows"]
     assert (row["long_calls"], row["long_share"]) == (3, 11470 / 12467)

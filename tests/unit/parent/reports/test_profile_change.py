@@ -54,9 +54,9 @@ def test_a_table_for_people_has_calls_times_shares_and_ratios() -> None:
         "gone      1 -> none  500 ns -> none      4.35 % -> none    -500 ns\n"
         "\n"
         "1 more row: without `--top` all are shown\n"
-        "self in all: 11.5 us before, 21.1 us after (1.83 of it)\n"
+        "total self time: 11.5 us before, 21.1 us after (1.83 of it)\n"
         "self, difference, ratio: of all calls, without the operators called inside; share: of the sum of self; "
-        "one call: the ratio of the calls in the middle (p50), which a few disturbed ones do not move\n"
+        "one call: the ratio of the medians (p50), which a few disturbed calls do not change\n"
     )
 
 
@@ -86,7 +86,7 @@ def test_the_first_column_is_named_as_in_the_table_of_one_profile(by: str, title
 
 
 def test_a_profile_with_nothing_is_compared_too() -> None:
-    assert render(Profile(), Profile(), "console") == "self in all: 0 s before, 0 s after\n"
+    assert render(Profile(), Profile(), "console") == "total self time: 0 s before, 0 s after\n"
 
 
 @pytest.mark.parametrize(("format", "by"), [("xml", "name"), ("csv", "line")])

@@ -170,7 +170,7 @@ def test_the_page_has_the_longest_spans_and_says_what_it_leaves_out(monkeypatch:
     events = (step(0, 100), *(operator(10 * place, place + 1, f"op{place}") for place in range(5)))
     time = Reader(profile_page.render(Profile(events))).data["time"]
     assert sorted(time["length"]) == [4000, 5000, 100_000]
-    assert time["said"] == "3 spans of at most 4.00 us are in the file of the profile, not here."
+    assert time["said"] == "3 spans of at most 4.00 us are only in the profile file."
 
 
 def test_what_spans_say_is_bounded_by_the_characters_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,7 +368,7 @@ def test_the_page_says_where_the_time_outside_of_operators_went() -> None:
     assert sentence == (
         "operators ran in 40.0 us of 200 us (20.0 %); the rest: 10.0 us (5.00 %) in work of the framework's own, "
         "30.0 us (15.0 %) in modules, between their operators, 40.0 us (20.0 %) in steps, outside of modules, "
-        "80.0 us (40.0 %) in nothing that was seen: Python, other libraries, waiting."
+        "80.0 us (40.0 %) in not recorded: Python, other libraries, waiting."
     )
     assert sentence.partition("; the rest")[0] in Reader(profile_page.render(Profile(events))).text["li"]
 

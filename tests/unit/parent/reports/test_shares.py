@@ -53,7 +53,7 @@ def test_a_run_without_a_suite_has_none_of_them() -> None:
 
 def test_the_sum_stands_alone_where_no_program_was_timed() -> None:
     (line,) = remarks.shares(suite_run(None))
-    assert line == "torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms by themselves, with warm caches"
+    assert line == "torch, cpu, eager, threads 1: 12 of 15 calls take 8.00 ms standalone, with warm caches"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_operators_that_were_captured_unfused_are_called_so() -> None:
     run = suite_run(None)
     header = {**run.environment["suite"], "source": "code:train:step, unfused"}
     (line,) = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
-    assert line.endswith("12 of 15 calls, unfused, take 8.00 ms by themselves, with warm caches")
+    assert line.endswith("12 of 15 calls, unfused, take 8.00 ms standalone, with warm caches")
 
 
 def test_the_rest_of_a_program_that_was_measured_whole_lies_between_its_operators() -> None:
@@ -104,6 +104,6 @@ def test_of_many_reasons_those_of_the_most_calls_are_told() -> None:
     several = [{"name": f"f{i}", "count": i, "reason": "why"} for i in range(1, 8)]
     header = {**run.environment["suite"], "left_out": several}
     line, *told = remarks.shares(replace(run, environment={**run.environment, "suite": header}))
-    assert "; 28 are left out of the suite, their time unknown" in line
+    assert "; 28 are left out of the suite, whose time is unknown" in line
     assert told[0].startswith("left out: 7 x f7")
-    assert told[-1] == "left out: 3 more calls, which the suite names"
+    assert told[-1] == "left out: 3 more calls, listed in the suite"

@@ -266,7 +266,7 @@ def test_samples_that_count_although_disturbed_are_told_beside_their_number(run:
     assert record.time is not None
     timed = replace(record, metrics={"time": replace(record.time, samples=10, discarded=0, disturbed=7)})
     assert cells(run_of(timed), "samples") == ["10/10, 7 disturbed"]
-    told = Note("disturbed: used all the same, since too few clean samples remained", about="samples")
+    told = Note("disturbed: used anyway, because too few clean samples remained", about="samples")
     assert told in remarks.legend([timed])
 
 

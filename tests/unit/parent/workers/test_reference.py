@@ -159,7 +159,7 @@ def test_a_wrong_implementation_fails_at_each_of_its_trials(reference: Reference
     [
         (trial("dropout"), "no: its results are random"),
         (trial("divide", dtype="int32"), "no: with integers in place of floats"),
-        (trial("sum", dtype="float8_e5m2"), "no: in eight bits, a sum"),
+        (trial("sum", dtype="float8_e5m2"), "no: in eight bits, the error of a sum"),
         (trial(side=replace(TORCH, mode="compiled")), "no: torch.compile"),
     ],
     ids=["random", "whole numbers", "eight bits", "compiled"],

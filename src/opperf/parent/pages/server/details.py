@@ -68,7 +68,9 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     rows = [Measured(one, place) for one in times for place in range(len(one.started))]
     rows.sort(key=lambda row: -row.of("started"))
     listing = table(MEASURED, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
-    more = [Note(f"{len(rows) - MOST_ROWS} earlier ones are in JSON of their runs.")] if len(rows) > MOST_ROWS else []
+    more = (
+        [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")] if len(rows) > MOST_ROWS else []
+    )
     figures: list[Chart] = [*ratio_charts(ratios), *latest_charts(times, metric), *time_charts(times, metric)]
     return View(Document(name, [listing, *more]), figures, choices)
 
@@ -117,10 +119,12 @@ def beside(archive: Archive, query: Query) -> View:
     keys = [builds.get(choice.value, choice.value) for choice in choices]
     base, new = (_result(_stored(archive, key), key) for key in keys)
     if not isinstance(base, Run) or not isinstance(new, Run):
-        raise InputError("a comparison stands beside no other run", hint="choose two runs", slug="input")
+        raise InputError("a comparison cannot be compared with another run", hint="choose two runs", slug="input")
     compared = recorded(base, new, Rule())
     report = report_of(compared)
-    more = Note("Two runs say less than `opperf compare`, which measures both in turn: small changes stay open here.")
+    more = Note(
+        "Two runs tell less than `opperf compare`, which measures both in turn: small changes stay inconclusive."
+    )
     title = f"{choices[1].value} beside {choices[0].value}"
     document = Document(title, [*report.blocks, more], report.data, summary=report.summary)
     return View(document, charts(compared), choices)
@@ -173,7 +177,7 @@ def suite(archive: Archive, name: str, query: Query) -> View:
         Column("build", "build", lambda row: row[2]),
         Column("total_s", "all calls", lambda row: row[3], format_seconds, "right"),
     )
-    caption = "Calls times the time of one, over the cases that were measured."
+    caption = "Number of calls times the time of one call, over the cases that were measured."
     dates = [one.started[:10] for one in several]
     whole = History("All calls", caption, dates, [Line(*line) for line in lines.items()], format_seconds)
     over_time = [_shares_over_runs(*part, dates) for part in parts.items()]
@@ -186,7 +190,7 @@ def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]],
     """Return how the shares of the operators that take most went over runs."""
     largest = sorted(operators, key=lambda name: -operators[name][-1].value)[:COLORS]
     lines = [Line(name, operators[name]) for name in largest]
-    caption = f"Of all calls, the {len(lines)} that take most." if len(operators) > len(lines) else "Of all calls."
+    caption = f"The {len(lines)} operators that take the most time." if len(operators) > len(lines) else "Of all calls."
     return History(f"Shares over runs: {framework}", caption, dates, lines, format_percent)
 
 

@@ -127,7 +127,7 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
                 )
             )
     if rows:
-        yield Intervals(f"Latest {metric}, side by side", "The last that was measured of each.", rows, show)
+        yield Intervals(f"Latest {metric}, side by side", "The latest measurement of each.", rows, show)
 
 
 def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
@@ -154,7 +154,7 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
             series = group[0].series
             yield History(
                 f"{metric.capitalize()} of one call: {what(series)}",
-                f"As it was measured on {series.machine_name}; it also moves with what else the machine does."
+                f"As measured on {series.machine_name}; it also depends on what else the machine did."
                 + _latest(runs, every),
                 [_day(moment(started)) for started, _ in runs],
                 lines,

@@ -28,7 +28,7 @@ from opperf.parent.store.database.series import Filters
 #: The most changes to draw, and the most rows of a table; what moved most comes first.
 MOST, MOST_ROWS = 20, 1500
 MOVED = ("slower", "faster")
-WEAK = "of times of different runs, which also differ by what else the machine did; nothing is judged by them"
+WEAK = "of times of different runs, which also depend on what else the machine did; they decide nothing"
 
 
 def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice]:
@@ -64,7 +64,7 @@ def overview(archive: Archive, query: Query) -> View:
     coverage = Section("Coverage", [table(COVERAGE, _coverage(archive, every), link=attrgetter("link"))])
     recent = Section("Latest runs", [_runs(listing.runs(archive, most=10))])
     if stood is None:
-        none = "two builds of a framework make an overview; `opperf history add FILE` adds what was measured"
+        none = "an overview needs two builds of a framework; `opperf history add FILE` adds results"
         return View(Document("What changed", [Note(none), coverage, recent]), choices=choices)
     rows = [one for one in stood.movers if query.get("verdict") in (None, "", one.verdict)]
     counts = ", ".join(f"{count} {word}" for word, count in stood.verdicts.items())

@@ -39,7 +39,7 @@ def _sentence(events: Sequence[Event], whose: str) -> str:
         covered = union((event.begin, event.end) for event in events if event.kind in kinds)
         parts.append((name, covered - before))
         before = covered
-    parts.append(("nothing that was seen: Python, other libraries, waiting", whole - before))
+    parts.append(("not recorded: Python, other libraries, waiting", whole - before))
     (_, ran), *rest = parts
     words = [f"{format_seconds(time / 1e9)} ({format_percent(time / whole)}) in {name}" for name, time in rest if time]
     first = f"{whose}operators ran in {format_seconds(ran / 1e9)} of {format_seconds(whole / 1e9)}"

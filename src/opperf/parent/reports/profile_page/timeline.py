@@ -178,7 +178,7 @@ def _leave_out(count: int, events_drawn: Sequence[Event]) -> str:
     if not count:
         return ""
     longest = format_seconds(min((event.duration for event in events_drawn), default=0) / 1e9)
-    return f"{count} spans of at most {longest} are in the file of the profile, not here."
+    return f"{count} spans of at most {longest} are only in the profile file."
 
 
 def _by_device(profile: Profile) -> dict[tuple[int, str], list[Reading]]:
