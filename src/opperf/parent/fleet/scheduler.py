@@ -1,10 +1,11 @@
 """Who measures what: cuts work into pieces for the nodes that are idle, takes back what is lost, counts each task once.
 
 * Pieces shrink as the work does (guided self-scheduling: Polychronopoulos and Kuck, IEEE Transactions on Computers C-36
-  (1987), 1425-1439), so that nodes end together; a node keeps to the group of its last piece, whose child is warm.
+  (1987), 1425-1439), and are smaller for slow nodes, so that all end together; a node keeps to the group of its last
+  piece, whose child is warm.
 * A piece that takes far longer than it should is given to an idle node as well; the first outcome counts.
-* A piece that is lost with its node is halved, so that one task which kills nodes is found; it is given up after
-  `MOST_LOSSES` losses.
+* What is lost with its node is cut anew. A task that was lost twice is a piece of its own, so that one which kills
+  nodes is found; it is given up after `MOST_LOSSES` losses.
 * With replicas, the nodes of each kind are parted into lanes, and each lane does all of the work: no machine does a
   task twice.
 
@@ -24,11 +25,13 @@ from opperf.domain.node import Node
 from opperf.parent.fleet.engine import Broken, Done, Engine, Event, Joined, Left
 
 #: The seconds that a piece should take at least, so that carrying it costs little, and at most, so that little is lost.
-LEAST_SECONDS, MOST_SECONDS = 5.0, 60.0
+LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
 #: A piece is a share of what is left for each node: a half, as what is left then halves from piece to piece.
 SHARE = 0.5
+#: A node is not taken to be faster than this, as a multiple of the seconds that a piece should take.
+LEAST_PACE = 0.1
 #: A piece is overdue when it takes this many times what it should, and a while longer, in seconds.
-OVERDUE, OVERDUE_SECONDS = 3.0, 30.0
+OVERDUE, OVERDUE_SECONDS = 2.0, 5.0
 #: A task is given up when it was lost this often.
 MOST_LOSSES = 3
 #: A node that breaks this many pieces one after another gets no more: it would break them all.
@@ -67,20 +70,29 @@ class _Piece:
     tasks: list[int]
     group: Hashable
     seconds: float
-    losses: int = 0
     copies: int = 0
     done: bool = False
 
 
 @dataclass(eq=False)
 class _Place:
-    """A node as the scheduler sees it; `ticket` is of the piece that it has."""
+    """A node as the scheduler sees it; `ticket` is of the piece that it has.
+
+    `expected` and `actual` are the seconds that its pieces should have taken, and took.
+    """
 
     node: Node
     lane: _Lane
     ticket: int | None = None
     group: Hashable = None
     broken: int = 0
+    expected: float = 0.0
+    actual: float = 0.0
+
+    @property
+    def pace(self) -> float:
+        """How many times longer its pieces took than they should."""
+        return max(LEAST_PACE, self.actual / self.expected) if self.expected else 1.0
 
 
 @dataclass(eq=False)
@@ -89,7 +101,7 @@ class _Lane:
 
     kind: str | None
     queues: dict[Hashable, deque[int]] = field(default_factory=dict)
-    again: deque[_Piece] = field(default_factory=deque)
+    losses: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     open: int = 0
     nodes: int = 0
@@ -221,20 +233,22 @@ class Scheduler:
                 self._submit(piece, place, now, order(piece.tasks))
 
     def _next(self, lane: _Lane, place: _Place, tasks: Sequence[Task]) -> _Piece | None:
-        if lane.again:
-            piece = lane.again.popleft()
-            lane.seconds -= piece.seconds
-            return piece
         if not lane.queues:
             return None
         group = place.group if place.group in lane.queues else next(iter(lane.queues))
         queue = lane.queues.pop(group)
         least, most = self._bounds
-        enough = min(most, max(least, SHARE * lane.seconds / lane.nodes))
+        # A node shows how fast it is by a short piece first: a long one on a slow node is what all others wait for.
+        enough = min(most, max(least, SHARE * lane.seconds / lane.nodes)) / place.pace if place.expected else least
         piece = _Piece(lane, [], group, 0.0)
         while queue and piece.seconds < enough:
+            alone = lane.losses.get(queue[0], 0) >= MOST_LOSSES - 1
+            if alone and piece.tasks:
+                break
             piece.tasks.append(queue.popleft())
             piece.seconds += tasks[piece.tasks[-1]].seconds
+            if alone:
+                break
         if queue:
             lane.queues[group] = queue  # at the end: other nodes begin with other groups
         lane.seconds -= piece.seconds
@@ -252,7 +266,8 @@ class Scheduler:
         place.ticket, place.group = self._tickets, piece.group
         piece.copies += 1
         self._running[self._tickets] = piece, place, now
-        pace = max(1.0, self._actual / self._expected) if self._expected else 1.0
+        # By what another node would take: only one that is idle gets it.
+        pace = self._actual / self._expected if self._expected else 1.0
         due = now + OVERDUE_SECONDS + OVERDUE * pace * piece.seconds
         heapq.heappush(piece.lane.overdue, (due, self._tickets, piece))
         self._engine.submit(self._tickets, place.node.name, order)
@@ -294,8 +309,9 @@ class Scheduler:
             return
         piece.done = True
         piece.lane.open -= len(piece.tasks)
-        self._actual += self._clock() - began
-        self._expected += piece.seconds
+        seconds = self._clock() - began
+        place.actual, place.expected = place.actual + seconds, place.expected + piece.seconds
+        self._actual, self._expected = self._actual + seconds, self._expected + piece.seconds
         self.done[place.node.name] += len(piece.tasks)
         yield Result(piece.tasks, place.node, event.text)
 
@@ -308,20 +324,22 @@ class Scheduler:
             yield from self._lose(piece, f"{place.node.name} is gone: {reason}", tasks)
 
     def _lose(self, piece: _Piece, reason: str, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Give back what is lost, in halves; yield what is given up."""
+        """Give back what is lost; yield what is given up."""
         if piece.done or piece.copies:
             return
-        losses, middle = piece.losses + 1, len(piece.tasks) // 2
-        if not middle and losses >= MOST_LOSSES:
-            piece.done = True
-            piece.lane.open -= 1
-            yield Result(piece.tasks, None, "", f"lost {losses} times; the last time, {reason}")
-            return
-        piece.done = True  # what its overdue entry points to is no more
-        for part in filter(None, (piece.tasks[:middle], piece.tasks[middle:])):
-            seconds = sum(tasks[place].seconds for place in part)
-            piece.lane.again.append(_Piece(piece.lane, part, piece.group, seconds, losses))
-            piece.lane.seconds += seconds
+        piece.done = True  # its overdue entry points to nothing any more
+        lane = piece.lane
+        queue = lane.queues.setdefault(piece.group, deque())
+        for place in reversed(piece.tasks):
+            losses = lane.losses[place] = lane.losses.get(place, 0) + 1
+            if losses < MOST_LOSSES:
+                queue.appendleft(place)
+                lane.seconds += tasks[place].seconds
+            else:
+                lane.open -= 1
+                yield Result([place], None, "", f"lost {losses} times; the last time, {reason}")
+        if not queue:
+            del lane.queues[piece.group]
 
     def _check_alone(self) -> None:
         """Raise `HarnessError` when work has waited too long for a node that could do it."""

@@ -1,3 +1,4 @@
+import heapq
 import json
 from collections import Counter
 
@@ -5,7 +6,7 @@ import pytest
 
 from opperf.domain.errors import HarnessError
 from opperf.domain.node import Node
-from opperf.parent.fleet.engine import Event, Joined, Left
+from opperf.parent.fleet.engine import Done, Event, Joined, Left
 from opperf.parent.fleet.in_process import InProcess
 from opperf.parent.fleet.scheduler import Result, Scheduler, Task
 
@@ -44,11 +45,49 @@ def test_each_task_is_done_once_and_the_answer_is_of_its_tasks() -> None:
     assert {result.node.name for result in several if result.node} == {"n0", "n1", "n2"}
 
 
-def test_pieces_shrink_as_work_does() -> None:
-    sizes = [len(result.tasks) for result in results(InProcess(nodes("a", "a"), Echo()), 400)]
-    assert sizes[0] == 60  # seconds at most
-    assert sizes[-2] <= 5  # and at least
-    assert sizes == sorted(sizes[:-1], reverse=True) + sizes[-1:]
+class Timed(InProcess):
+    """Nodes side by side that take a second for a task, by a clock of their own; `n0` takes ten."""
+
+    now = 0.0
+
+    def __init__(self, count: int) -> None:
+        super().__init__(nodes(*["a"] * count), Echo())
+        self._ends: list[tuple[float, int, str]] = []
+
+    def submit(self, ticket: int, node: str, order: str) -> None:
+        seconds = len(json.loads(order)) * (10 if node == "n0" else 1)
+        heapq.heappush(self._ends, (self.now + seconds, ticket, order))
+
+    def events(self, seconds: float) -> list[Event]:
+        if not self._ends or self._ends[0][0] > self.now + seconds:
+            self.now += seconds
+            return []
+        self.now, ticket, order = heapq.heappop(self._ends)
+        return [Done(ticket, order)]
+
+
+def test_a_node_begins_with_a_short_piece_and_pieces_shrink_as_work_does() -> None:
+    engine = Timed(2)
+    work = [Task(1.0)] * 400
+    several = [
+        (result.node.name, len(result.tasks))
+        for result in Scheduler(engine, lambda: engine.now).run(work, json.dumps)
+        if result.node
+    ]
+    sizes = [size for name, size in several if name == "n1"]
+    assert sorted(several[:2]) == [("n0", 2), ("n1", 2)]
+    assert sizes[1] == 60  # a minute is the most
+    assert sizes[1:] == sorted(sizes[1:], reverse=True)
+    assert sizes[-1] <= 2
+
+
+def test_a_slow_node_gets_small_pieces() -> None:
+    engine = Timed(2)
+    largest: dict[str, int] = {}
+    for result in Scheduler(engine, lambda: engine.now).run([Task(1.0)] * 400, json.dumps):
+        name = result.node.name if result.node else ""
+        largest[name] = max(largest.get(name, 0), len(result.tasks))
+    assert largest["n0"] < largest["n1"] / 3
 
 
 def test_a_piece_is_of_one_group_and_a_node_keeps_to_it() -> None:
