@@ -230,8 +230,8 @@ def signature(path: str) -> str:
 
 
 def methods(path: str) -> str:
-    """Return the public methods of a class of the package's face, with what each returns."""
-    known = getattr(import_module("opperf"), path)
+    """Return the public methods of a class that the library returns, with what each returns."""
+    known = getattr(import_module("opperf.parent.results"), path)
     rows = [
         (f"`{name}`", first_line(value))
         for name, value in vars(known).items()

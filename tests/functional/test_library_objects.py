@@ -13,13 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import invoke
 from typer.main import get_command
 
 import opperf
 from opperf.domain.profile.event import Event
 from opperf.domain.profile.event import Profile as ProfileOfCalls
+from opperf.domain.trace import Replay as ReplayDocument
+from opperf.domain.trace import Trace, TracedCase
 from opperf.parent.cli.main import app
+from opperf.parent.history import archive
 from opperf.parent.profile import ProfileResult
+from opperf.parent.store.database.history import entries
 
 SLOWER = "null;slowdown=1.5"
 #: Options that no argument stands for, and why; and those whose argument has another name.
@@ -34,9 +39,9 @@ ELSEWHERE = {
     "junit": "the command writes it for a CI system",
     "github": "the command writes it for a CI system",
     "save_suite": "`Replay.suite`",
-    "html": "`Profile._repr_html_`",
-    "plot": "`opperf show --plot` draws what `save` wrote",
-    "database": "`opperf history add` takes what `save` wrote",
+    "html": "`to_html`; `Profile._repr_html_`",
+    "plot": "`to_svg`",
+    "database": "`add_to`",
     "read": "`opperf.load`",
     "diff": "`Profile.diff`",
     "print_autostart": "for processes that are not started by opperf",
@@ -98,6 +103,58 @@ def test_what_is_saved_is_loaded_again(kind: str, here: Path) -> None:
     assert type(again) is type(report)
     assert str(again) == str(report)
     assert again.to_dict() == report.to_dict()
+
+
+@pytest.mark.parametrize("kind", ["compare", "gate", "noise", "run"])
+def test_an_object_has_the_page_and_the_picture_that_the_command_draws(kind: str, here: Path) -> None:
+    report = REPORTS[kind]()
+    report.save("saved.json")
+    invoke("show", "saved.json", "--html", "c.html", "--plot", "c.svg")
+    assert report.to_html() == (here / "c.html").read_text()
+    assert report.to_svg() == (here / "c.svg").read_text()
+
+
+def test_where_nothing_was_measured_there_is_a_page_and_no_picture() -> None:
+    failed = opperf.run("null:raise", runs=3)
+    assert "null:raise" in failed.to_html()
+    with pytest.raises(opperf.InputError, match="no measurement to draw"):
+        failed.to_svg()
+
+
+def test_a_replay_has_its_page_its_picture_and_its_place_in_a_database(here: Path) -> None:
+    run = opperf.run("null:steady", runs=5).run
+    trace = Trace("step", (TracedCase(run.records[0].trial.case, 3),))
+    replay = opperf.Replay(ReplayDocument(trace, run))
+    assert "null:steady" in replay.to_html()
+    assert replay.to_svg().endswith("</svg>\n")
+    assert replay.add_to("team.db") == run.id
+
+
+@pytest.mark.parametrize("kind", ["compare", "gate", "noise", "run"])
+def test_an_object_is_added_to_a_database_once(kind: str, here: Path) -> None:
+    report = REPORTS[kind]()
+    assert report.add_to("team.db") == report.add_to("team.db") == report.run.id
+    with archive("team.db") as store:
+        assert [entry.key for entry in entries(store)] == [report.run.id]
+        assert store.document(report.run.id) is not None
+
+
+def test_the_database_is_the_usual_one_unless_it_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPPERF_DATABASE", "usual.db")
+    opperf.run("null:steady", runs=3).add_to()
+    assert (here / "usual.db").exists()
+    with pytest.raises(opperf.InputError, match="cannot read the address"):
+        opperf.run("null:steady", runs=3).add_to("postgresql://u:secret@h:port/d")
+
+
+def test_samples_are_kept_in_a_database_where_they_are_asked_for(here: Path) -> None:
+    results = opperf.run("null:steady", runs=5)
+    for name, kept in (("with.db", True), ("without.db", False)):
+        results.add_to(name, samples=kept)
+        with archive(name) as store:
+            again = store.run(results.run.id)
+        assert again is not None
+        assert bool(again.records[0].samples) is kept
 
 
 def test_a_journal_is_loaded_as_the_results_so_far(here: Path) -> None:

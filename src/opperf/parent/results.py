@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.errors import InputError
 from opperf.domain.files.destination import write_text
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
@@ -26,6 +27,8 @@ from opperf.parent.reports.document import Document
 
 if TYPE_CHECKING:
     import pandas
+
+    from opperf.parent.pages import figures
 
 Item = TypeVar("Item", covariant=True)
 
@@ -96,12 +99,47 @@ def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-class Results(Report[Record]):
+class Measured:
+    """What is measured also becomes a page, a picture, and rows of a database."""
+
+    _result: figures.Result
+    _document: Document
+
+    def to_html(self) -> str:
+        """Return a page with the charts and the tables, in one file that loads nothing."""
+        from opperf.parent.pages.figures import charts
+        from opperf.parent.pages.result_page import page
+
+        return page(self._result, self._document, charts(self._result))
+
+    def to_svg(self) -> str:
+        """Return the charts as one picture; raises `InputError` where nothing was measured."""
+        from opperf.parent.pages.charts import picture
+        from opperf.parent.pages.figures import charts
+
+        several = charts(self._result)
+        if not several:
+            raise InputError("no measurement to draw", hint="the records say why", slug="input")
+        return picture(several)
+
+    def add_to(self, database: str | None = None, *, samples: bool = False) -> str:
+        """Add the run to a database, once however often, and return its id.
+
+        Left out, the database is the one that `opperf history` uses. Raises `HarnessError` for one out of reach.
+        """
+        from opperf.parent.history import archive
+
+        result = self._result.run if isinstance(self._result, ReplayDocument) else self._result
+        with archive(database, create=True) as store:
+            return store.add(result, samples=samples).key
+
+
+class Results(Measured, Report[Record]):
     """The records of a run; `run` is the whole of it."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.records, report_of(run))
-        self.run = run
+        self.run = self._result = run
 
     def _summary(self) -> str:
         words = ("ok", "failed", "skipped")
@@ -110,12 +148,12 @@ class Results(Report[Record]):
         return f"{_count(len(self), 'record')}: {tally or 'none'}"
 
 
-class Comparisons(Report[Comparison]):
+class Comparisons(Measured, Report[Comparison]):
     """The comparisons of a base with other sides; `run` is the header that they stand under."""
 
     def __init__(self, document: ComparisonRun) -> None:
         super().__init__(document.comparisons, report_of(document))
-        self.run = document.run
+        self.run, self._result = document.run, document
 
     def _summary(self) -> str:
         from opperf.parent.reports.comparison import tally
@@ -123,12 +161,12 @@ class Comparisons(Report[Comparison]):
         return tally(self)
 
 
-class Gate(Report[Finding]):
+class Gate(Measured, Report[Finding]):
     """What a gate says of a change: a finding on each comparison, and whether the change may pass."""
 
     def __init__(self, run: ComparisonRun, judgement: Judgement) -> None:
         super().__init__(judgement.findings, gates.document(run, judgement))
-        self.run, self.comparisons = run.run, run.comparisons
+        self.run, self.comparisons, self._result = run.run, run.comparisons, run
         self.judgement = judgement
 
     @property
@@ -142,23 +180,23 @@ class Gate(Report[Finding]):
         return self.exit_code == 0
 
 
-class Noise(Report[Floor]):
+class Noise(Measured, Report[Floor]):
     """The noise floors of a machine; `unknown` are trials without one, each with why, where that is known."""
 
     def __init__(self, document: NoiseRun) -> None:
         super().__init__(document.floors, report_of(document))
-        self.run, self.unknown = document.run, document.unknown
+        self.run, self.unknown, self._result = document.run, document.unknown, document
 
     def _summary(self) -> str:
         return _count(len(self), "floor")
 
 
-class Replay(Report[ReplayedCase]):
+class Replay(Measured, Report[ReplayedCase]):
     """The operators of a recorded program with what each costs by itself, the most expensive first."""
 
     def __init__(self, document: ReplayDocument) -> None:
         super().__init__(document.calls, report_of(document))
-        self.run, self.trace = document.run, document.trace
+        self.run, self.trace, self._result = document.run, document.trace, document
 
     def _summary(self) -> str:
         return _count(len(self), "case")
