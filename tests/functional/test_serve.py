@@ -249,7 +249,7 @@ def test_an_empty_database_has_pages_too(here: Path) -> None:
         guest = TestClient(application(store, hosts=["testserver"]))
         for path in ("/", "/operators", "/runs", "/beside", "/suites", "/machines", "/search"):
             assert guest.get(path).status_code == 200
-        assert "two builds of a framework make an overview" in guest.get("/").text
+        assert "an overview needs two builds of a framework" in guest.get("/").text
 
 
 def test_a_night_is_dated_as_it_was_measured(client: TestClient) -> None:
