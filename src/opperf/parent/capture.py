@@ -136,7 +136,7 @@ def capture_model(
 
 
 def _take(recording: Recording, where: str, slug: str) -> Capture:
-    """Read the answer of a child; raises `InputError` with the slug for what it says is wrong."""
+    """Read a child's answer; raises `InputError` with the slug for a reported problem."""
     if recording.suite is None:
         raise InputError(f"`{where}`: {recording.wrong}", hint=recording.hint, slug=slug)
     return Capture(recording.suite, recording.notes)

@@ -31,7 +31,7 @@ from opperf.parent.workers.interpreters import importable
 
 @dataclass(frozen=True)
 class Judging:
-    """When a comparison is decided, and what is asked about it besides."""
+    """When a comparison is decided, and what else to do with it."""
 
     tolerance: float | str = 0.02
     pairs: int = 5
@@ -56,7 +56,7 @@ def compare(
     base: str | None = None,
     new: Sequence[str] = (),
 ) -> tuple[ComparisonRun, BaseException | None]:
-    """Return a comparison, and what stopped it, None when nothing did. Without sides it is of two result files.
+    """Return a comparison, and the exception that stopped it or None. Without sides, two result files are compared.
 
     Raises `InputError` for what cannot be understood.
     """
@@ -158,7 +158,7 @@ def base_of(operators: Sequence[str], base: str | None, new: Sequence[str]) -> t
 
 
 def sides_named(texts: Sequence[str], others: Sequence[SideText] = ()) -> list[SideText]:
-    """Read sides as a user names them, beside `others` that a file has; raises `InputError`.
+    """Read sides as a user names them, in addition to `others` from a file; raises `InputError`.
 
     Code that does not tell its framework is of the one that it is declared for, that its file imports, or that another
     side is of; else of the only one that imports here.

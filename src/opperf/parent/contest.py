@@ -56,7 +56,7 @@ class Contest:
     """One case in a direction on two sides, and what its pairs said so far.
 
     `seconds` is what they took, with their share of starting the children; `planned` is how many there are at most.
-    `first_only` says that the verdict is of the first stage although a second was begun.
+    `first_only`: the verdict comes from the first stage although a second was started.
     """
 
     base: Trial
@@ -87,12 +87,12 @@ class Contest:
 
     @property
     def decided(self) -> bool:
-        """Whether no more is to be measured."""
+        """Whether measuring is over."""
         return self.verdict is not None or self.failure is not None
 
     @property
     def decisive(self) -> list[PairValue]:
-        """The pairs that the verdict is of."""
+        """The pairs behind the verdict."""
         return self.stage1 if self.first_only or len(self.ratios2) < 2 else self.stage2
 
     @property
@@ -137,7 +137,7 @@ class Comparing:
         self.facts: dict[str, object] = {}
 
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
-        """Return what is to be compared; raises `InputError` for what cannot be understood."""
+        """Return the contests; raises `InputError` for bad input."""
         with Pool(self.settings, self._note, selection.plugins) as pool:
             sides = [replace(text, side=settled_side(text.side)) for text in (base, *new)]
             selection = between(selection, sides, pool)
@@ -310,7 +310,7 @@ class Comparing:
 
 
 def outcome(contest: Contest) -> Comparison:
-    """Return what is said of a contest."""
+    """Return the comparison that a contest ends with."""
     if contest.verdict is None:
         raise ValueError("the contest has no verdict yet")
     decisive = contest.decisive
@@ -350,7 +350,7 @@ def _version(facts: object) -> str | None:
 def _times(
     values: Sequence[tuple[Mapping[str, float], Mapping[str, float]]], ratio: float | None
 ) -> tuple[float, float]:
-    """Return the times of both sides, of the pairs that the ratio is of: they lie exactly that far apart."""
+    """Return the times of both sides, from the pairs behind the ratio: they differ by exactly that ratio."""
     base, new = (geometric_mean([value[place]["turn"] for value in values]) for place in (0, 1))
     apart = math.sqrt(new / base if ratio is None else ratio)
     level = math.sqrt(base * new)

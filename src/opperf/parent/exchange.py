@@ -26,7 +26,7 @@ from opperf.parent.store.imports.benchmark_json import google_run, pytest_run
 from opperf.parent.store.imports.operator_json import is_mxnet, mxnet_run, param_run
 
 Measured: TypeAlias = Union[Run, ComparisonRun]
-#: The version of what another tool measured, where neither its file nor the user says.
+#: The version of another tool's results, where neither its file nor the user names one.
 UNKNOWN_VERSION = "unknown"
 
 

@@ -1,8 +1,8 @@
-"""Say what ran on both sides of comparisons that were called slower or faster, by asking children of their own.
+"""Explain slower and faster comparisons: ask separate children what ran on both sides.
 
 The children that were compared have nothing to do with it: a profiler, or a library that prints what it runs, would
 have slowed them. A side that cannot be explained leaves its comparison as it is, and says why.
-What differs is told in sentences, the most time first; what is alike is only counted.
+Differences are written as sentences, largest time first; what ran the same is only counted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def explain(
 
 
 def explanation(base: Explanation | str, new: Explanation | str) -> Explanations:
-    """Return the JSON form of what is said of two sides; a text is why one could not be explained."""
+    """Return the JSON form of two explanations; a text says why a side could not be explained."""
     sides = {"base": base, "new": new}
     explained = {name: side for name, side in sides.items() if isinstance(side, Explanation)}
     failures = {name: side for name, side in sides.items() if isinstance(side, str)}
@@ -66,7 +66,7 @@ def explanation(base: Explanation | str, new: Explanation | str) -> Explanations
 
 def _explain(children: Pool, trial: Trial, settings: Settings) -> Explanation | str:
     """Return what a child says of a trial, or why it does not."""
-    # Its libraries are told to print; what the user set stands.
+    # Its libraries print what they run; the user's own settings win.
     side = replace(trial.side, settings={**VARIABLES, **trial.side.settings})
     try:
         return children.worker(side).ask(Explain(trial, settings.seed), settings.timeout)
@@ -76,15 +76,15 @@ def _explain(children: Pool, trial: Trial, settings: Settings) -> Explanation | 
         return error.message
 
 
-#: Times under a profiler are rough: a name whose time moved by less than this, either way, is alike.
+#: Times under a profiler are rough: a name whose time changed by less than this factor counts as the same.
 MOVED = 1.25
-#: Nor does a name count as moved whose time did by less than this share of all that ran on the slower side.
+#: So does a name whose time changed by less than this share of everything on the slower side.
 SHARE = 0.02
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs, a sentence for each name, and how many names are alike."""
+    """The differences, a sentence for each name, and how many names ran the same."""
 
     lines: tuple[str, ...]
     alike: int

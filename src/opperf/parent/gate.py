@@ -37,7 +37,7 @@ RECORDED_ONLY = ("threshold", "processes", "framework", "environment", "device")
 
 @dataclass(frozen=True)
 class Gate:
-    """A gate: what its file says, with the `options` that are given in its place, and what only options say.
+    """A gate: the settings of its file, the `options` that override them, and settings that only options have.
 
     `base` and `new` are sides that the user names; those of the file are in `file`.
     """
@@ -108,7 +108,7 @@ class GateResult:
 
 @dataclass(frozen=True)
 class ExpectationUpdate:
-    """A run that expectations were made of: how many are of it, and how many are kept from before.
+    """A run that updated expectations: how many come from it, and how many are kept from before.
 
     Where it was stopped the file is as it was, and `cause` says by what.
     """
@@ -135,9 +135,9 @@ def _flag(name: str) -> str:
 
 
 def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence[str | Path] = ()) -> GateFile:
-    """Return what the gate file says, with options in its place; raises `InputError`.
+    """Return the gate file with overriding options applied; raises `InputError`.
 
-    Sides and CPUs of the file are read at once, so that a mistake is told with its place.
+    Sides and CPUs of the file are read at once, so that an error names its place.
     """
     path = find_gate_file(Path()) if config is None else config
     requests.plugin_files({"plugin": plugins})
@@ -156,7 +156,7 @@ def gate_file(config: Path | None, options: Mapping[str, Any], plugins: Sequence
 
 
 def judge(operators: Sequence[str], request: Request, gate: Gate, progress: Progress) -> GateResult | ExpectationUpdate:
-    """Compare as a gate says, and judge; or write down what is to be expected. Raises `InputError`."""
+    """Compare as a gate says and judge, or update its expectations. Raises `InputError`."""
     file = gate.file
     if file.base is None and not (file.operators or file.categories or file.suite):
         operators, named = base_of(operators, gate.base, gate.new)
@@ -226,7 +226,7 @@ def _against_base(
 
 
 def _against_expected(gate: Gate, selection: Selection, progress: Progress) -> GateResult | ExpectationUpdate:
-    """Measure as `run` does; then judge by what is expected, or write down what is to be expected."""
+    """Measure as `run` does; then judge by the expectations, or update them."""
     path = gate.file.expected
     if path is None:
         raise InputError(

@@ -252,7 +252,7 @@ def run(
 
 
 def _in_order(run: Run, plan: Plan) -> Run:
-    """Return the run with a record for each trial that was asked for, in that order."""
+    """Return the run with a record for each requested trial, in that order."""
     records: dict[tuple[object, ...], list[Record]] = {}
     for record in run:
         records.setdefault(record.trial.key, []).append(record)
@@ -319,7 +319,7 @@ def gate(
 def gate(
     *operators: Operator | Sequence[Operator], update_expected: bool = False, **options: Unpack[GateOptions]
 ) -> Gate | Results:
-    """Compare as a gate file says, options in its place, and say whether the change may pass.
+    """Compare as a gate file says (options override it), and say whether the change passes.
 
     With `update_expected` the expectations are measured and recorded again, and those records are returned.
 
@@ -410,7 +410,7 @@ def replay(
     progress: bool = False,
     **options: Unpack[ReplayOptions],
 ) -> Replay:
-    """Run every operator of a recorded PyTorch program by itself, from its execution traces."""
+    """Run every operator of a recorded PyTorch program standalone, from its execution traces."""
     request = {**_read(options), "plugin": plugin, "memory_limit": memory_limit}
     request |= {"environment": environment, "device": device, "threads": threads}
     settings = replaying.settings(request)
@@ -599,7 +599,7 @@ def _progress(shown_too: bool) -> Progress:
 def _keep(
     output: str | Path | None, resume: str | Path | None, labels: Mapping[str, str] | None, *, keep_samples: bool
 ) -> Options:
-    """Return where a run is kept: what is resumed goes on where it stood, unless another place is named."""
+    """Return where a run is kept; a resumed run continues in its own file unless another one is named."""
     place = output or resume
     return Options(
         output=None if place is None else Path(place),

@@ -101,7 +101,7 @@ def support(
 ) -> dict[tuple[str, str], Support]:
     """Return what each framework makes of each operator, by the names of both; a framework is started once.
 
-    `plugins` bring frameworks of the user's own.
+    `plugins` provide further frameworks.
     """
     # What starts children takes long to import.
     from opperf.parent.workers.interpreters import settled_side
@@ -116,7 +116,7 @@ def support(
     return result
 
 
-#: The directions that are told; forward and backward in one go follows from both.
+#: The directions to list; forward_backward follows from the other two.
 TOLD = ("forward", "backward")
 
 

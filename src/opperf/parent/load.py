@@ -124,7 +124,7 @@ class _Unknown(Fields):
 
 @dataclass(frozen=True)
 class _Alarms(Fields):
-    """What a document says of false alarms beside their counts."""
+    """What a document says about false alarms, besides their counts."""
 
     tolerance: float
 

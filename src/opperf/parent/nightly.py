@@ -34,7 +34,7 @@ NAME, BUILD, ANCHOR = "nightly", "build", "anchor"
 
 @dataclass(frozen=True)
 class Order:
-    """What a command says beside the file: another `anchor`, `overlap` with the one before, builds measured `again`."""
+    """Options that override the file: another `anchor`, `overlap` with the previous one, builds measured `again`."""
 
     anchor: str | None = None
     overlap: bool = False
@@ -65,7 +65,7 @@ class Nights:
 
     @property
     def run(self) -> ComparisonRun:
-        """All comparisons, those that are judged first: a judgement tells them by their places."""
+        """All comparisons, judged ones first: a judgement refers to them by index."""
         steps = [step for night in self.nights for step in night.steps]
         others = [one for night in self.nights for one in night.run.comparisons if one not in night.steps]
         return ComparisonRun(self.nights[-1].run.run, (*steps, *others))
@@ -111,7 +111,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
 
 
 def pinned(text: str, index: str | None = None) -> str:
-    """Return a side whose build is one version for good: the newest, where the text names none.
+    """Return a side with a pinned version: the newest where the text names none.
 
     >>> pinned("numpy==2.2.6;threads=2")
     'numpy==2.2.6;threads=2'

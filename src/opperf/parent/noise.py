@@ -38,7 +38,7 @@ def noise(
     labels: Mapping[str, str],
     command: Sequence[str] = (),
 ) -> tuple[NoiseRun, BaseException | None]:
-    """Return the floors of what is asked for, and what stopped the study, None when nothing did.
+    """Return the floors of the selection, and the exception that stopped the study or None.
 
     Raises `InputError` for what cannot be understood, and where floors cannot be kept.
     """

@@ -38,7 +38,7 @@ PRODUCTS = {"float32": 1024, "float64": 1024, "bfloat16": 512, "float16": 512}
 def measure(sides: Sequence[Side], settings: Settings, progress: Progress, plugins: Sequence[Path] = ()) -> list[Rate]:
     """Measure each side, keep what was found for this machine, and return it.
 
-    What a framework does not have, such as half precision, is left out. `plugins` bring frameworks of the user's own.
+    What a framework does not have, such as half precision, is left out. `plugins` provide further frameworks.
     """
     RATES.prove(RATES.path(cache_folder(), machine.facts()))
     trials = [Trial(case, side, "forward", "peaks") for side in sides for case in cases()]

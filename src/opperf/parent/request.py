@@ -1,4 +1,4 @@
-"""From what a user asks for to what is measured and how: one place for the command line and for the library.
+"""From a user's request to a selection and settings, for the command line and for the library.
 
 A request is a mapping with the options' names in Python. Durations are seconds, shares are fractions of 1, and either
 may be a text as on a command line: `"5m"`, `"2%"`. What is left out, or None, has the option's default.
@@ -90,7 +90,7 @@ def plugin_files(
 ) -> list[Path]:
     """Return the files of plugins, and make the frameworks known that they bring; raises `InputError`.
 
-    `sides` are texts that may begin with such a framework. They are read after this.
+    `sides` are texts that may begin with such a framework. They are parsed later.
     """
     names = [*_words(request.get("framework")), *(side.partition(";")[0].strip() for side in sides)]
     return register_frameworks([plugin_file(path) for path in _paths(request.get("plugin"))], names, note)
@@ -121,7 +121,7 @@ def rule(tolerance: float | str, pairs: int, *, settle: bool = False, max_pairs:
 
 
 def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
-    """Return how many pairs a comparison may have that goes on until it is settled; None for one that does not.
+    """Return the maximum number of pairs with `--settle`; None without it.
 
     Raises `InputError` for a number that means nothing.
     """

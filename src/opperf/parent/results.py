@@ -192,7 +192,7 @@ class Noise(Measured, Report[Floor]):
 
 
 class Replay(Measured, Report[ReplayedCase]):
-    """The operators of a recorded program with what each costs by itself, the most expensive first."""
+    """The operators of a recorded program with their standalone costs, the most expensive first."""
 
     def __init__(self, document: ReplayDocument) -> None:
         super().__init__(document.calls, report_of(document))

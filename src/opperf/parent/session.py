@@ -44,7 +44,7 @@ from opperf.parent.workers.pool import Pool
 
 @dataclass(frozen=True)
 class Options:
-    """What a command asks of a run beside its selection and settings."""
+    """The options of a run besides its selection and settings."""
 
     output: Path | None = None
     resume: Path | None = None
@@ -54,7 +54,7 @@ class Options:
 
     @property
     def journal(self) -> Path | None:
-        """Where outcomes are kept while the run goes on; nowhere beside a device or a pipe."""
+        """Where outcomes are kept during the run; nowhere if the output is a device or a pipe."""
         if self.output is None:
             return None
         with explain_errors(self.output):

@@ -102,9 +102,9 @@ def points(edges: Sequence[Edge]) -> tuple[str, list[Point]]:
 
 
 def absolute(builds: Sequence[str], seconds: Sequence[float]) -> list[Point]:
-    """Return the points of a series of times, which say nothing of their own errors: their scatter stands for them.
+    """Return the points of a series of times. Their errors are not recorded, so their scatter is used instead.
 
-    Times of different nights differ by the machine's mood too. What changes in such a series is known much less well.
+    Times of different nights also depend on the machine's state, so changes in such a series are much less certain.
     """
     levels = [math.log(value) for value in seconds]
     steps = [abs(new - base) for base, new in pairwise(levels)]

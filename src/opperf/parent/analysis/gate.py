@@ -37,7 +37,7 @@ def judged(
 
 
 def _finding(comparison: Comparison, tolerance: float, whose: str) -> Finding:
-    """Return the finding on one comparison. Memory that grew is told on top of whatever the time did."""
+    """Return the finding on one comparison. Memory growth is reported in addition to the time."""
     verdict = comparison.verdict
     grown = memory_growth(comparison, tolerance)
     if comparison.status != "ok":

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from opperf.domain.stats.significance import Estimate
 
 Vector: TypeAlias = dict[str, float]
-#: Of an edge with less of its own weight left, no other edge says anything of note: it is a bridge, but for rounding.
+#: An edge that keeps less than this of its own weight is a bridge, up to rounding: no other edge constrains it.
 LEAST_FREEDOM = 1e-9
 
 

@@ -48,7 +48,7 @@ def record(trial: Trial, outcomes: Sequence[Outcome], settings: Settings, *, kee
     by_name = {name: CountedTimes.of(samples, trial.side.threads) for name, samples in _sample(measured).items()} | {
         "time": time
     }
-    if not native:  # which is one clock, and tells nothing of the CPU's
+    if not native:  # the native clock says nothing about CPU time
         by_name["cpu_time"] = CountedTimes.of_cpu([measurement.time for measurement in measured])
     sync = str(measured[0].facts.get("sync", "block"))
     statistics = {name: _statistics(times, METRICS[name].sync or sync, settings) for name, times in by_name.items()}
@@ -117,7 +117,7 @@ def _rates(trial: Trial, facts: Mapping[str, object], seconds: float) -> tuple[d
 
     Of an operator outside the catalog the facts have what its author or the framework counts.
 
-    What a framework has computed, it accepts: a formula that does not fit such a case costs the counts, not the record.
+    A case that a framework has computed is valid: a formula that does not fit it costs the counts, not the record.
     """
     definition = catalog().get(trial.case.operator)
     if definition is None:
@@ -197,7 +197,7 @@ def limit_of(record: Record, peaks: Peaks) -> Limit | None:
 
 
 def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:
-    """Return what is to be doubted of a record that is faster than the limits of its machine."""
+    """Return a warning for a record that is faster than the limits of its machine."""
     if record.time is None or not 0 < record.time.median < limit.seconds:
         return ()
     share = limit.seconds / record.time.median

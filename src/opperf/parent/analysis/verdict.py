@@ -252,7 +252,7 @@ def _more(rule: Rule) -> str:
 class Progress:
     """How far one comparison came: the seconds of its pairs, how many they are, how many it lacks at most.
 
-    One that is decided lacks none, and tells how long a pair takes.
+    A decided one needs no more pairs, and shows how long a pair takes.
     """
 
     seconds: float
@@ -261,7 +261,7 @@ class Progress:
 
 
 def sufficient(elapsed: float, progress: Sequence[Progress]) -> float | None:
-    """Return the budget that brings every comparison to its end, in seconds; None where no pair tells how long one is.
+    """Return the budget that brings every comparison to its end, in seconds; None where no pair has been timed.
 
     A comparison without a pair is taken for one of the slowest.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def _names(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return what completes a word by names in a module, which is imported when somebody asks."""
+    """Return what completes a word by names in a module, which is imported on the first completion."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names(import_module(f"opperf.{module}")) if name.startswith(incomplete)]

@@ -28,7 +28,7 @@ from opperf.parent.cli.output import tell
 #: The variable that shows tracebacks, as `--debug` does.
 DEBUG = "OPPERF_DEBUG"
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-#: So much of an unexpected error is told.
+#: Maximum length of an unexpected error's text.
 TOLD = 500
 
 _debug = False
@@ -165,7 +165,7 @@ class _Talk(io.FileIO):
 
 
 def _never_fail_to_talk() -> None:
-    if sys.stderr is sys.__stderr__:  # not what a test or a program put in its place
+    if sys.stderr is sys.__stderr__:  # and not a replacement by a test or a program
         buffer = io.BufferedWriter(_Talk(2, "w", closefd=False))
         sys.stderr = io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 

@@ -191,7 +191,7 @@ class Places:
 def deliver(run: ComparisonRun, document: Document, judgement: Judgement, places: Places) -> None:
     """Write a report everywhere; data to stdout, annotations and talk to stderr, where GitHub reads them too.
 
-    What cannot be written keeps none of the others back; the first such trouble is raised at the end.
+    A file that cannot be written does not stop the others; the first error is raised at the end.
     """
     from opperf.parent.reports import render
 

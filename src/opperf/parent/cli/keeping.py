@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def take_places(report: Report, inputs: Iterable[Path | None], keeping: Keeping | None = None) -> None:
     """Hold the places that a report goes to, none of which is among the `inputs`; raises `InputError`.
 
-    A run that is resumed goes on where it stood, unless another place is named.
+    A resumed run continues in its own file unless another one is named.
     """
     from opperf.parent.cli.output import check_pages
     from opperf.parent.cli.places import take_output
@@ -32,7 +32,7 @@ def take_places(report: Report, inputs: Iterable[Path | None], keeping: Keeping 
 
 
 def publish(result: figures.Result, document: Document, report: Report, what: str, output: Path | None = None) -> None:
-    """Print or write a report, and the pages that are asked for; `what` says what a file holds."""
+    """Print or write a report and the requested pages; `what` describes the content of a file."""
     from opperf.parent.cli.output import deliver, write_pages
 
     deliver(document, report.format, output or report.output, what)

@@ -216,7 +216,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Settling:
-    """Whether a comparison goes on until it is decided."""
+    """Whether to add pairs until there is a verdict."""
 
     settle: Annotated[bool, Option("--settle", help="Add pairs until there is a verdict.")] = False
     max_pairs: Annotated[
@@ -253,7 +253,7 @@ class OnFleet:
 
 @dataclass(frozen=True)
 class Keeping:
-    """What a run leaves, and where it goes on."""
+    """Where a run writes, and what it resumes."""
 
     no_samples: Annotated[bool, Option("--no-samples", help="Keep only summaries, not samples.")] = False
     strict: Annotated[bool, Option("--strict", help="Exit with code 3 if any trial failed.")] = False
@@ -332,7 +332,7 @@ def judging(
 
 
 def run_options(keeping: Keeping, report: Report) -> Options:
-    """Return what is asked of a run: what is resumed goes on where it stood, unless another place is named."""
+    """Return the options of a run; a resumed run continues in its own file unless another one is named."""
     from opperf.parent.session import Options
 
     return Options(
@@ -345,7 +345,7 @@ def run_options(keeping: Keeping, report: Report) -> Options:
 
 
 def wishes(fleet: OnFleet) -> Wishes | None:
-    """Return what is asked of a fleet, None without one; raises `InputError` for options that need one."""
+    """Return the options of a fleet, None without one; raises `InputError` for options that need one."""
     if fleet.fleet is None and fleet.where is None and fleet.replicate is None:
         return None
     from opperf.parent.fleet.dispatch import wishes

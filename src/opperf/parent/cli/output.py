@@ -28,7 +28,7 @@ FILE = Screen()
 
 
 def screen(stream: TextIO | None = None) -> Screen:
-    """Return what is known of the place that a stream goes to, stdout by itself.
+    """Return facts about the destination of a stream, stdout by default.
 
     The variable `COLUMNS` says how wide it is, of a pipe too; else the terminal does.
     """
@@ -135,7 +135,7 @@ def check_pages(html: Path | None, plot: Path | None, *, force: bool, inputs: It
 
 
 def write_pages(result: Result, document: Document, html: Path | None, plot: Path | None) -> None:
-    """Write the page of a result, and its picture, where they are asked for."""
+    """Write the page and the picture of a result if requested."""
     if html is None and plot is None:
         return
     from opperf.domain.files.destination import write_text

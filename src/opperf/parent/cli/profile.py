@@ -230,7 +230,7 @@ def _diff(words: Sequence[str], format: str | None, by: str, top: int | None) ->
 
 
 def _report(profile: Profile, *, format: str | None, by: str, sort: str, top: int | None, page: Path | None) -> None:
-    """Print the table, and write the page that is asked for."""
+    """Print the table, and write the requested page."""
     from opperf.domain.files.destination import write_text
     from opperf.parent.cli.output import deliver
     from opperf.parent.reports.profile import document

@@ -21,7 +21,7 @@ LINE_EVERY = 10.0
 
 
 class Bar:
-    """Tells of a run on stderr."""
+    """Reports the progress of a run on stderr."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
@@ -37,7 +37,7 @@ class Bar:
             tell(text)
 
     def plan(self, framework: str, count: int, total: int) -> None:
-        """Say how many of a framework's own operators were asked for their cases."""
+        """Report how many of a framework's own operators have been asked for their cases."""
         if self._console.is_terminal:
             if self._bar is None:
                 self._bar = self._show(None)

@@ -46,7 +46,7 @@ def show(
 
 
 def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
-    """Return what files hold, and its report; raises `InputError` for what cannot be shown, or not beside others."""
+    """Return the content of files and its report; raises `InputError` for files that cannot be shown together."""
     from opperf.domain.comparison import ComparisonRun
     from opperf.domain.floor import NoiseRun
     from opperf.domain.trace import Replay

@@ -1,7 +1,7 @@
 """Measure on many machines: the same plan, cut into pieces that the nodes of a fleet carry out.
 
 * An engine (Ray, or Slurm by submitit) starts a process on each node and carries text to and fro; it is all that
-  listens anywhere. `scheduler` says who gets which piece, and knows nothing of engines, nor of what a piece is.
+  listens anywhere. `scheduler` decides who gets which piece; it knows neither engines nor the content of pieces.
 * A piece stays on one node: all processes of a trial, or all pairs of a comparison. Its outcome counts once, whatever
   dies, and is in the journal here before the next is looked at.
 * `node` runs there. It needs Python, and four small libraries that `bootstrap` gets where they are missing.

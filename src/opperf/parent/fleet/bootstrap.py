@@ -43,7 +43,7 @@ def _home() -> Path:
 
 
 def _install(needed: Sequence[str], folder: Path) -> None:
-    """Fill a folder; it appears whole or not at all, and whoever is second throws away what it has."""
+    """Fill a folder; it appears whole or not at all, and the loser of a race discards its copy."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     filling = tempfile.mkdtemp(prefix="filling-", dir=folder.parent)
     try:

@@ -49,7 +49,7 @@ class Wishes:
 
 
 def wishes(fleet: str | None, where: str | None, replicate: int | None) -> Wishes | None:
-    """Return what is asked of a fleet, None without one; raises `InputError` for options that need one."""
+    """Return the options of a fleet, None without one; raises `InputError` for options that need one."""
     if fleet is not None:
         return Wishes(fleet, where, replicate)
     for name, value in (("where", where), ("replicate", replicate)):
@@ -193,7 +193,7 @@ def engine_named(text: str) -> Engine:
 
 
 def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> AbstractContextManager[Fleet | None]:
-    """Return the fleet that is asked for, None without one.
+    """Return the requested fleet, None without one.
 
     Raises `InputError` for what is no fleet, and for the user's own code: it is here, and nodes are told names only.
     """

@@ -1,4 +1,4 @@
-"""What an engine is: it has nodes, takes pieces of work for them as text, and tells what became of each.
+"""What an engine is: it has nodes, takes pieces of work for them as text, and reports what became of each.
 
 Requirements:
 
@@ -19,7 +19,7 @@ from opperf.domain.node import Node
 
 @dataclass(frozen=True)
 class Joined:
-    """A node can be given work; `machine` is what it says of itself, `noise` what makes it a noisy one."""
+    """A node is ready for work; `machine` describes it, `noise` lists what makes it noisy."""
 
     node: Node
     machine: Mapping[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Broken:
-    """A piece could not be carried out, although its node is there."""
+    """A piece failed, although its node is alive."""
 
     ticket: int
     reason: str
@@ -57,7 +57,7 @@ class Engine(Protocol):
     """Carries pieces of work to nodes."""
 
     def start(self) -> Sequence[Joined]:
-        """Return the nodes that are there; raises `HarnessError` where there is no engine to speak to."""
+        """Return the nodes; raises `HarnessError` if the engine cannot be reached."""
 
     def submit(self, ticket: int, node: str, order: str) -> None:
         """Give a node a piece of work."""

@@ -217,7 +217,7 @@ def _sizes(records: Sequence[Record]) -> Iterator[Chart]:
 
 
 def _roofline(records: Sequence[Record]) -> Iterator[Chart]:
-    """Yield where operators stand below what the machine can do, as far as it was measured when they were."""
+    """Yield a roofline of the operators, if the machine's limits were measured."""
     sides: dict[str, list[Point]] = defaultdict(list)
     widths, peaks = set(), set()
     for record in records:

@@ -1,1 +1,1 @@
-"""From what a user asks for to the trials that answer it."""
+"""From a user's request to trials."""

@@ -1,6 +1,6 @@
 """The cases of one operator of a selection: the user's own inputs, random ones, or the default ones of each size.
 
-What only a framework knows, its child is asked for through `Asked`, which the session provides.
+Questions that only a framework can answer go to its child through `ChildAnswers`, which the session provides.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _foreign(selection: Selection, choice: OperatorChoice, row: Row) -> Case:
 
 
 def varied(selection: Selection, case: Case) -> Iterator[Case]:
-    """Yield a case in every element type and distribution of values that is asked for."""
+    """Yield a case in every requested element type and distribution of values."""
     for dtype in dict.fromkeys(map(dtype_named, selection.dtypes or ("float32",))):
         typed = within(case.with_dtype(dtype))
         for values in dict.fromkeys(map(distribution_named, selection.values or ("uniform",))):
@@ -115,7 +115,7 @@ def varied(selection: Selection, case: Case) -> Iterator[Case]:
 
 
 def _size(selection: Selection, definition: Operator) -> Iterator[tuple[Case, str]]:
-    """Yield the case of each size; an operator that is asked for by name must have one."""
+    """Yield the case of each size; an operator requested by name must have one."""
     for size in selection.sizes or ("common",):
         case = large_case(definition) if size == INT64 else definition.case(size)
         if case is not None:

@@ -27,7 +27,7 @@ from opperf.parent.planning.implementations import as_implemented, own_meaning
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.suites import check_suite, entries, merged, not_in_suite, suite_name
 
-#: Told of a framework how many of its own operators, of how many, were asked for their cases.
+#: Called with a framework, how many of its own operators have been asked for their cases, and their number.
 Progress: TypeAlias = Callable[[str, int, int], None]
 #: The directions of a command that names none.
 DEFAULT_DIRECTIONS = ("forward", "backward")
@@ -49,7 +49,7 @@ def expand(
     """Return the plan; raises `InputError` for unknown names and for an empty selection.
 
     A selection of all takes each framework's own registered operators too, but for `registered=False`; `progress` is
-    told how many of them were asked for their cases, which takes the child a while.
+    called with how many of them have been asked for their cases, which takes the child a while.
     """
     _check(selection)
     check_suite(selection)
@@ -95,7 +95,7 @@ def _nothing(selection: Selection, sides: Sequence[Side]) -> InputError:
 
 
 def _check(selection: Selection) -> None:
-    """Raise `InputError` for an unknown word of the selection, before any child is asked."""
+    """Raise `InputError` for an unknown word of the selection, before a child starts."""
     check_categories(selection.categories)
     for name in selection.sizes:
         check_known("size", name, (*SIZES, INT64))
@@ -224,7 +224,7 @@ def _is_of(name: str | Code, own: set[str]) -> bool:
 
 
 def _choose(selection: Selection, side: Side, answers: ChildAnswers) -> dict[str, OperatorChoice]:
-    """Return the operators that are named beside a suite, by the names that were given."""
+    """Return the operators that are named in addition to a suite, by name."""
     own = _suite_operators(selection)
     meant = {
         _text(name): OperatorChoice(_text(name), None) if _is_of(name, own) else _meant(name, side, answers)
@@ -261,7 +261,7 @@ def _config_trials(selection: Selection, side: Side, answers: ChildAnswers, seed
         definition = catalog().get(whole.operator)
         path = code or row.meaning.implementation
         here = side if path is None else replace(side, implementation=path)
-        # What a data generator of the user's own makes is of its own element type.
+        # A user's data generator chooses the element type itself.
         for case in [whole] if MADE_BY in whole.attributes else varied(selection, whole):
             for direction in _directions(selection, definition, case, tried=False):
                 yield Trial(case, here, direction, f"{ORIGIN}{row.run_id}")

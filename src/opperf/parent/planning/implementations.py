@@ -97,7 +97,7 @@ def _subject(sides: Sequence[SideText], answers: Describes) -> str | Code:
 
 
 def _implement(text: SideText, answers: Describes) -> str | None:
-    """Return the neutral operator that a side's implementation is of, None where it is of none."""
+    """Return the neutral operator that a side's implementation computes, None if there is none."""
     path, plain = text.side.implementation, replace(text.side, implementation=None)
     if path is None:
         return None

@@ -22,11 +22,11 @@ class Selection:
     """Operators by name, category or all; where to measure them; with which inputs.
 
     Each entry of `inputs`, and of `rows`, makes one case of every operator; names are neutral ones or the framework's
-    own. In `rows`, which a file has, attributes stand beside the inputs. `plugins` are files of the user's own: they
+    own. In `rows`, which come from a file, attributes stand next to inputs. `plugins` are files of the user's own: they
     declare the functions in `declared`, register operators with a framework, and have iterators and data generators for
     `configs`. Empty fields mean the defaults that `sides` and `expand` choose.
 
-    A name is a `str`, whoever wrote it; `Code` is made of what the user names, and never of what stands in a file.
+    A name is a `str`, whoever wrote it; `Code` comes from what the user names, never from a file.
     """
 
     operators: Sequence[str | Code] = ()
@@ -55,7 +55,7 @@ class Selection:
 
     @property
     def user_rows(self) -> list[Row]:
-        """What the user gives the operators, a row for each case; empty where they have cases of their own."""
+        """The user's inputs, a row for each case; empty where operators use their own cases."""
         alone = [Row({})] if self.attributes else []
         return [*map(Row, self.inputs), *self.rows] or alone
 

@@ -16,7 +16,7 @@ _COMMAND = re.compile(r"(?<!\S)::|:{3,}|##(?=\[)")
 #: follows (`[1.20, 1.24] ms`) start none, and stay readable.
 _MARKUP = re.compile(r"[\\`*<&|~]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])")
 _CODE = re.compile(r"(`[^`|\\]+`)")
-#: What GitHub makes a mention, a reference or a link of by itself; a space of no width comes between.
+#: What GitHub turns into a mention, a reference or a link; a zero-width space breaks it.
 _MENTION = re.compile(r"@(?=\w)|#(?=\d)|:(?=//)|(?i:\bwww)(?=\.)")
 #: What starts a heading, a quotation or a list at the beginning of a line.
 _BLOCK = re.compile(r"^([0-9]*)([-#+.)=>])")

@@ -1,4 +1,4 @@
-"""A gate: the table of a comparison with the findings below it, and for a pull request a page of its own.
+"""A gate: the table of a comparison with the findings below it, and a page for a pull request.
 
 The page says the verdict first, then what is wrong, and folds the rest away.
 """
@@ -33,7 +33,7 @@ from opperf.parent.reports.text import case_text, common_subject
 #: What reports are called, by which a former one is known: a test suite, and the heading of a page.
 TITLE = "opperf gate"
 MARK = f"### {TITLE}"
-#: How each kind is told; the kinds themselves are words of documents.
+#: The heading of each kind; the kinds themselves are words of documents.
 TITLES = {
     "slower": "slower",
     "memory": "more memory",
@@ -60,7 +60,7 @@ ANNOTATIONS: dict[str, Annotation] = {
     "inconclusive": "warning",
     "faster": "notice",
 }
-#: So many commands to repeat a regression are written at most; the largest regressions come first.
+#: Maximum number of commands to repeat a regression, largest regressions first.
 MOST_COMMANDS = 20
 #: Characters of one table: a comment takes 65536 in all, and there are three tables.
 MOST_OF_TABLE = 18_000

@@ -25,7 +25,7 @@ Part: TypeAlias = "tuple[History, Observation]"
 class NamedChange:
     """A change with the series that shows it.
 
-    Of ratios, `anchor` is the build that they are of; None stands for absolute times, which show much less.
+    `anchor` is the build that ratios refer to; None stands for absolute times, which are much less certain.
     """
 
     series: Ratios | History

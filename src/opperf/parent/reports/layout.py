@@ -20,12 +20,12 @@ GAP = 2
 WORD = 20
 #: The width below which no text is folded.
 NARROWEST = 6
-#: Rows that share a text moved below the table: so many are named.
+#: Maximum number of rows to name for a text that moved below the table.
 NAMED = 5
 #: Select graphic rendition, ECMA-48.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "yellow": 33}
 LEVELS: Mapping[Level, str] = {"": "", "failed": "red", "skipped": "dim", "warning": "yellow"}
-#: A piece of a word: what may stand on a line by itself ends with separators, and never begins with one.
+#: A piece of a word that may stand on its own line: it ends with separators, and never begins with one.
 _PIECE = re.compile(r"[^/,;:=_.+|)\]-]+[/,;:=_.+|)\]-]*|[/,;:=_.+|)\]-]+")
 
 
@@ -122,7 +122,7 @@ class TableFit:
             yield from self._row(row, grid.styles[i], color, limited=True)
 
     def notes(self, width: int | None) -> list[str]:
-        """Return what is said below the table of what it does not show."""
+        """Return the notes on what the table does not show."""
         lines = []
         for title, texts in self.below:
             lines += [f"{title}:"]
@@ -218,7 +218,7 @@ def _is_common(grid: Grid, place: int) -> bool:
 
 
 def _group(grid: Grid, place: int) -> list[tuple[str, str]]:
-    """Return the texts of a column, each once, with the names of the rows that it is said of."""
+    """Return the distinct texts of a column, with the names of their rows."""
     groups: dict[str, list[str]] = {}
     for row in grid.rows:
         if row[place]:
@@ -232,7 +232,7 @@ def _group(grid: Grid, place: int) -> list[tuple[str, str]]:
 
 
 def _naturals(grid: Grid) -> list[int]:
-    """Return the width that each column takes by itself."""
+    """Return the natural width of each column."""
     return [max([_cells(title), *(_cells(row[i]) for row in grid.rows)]) for i, title in enumerate(grid.titles)]
 
 

@@ -36,7 +36,7 @@ def document(
     rates: Sequence[Rate],
     visits: Sequence[Visit],
 ) -> Document:
-    """Return the report; `rates` are those that were measured on a device with so many threads (`where`)."""
+    """Return the report; `rates` were measured on the device and with the threads in `where`."""
     values = {name: value for name, value in facts.items() if value is not None and not isinstance(value, (dict, list))}
     none = Note("no framework imports here; `opperf doctor --framework torch` looks at a built one")
     return Document(

@@ -24,7 +24,7 @@ MEANINGS: tuple[Column[Line], ...] = (
 
 
 def line(operator: Operator) -> Line:
-    """Return what is told of an operator of the catalog."""
+    """Return the details of an operator of the catalog."""
     directions = "forward, backward" if "backward" in operator.directions else "forward"
     arguments = ", ".join((*operator.inputs, *operator.attributes))
     return operator.name, operator.category, directions, arguments, operator.summary

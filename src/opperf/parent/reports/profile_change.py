@@ -1,4 +1,4 @@
-"""Two profiles operator by operator; the ratio of one call stands beside that of all."""
+"""Two profiles compared operator by operator, by all calls and by the median call."""
 
 from __future__ import annotations
 

@@ -20,15 +20,15 @@ from opperf.parent.reports.columns import ABOUT_THE_UNSEEN, framework
 from opperf.parent.reports.document import Level, Note, Section
 from opperf.parent.reports.text import first_line, trial_text
 
-#: So many trials, and so many wordings of one warning, are named; the others are counted.
+#: Maximum number of trials, and of wordings of one warning, to name; the others are counted.
 NAMED = 5
 WORDINGS = 3
-#: More records than this are summed up: of a cause one trial is named, of a warning one wording, and so many of both.
+#: More records than this are summed up: one trial of each cause, one wording of each warning, this many of both.
 MANY = 20
 CAUSES = 8
 #: Within these shares of the program's own time its operators explain it.
 EXPLAINED = (0.7, 1.3)
-#: So many reasons of what was left out are listed, those of the most calls first.
+#: Maximum number of reasons for left-out calls to list, by number of calls.
 REASONS = 5
 
 
@@ -91,7 +91,7 @@ def legend(records: Sequence[Record]) -> list[Note]:
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
-    """Return what went wrong, then what is to be doubted; a kind with nothing to say is left out."""
+    """Return failures, then warnings; empty kinds are left out."""
     kinds: tuple[tuple[str, Level, tuple[Remark, ...]], ...] = (
         ("failed", "failed", _unmeasured(records, "failed")),
         ("skipped", "skipped", _unmeasured(records, "skipped")),
@@ -222,7 +222,7 @@ def _sum(name: str, records: Sequence[Record], suite: Suite) -> str:
 
 
 def _took(left_out: Sequence[LeftOut]) -> str:
-    """Say what calls took that were left out, as far as somebody recorded it."""
+    """Describe the recorded time of calls that were left out."""
     times = [one.recorded for one in left_out if one.recorded is not None]
     if not times:
         return "whose time is unknown"

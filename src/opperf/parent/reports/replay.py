@@ -72,7 +72,7 @@ def _number(name: str) -> Callable[[Line], object]:
 
 
 def _reasons(hidden: Sequence[ReplayedCase]) -> list[str]:
-    """Say why rows that are not shown were not measured: what failed stands at the end, behind what is expensive."""
+    """Say why hidden rows were not measured: failed rows come last, after the expensive ones."""
     groups: dict[str, list[str]] = {}
     for entry in hidden:
         if entry.total is None:

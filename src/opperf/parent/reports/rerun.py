@@ -68,7 +68,7 @@ def side_word(side: Side) -> str | None:
 
 
 def _unusual(side: Side) -> dict[str, object]:
-    """Return what of a side is not as its framework runs where nothing is said."""
+    """Return the settings of a side that are not its framework's defaults."""
     usual = Side(side.framework, mode=FRAMEWORKS[side.framework].mode)
     return {name: getattr(side, name) for name in HOW if getattr(side, name) != getattr(usual, name)}
 

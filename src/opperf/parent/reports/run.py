@@ -1,4 +1,4 @@
-"""A run: one row a trial, with what all rows share above it, and what went wrong or is to be doubted below.
+"""A run: a row for each trial, what all rows share above the table, failures and warnings below it.
 
 Rows stand together by operator, then case, then framework and side, in the order in which each first appears, so that
 what is comparable is adjacent; those of a suite begin with what takes most in all. What rows have in common is said

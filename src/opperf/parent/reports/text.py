@@ -15,7 +15,7 @@ from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import MADE_OF
 from opperf.domain.tensor import TensorSpec
 
-#: From so many times on, what a list repeats is written once: `[32x32]*200`, `[32x32,32]*21`.
+#: From this count on, repetitions in a list are written once: `[32x32]*200`, `[32x32,32]*21`.
 REPEATED = 4
 
 
@@ -47,7 +47,7 @@ def place(side: Side) -> str:
 
 
 def common_subject(comparison: Comparison) -> str:
-    """Name what a comparison is of: the user's own function that both sides are, or the base is; else the operator."""
+    """Name the subject of a comparison: the user's function on both sides or on the base, else the operator."""
     base, new = own_function(comparison.base), own_function(comparison.new)
     is_base = comparison.case.operator == own_name(comparison.base.implementation)
     return subject(comparison.case, comparison.base) if base == new or is_base else comparison.case.operator
@@ -67,7 +67,7 @@ def case_text(case: Case) -> str:
     'data=8x4 indices=3:int64 axis=0'
     """
     arguments = {**case.inputs, **case.attributes}
-    if MADE_OF in arguments:  # a whole entry of a config: its digest tells it from another
+    if MADE_OF in arguments:  # a whole entry of a config, identified by its digest
         entry = repr(arguments[MADE_OF]).encode(errors="backslashreplace")
         arguments[MADE_OF] = f"sha_{hashlib.sha256(entry).hexdigest()[:12]}"
     return " ".join(f"{name}={argument_text(value)}" for name, value in arguments.items())

@@ -30,7 +30,7 @@ else:
     import tomli as tomllib
 
 NAME, SHARED = "opperf.toml", "pyproject.toml"
-#: The tables beside the keys of a gate.
+#: The tables next to the keys of a gate.
 TABLES = ("expected", "nightly", "database")
 #: The fewest pairs and processes that a gate may judge by.
 LEAST = 3
@@ -106,7 +106,7 @@ def read_gate_file(path: Path, own: Callable[[], Collection[str]] = tuple) -> Ga
 
 
 def gate_file(text: str, path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
-    """Return what the text of a gate file says; the name of the file tells which table is meant.
+    """Parse the text of a gate file; its name decides which table is read.
 
     `own` are the operators of plugins, asked for where there is a name that the catalog does not have. Raises
     `InputError` that says what is wrong and where.
@@ -198,7 +198,7 @@ def _check_operators(
 
 
 def overridden(file: GateFile, options: Mapping[str, object]) -> GateFile:
-    """Return the file with the options of a command line in place of what it says; None says nothing."""
+    """Return the file with overriding options of a command line; None overrides nothing."""
     readers = {**KEYS, **EXPECTED_KEYS}
     values: dict[str, Any] = {}
     for option, value in options.items():
@@ -218,7 +218,7 @@ def _parse(text: str, where: str) -> dict[str, object]:
 
 
 def _shared_table(parsed: Mapping[str, object]) -> object:
-    """Return what stands at `tool.opperf`, None where nothing does."""
+    """Return the table `tool.opperf`, None if there is none."""
     tool = parsed.get("tool")
     return tool.get("opperf") if isinstance(tool, dict) else None
 
@@ -241,7 +241,7 @@ def _values(
 
 
 def _read(reader: Reader, value: object, folder: Path, where: str) -> object:
-    """Read one value; what is wrong with it is told behind its place."""
+    """Read one value; errors name its place."""
     with at_place(where):
         return reader(value, folder)
 

@@ -1,4 +1,4 @@
-"""Plugins that are installed beside opperf: modules named in the entry points of the group `opperf.plugins`.
+"""Plugins installed next to opperf: modules named in the entry points of the group `opperf.plugins`.
 
 A module is found, never imported: what is in it runs in the children that measure it.
 """
@@ -21,7 +21,7 @@ def installed_plugins(note: Callable[[str], None]) -> dict[str, Path]:
     entries: dict[str, EntryPoint] = {}
     for package in distributions():
         for entry in _entries(package, note):
-            entries.setdefault(entry.name, entry)  # of a package that lies in two places, Python takes the first
+            entries.setdefault(entry.name, entry)  # of a package in two places, Python imports the first
     paths: dict[str, Path] = {}
     for name in sorted(entries):
         try:

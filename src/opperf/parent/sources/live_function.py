@@ -1,7 +1,7 @@
 """A function that a program hands over, as code that a child can load: by file and name, else from its source.
 
 A child never imports the program itself, which would run all of it again. So a function of a script, a notebook or a
-Python prompt is written to a file of its own, with what it uses: modules, other functions, and plain values.
+Python prompt is written to a file, with what it uses: modules, other functions, and plain values.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _globals(code: CodeType) -> Iterator[str]:
 
 
 def _importable(value: Any) -> bool:
-    """Whether something is found by its name in the module that it says it is of."""
+    """Whether an object can be imported by its own module and name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     if module in (None, MAIN, builtins.__name__) or "." in name or not isinstance(name, str) or not name:
         return False

@@ -1,7 +1,7 @@
 """A file of the user's own operators, iterators and data generators: what it declares, read without running it.
 
-Packages that are installed beside opperf may name such a file as an entry point of the group `opperf.plugins`; those
-are looked at when an operator is asked for that nothing else has.
+Packages installed next to opperf may name such a file as an entry point of the group `opperf.plugins`; those
+are searched for an operator that nothing else has.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _tree(path: Path) -> ast.Module:
 def framework_of(code: Code) -> str | None:
     """Return the framework that a function is declared for, else the one that its file imports; None for neither.
 
-    What imports NumPy beside another framework is of the other. Raises `InputError` for a file that is not there.
+    One that imports NumPy and another framework belongs to the other. Raises `InputError` for a file that is not there.
     """
     place, _, name = code.name.rpartition(":")
     tree = _tree(plugin_file(Path(place)))
@@ -100,7 +100,7 @@ def register_frameworks(
 ) -> list[Path]:
     """Make the frameworks known that plugins bring; return the plugins, with installed ones that bring further `names`.
 
-    What a framework is stands in the file as `FRAMEWORK = Framework(...)`, of constants: nothing is run. Raises
+    A framework is declared in the file as `FRAMEWORK = Framework(...)`, with constants only: nothing is run. Raises
     `InputError` for what cannot be read as that, and for a name that is taken.
     """
     for path in plugins:

@@ -1,4 +1,4 @@
-"""What a script's text tells before it runs: the frameworks that it imports, and the names that it has.
+"""What the text of a script shows before it runs: the frameworks it imports and the names it defines.
 
 Nothing is imported or run, so that what a script makes of itself while it runs is not known.
 """
@@ -19,7 +19,7 @@ BINDERS = ("exec", "eval", "globals", "setattr", "vars")
 
 
 def frameworks_of(words: Sequence[str], watched: Sequence[str] = WATCHED) -> tuple[str, ...]:
-    """Return the frameworks that a script or module of the current folder imports by itself, in their order there.
+    """Return the frameworks that a script or module of the current folder imports directly, in order.
 
     `words` are what Python is given, and `watched` the frameworks that are looked for.
     """
@@ -36,7 +36,7 @@ def frameworks_of(words: Sequence[str], watched: Sequence[str] = WATCHED) -> tup
 
 
 def check_function(words: Sequence[str], function: str) -> None:
-    """Raise `InputError` where the text of the script, or of the module beside it, has no such function.
+    """Raise `InputError` if the text of the script, or of the module next to it, has no such function.
 
     A module that lies elsewhere is not looked for, and a name within a class or an instance is taken as it is.
     """

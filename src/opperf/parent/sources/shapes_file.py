@@ -36,7 +36,7 @@ class Row:
     where: str = ""
 
     def place(self) -> AbstractContextManager[None]:
-        """Name the place in what is refused meanwhile."""
+        """Add the place to errors raised inside the block."""
         return at_place(self.where)
 
 

@@ -3,7 +3,7 @@
 The inputs of MXNet's own benchmark (`benchmark/opperf`) are read as a suite of MXNet's operators. The file has a list
 of rows for each: `{"dot": [{"lhs": [1024, 1024], "rhs": [1024, 1024]}]}`. A row says what the operator is called with.
 Whole numbers in brackets are the shape of an array, or a tuple where the name is that of an attribute; fractions, and
-lists within lists, are the values of an array. Rows that are alike are one case that occurs more often.
+lists within lists, are the values of an array. Equal rows are one case with a larger count.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FIXED = frozenset({("Embedding", "data"), ("softmax_cross_entropy", "label")})
 
 
 def is_mxnet_inputs(data: object) -> TypeGuard[dict[str, list[dict[str, object]]]]:
-    """Whether a JSON document is such a file: nothing but lists of rows."""
+    """Whether a JSON document is such a file, with nothing but lists of rows."""
     rows = list(data.values()) if isinstance(data, dict) else []
     return bool(rows) and all(isinstance(some, list) and all(isinstance(row, dict) for row in some) for some in rows)
 
@@ -99,7 +99,7 @@ def _case(operator: str, row: Mapping[str, object], where: str) -> Case:
 
 
 def _arrays(name: str, value: list[Any], lengths: set[int], where: str) -> Iterator[tuple[str, TensorSpec]]:
-    """Yield the arrays that a list stands for, each with its name."""
+    """Yield the arrays in a list, each with its name."""
     try:
         if name == MANY:
             shapes = [value] if _whole(value) else value

@@ -23,7 +23,7 @@ EVERY = "*"
 LITERAL_PREFIX = f"{LITERAL}:"
 SHAPE_HINT = "write 1024x1024, (1024,1024) or () for a scalar"
 _SIZES = re.compile(r"\d+(\s*[x,×]\s*\d+)*\s*,?")  # noqa: RUF001 - people paste the sign
-#: How numbers are written that neither JSON nor Python has a word for.
+#: Spellings of numbers that neither JSON nor Python can write.
 _NUMBERS = frozenset({"inf", "-inf", "nan"})
 _EXAMPLES = {"--input": "lhs=1024x1024", "--attribute": "axis=1", "--label": "branch=main"}
 
@@ -128,7 +128,7 @@ def case_with(definition: Operator, values: Mapping[str, object], size: str = "c
 
 
 def in_one_shape(definition: Operator, values: Mapping[str, object]) -> dict[str, object]:
-    """Return given values with those of every input in place of a shape that has no name of its own.
+    """Return the values, with a single unnamed shape replaced by values for every input.
 
     What follows from the shape by the operator's own constraints (a range of indices, a flattened shape) is there too.
     Raises `InputError` for an operator whose inputs cannot all have it.
@@ -228,7 +228,7 @@ def _tensor_spec(text: str, default: Argument, name: str) -> TensorSpec:
 
 
 def _dtype_of(values: Sequence[object], shape: Sequence[int]) -> str:
-    """Return the element type of a list of values; text that stands in no list is none of them, but a slip.
+    """Return the element type of a list of values; text outside a list is a mistake.
 
     >>> [_dtype_of(values, (2,)) for values in ([True, False], [1, 2], [1, "inf"], ["yes", "no"])]
     ['bool', 'int64', 'float32', 'string']
@@ -268,7 +268,7 @@ def _plain(value: object) -> Argument:
 
 
 def _literal(text: str) -> object:
-    """Read a Python literal; text that is none stands for itself, as in `approximate=tanh`."""
+    """Read a Python literal; other text stands for itself, as in `approximate=tanh`."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

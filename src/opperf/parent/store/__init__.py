@@ -1,1 +1,1 @@
-"""Where records are kept: a journal while a run goes on, a document when it ends."""
+"""Where records are kept: in a journal during a run, in a document when it ends."""

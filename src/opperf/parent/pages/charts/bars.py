@@ -11,7 +11,7 @@ from opperf.parent.pages.charts.intervals import FIGURES, LABEL, ROOM
 
 @dataclass(frozen=True)
 class Bar:
-    """A share and what stands beside it."""
+    """A share, its label and its figures."""
 
     label: str
     detail: str
@@ -28,7 +28,7 @@ class Bars:
     bars: Sequence[Bar]
 
     def draw(self, width: int) -> Drawing:
-        """Draw words, bar and figures beside each other, or above each other where there is no room."""
+        """Draw label, bar and figures side by side, or stacked where there is no room."""
         roomy = width >= ROOM
         left, right = (LABEL + 10.0, width - FIGURES - 10.0) if roomy else (0.0, float(width))
         step = 2 * LINE + 2 if roomy else 3 * LINE + 4

@@ -12,7 +12,7 @@ from opperf.parent.pages.charts.intervals import FIGURES, LABEL, ROOM
 
 #: The heights of a process's shape, and the places in which samples are counted for it.
 HEIGHT, BINS = 18, 48
-#: Beyond these shares of the samples the axis ends; what lies there stands at its end.
+#: The axis ends at these quantiles of the samples; samples beyond them are drawn at its end.
 TAILS = 0.01, 0.99
 #: The widest that an axis may be, as a share of the median.
 FARTHEST = 4.0

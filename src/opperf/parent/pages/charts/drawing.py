@@ -1,7 +1,7 @@
 """What charts are drawn with: elements of SVG, axes with round numbers, text that fits.
 
 The writer of elements escapes every text, so a name from a file is shown and never acts. Looks are classes of
-`charts.css`: no element has a style of its own, which a strict content security policy forbids.
+`charts.css`: no element has inline styles, which a strict content security policy forbids.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from opperf.parent.reports.escaping import one_line
 CHARACTER, AXIS, HEADING, LINE = 6.3, 26, 32, 16
 #: How close labels of an axis may stand, and those of an upright one. Pixels.
 TICK, UPRIGHT = 72, 44
-#: How many series have a colour of their own; more share them.
+#: How many series have their own colour; further ones share them.
 COLORS = 6
 
 
@@ -40,7 +40,7 @@ class Drawing:
         )
 
     def add(self, tag: str, name: str, tip: str = "", **places: float | str) -> Element:
-        """Add an element of a class; `tip` is told where one points at it."""
+        """Add an element of a class; `tip` appears on hover."""
         written = {key: value if isinstance(value, str) else f"{value:.2f}" for key, value in places.items()}
         element = SubElement(self.element, tag, {"class": name, **written})
         if tip:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from opperf.parent.pages.charts.drawing import AXIS, LINE, Axis, Drawing
 
-#: The widths that a row's words and its figures have beside the plot, and how wide that makes a chart. Pixels.
+#: The widths of a row's label and figures next to the plot, and of the whole chart, in pixels.
 LABEL, FIGURES, ROOM = 220, 170, 600
 
 
 @dataclass(frozen=True)
 class Row:
-    """A value and its interval; `dots` is the evidence. `level` is a verdict or a colour, `figures` what it says."""
+    """A value and its interval; `dots` is the evidence. `level` is a verdict or a colour, `figures` the text."""
 
     label: str
     detail: str
@@ -37,7 +37,7 @@ class Intervals:
     legend: Sequence[str] = ()
 
     def draw(self, width: int) -> Drawing:
-        """Draw words, plot and figures beside each other, or above each other where there is no room."""
+        """Draw label, plot and figures side by side, or stacked where there is no room."""
         roomy = width >= ROOM
         left, right = (LABEL + 10.0, width - FIGURES - 10.0) if roomy else (16.0, width - 16.0)
         step = 2 * LINE + 4 if roomy else 3 * LINE + 6

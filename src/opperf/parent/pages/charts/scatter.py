@@ -9,13 +9,13 @@ from opperf.parent.pages.charts.drawing import AXIS, LINE, Axis, Drawing, color
 
 #: The height of the plot, and the width of the labels of the upright axis. Pixels.
 HEIGHT, LABELS = 280, 84
-#: Names of points are written while there are no more than this; pointing at one tells its name in any case.
+#: Up to this many points are labelled; hovering shows the name of any point.
 NAMED = 14
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point; `interval` is of its height, and `limit` the height that nothing exceeds there."""
+    """A point; `interval` is the interval of its height, `limit` the largest possible height at its place."""
 
     x: float
     y: float

@@ -177,5 +177,5 @@ class Token:
 
 
 def _same(text: str | None, secret: str) -> bool:
-    """Whether a text is the secret, in a time that tells nothing of it."""
+    """Whether a text is the secret, compared in constant time."""
     return text is not None and hmac.compare_digest(text.encode(), secret.encode())

@@ -106,7 +106,7 @@ def _result(data: Mapping[str, Any], key: str) -> Stored:
 
 
 def beside(archive: Archive, query: Query) -> View:
-    """Return two runs beside each other, or the latest runs of two builds."""
+    """Return two runs side by side, or the latest runs of two builds."""
     recent = [one.run for one in headings(archive) if one.kind == "run"]
     builds: dict[str, str] = {}
     for header in recent:

@@ -44,7 +44,7 @@ def side_words(series: Series) -> str:
 
 
 def what(series: Series) -> str:
-    """Write what a series is of, besides its operator."""
+    """Describe a series, except for its operator."""
     return " ".join([*([series.direction] if series.direction != "forward" else []), inputs(series)])
 
 
@@ -104,7 +104,7 @@ def _groups(times: Sequence[Times]) -> list[list[Times]]:
 
 
 def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
-    """Yield the latest value of every side beside each other, where there are several."""
+    """Yield the latest value of every side, where there are several."""
     column, show = METRICS[metric]
     names = [*dict.fromkeys(one.series.framework for one in times)]
     rows = []

@@ -32,7 +32,7 @@ WEAK = "of times of different runs, which also depend on what else the machine d
 
 
 def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice]:
-    """Return what a URL leaves of a database, and the filter of machines; these go by their names."""
+    """Return the part of a database that a URL selects, and the filter of machines, by name."""
     names = {one.name: one.id for one in listing.machines(archive)}
     choice = Choice.of("machine", names, query)
     filters = Filters(

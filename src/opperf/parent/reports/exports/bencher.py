@@ -1,6 +1,6 @@
 """Bencher's metric format: the last value of each benchmark, with its interval where there is one.
 
-It has no units: `latency` is in nanoseconds there by itself, and `ratio` a measure of one's own.
+It has no units: `latency` is in nanoseconds by definition, and `ratio` is a custom measure.
 https://bencher.dev/docs/reference/bencher-metric-format/
 """
 

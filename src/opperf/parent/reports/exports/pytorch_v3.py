@@ -1,6 +1,6 @@
 """Records of PyTorch's benchmark database, version 3: a list of them, one for each metric of a record, or ratio.
 
-`extra_info` is text by text, and there is no column of units: they stand there. What failed is left out, since that
+`extra_info` maps text to text. There is no column for units, so they go there. What failed is left out, since that
 database knows numbers alone. The upload's own fields come from the run's labels, as `--label repo=...` gives them.
 """
 
@@ -16,7 +16,7 @@ from opperf.domain.plan import Side
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.tensor import TensorSpec
 
-#: The fields that an upload must have, each with what stands for one that nobody gave.
+#: The fields that an upload must have, with their defaults.
 UPLOAD: Mapping[str, str | int] = {
     "repo": "",
     "head_branch": "",

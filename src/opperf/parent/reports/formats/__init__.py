@@ -15,7 +15,7 @@ Renderer: TypeAlias = Callable[[Document, Screen], str]
 
 @dataclass(frozen=True)
 class Format:
-    """A format: the module that renders it, imported when it is asked for, and the suffix of its files.
+    """A format: the module that renders it, imported on first use, and the suffix of its files.
 
     One `of_checks` says nothing of a document that checks nothing.
     """

@@ -23,7 +23,7 @@ class _Page:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._titles: set[str] = set()
-        #: What the last table does not show, which is said behind the notes on it.
+        #: What the last table does not show; printed after the notes on it.
         self._pending: list[str] = []
 
     def lines(self, blocks: Iterable[Block], indent: int = 0) -> list[str]:

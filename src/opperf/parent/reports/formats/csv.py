@@ -35,7 +35,7 @@ def render(document: Document, _: Screen) -> str:
 
 
 def _notes(blocks: Iterable[Block], title: str) -> Iterable[tuple[str, str]]:
-    """Yield the title of the section that a note is of, and its text."""
+    """Yield the title of the section of each note, and its text."""
     for block in blocks:
         if isinstance(block, Section):
             yield from _notes(block.blocks, block.title)

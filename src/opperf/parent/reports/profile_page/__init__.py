@@ -75,7 +75,7 @@ def _title(profile: Profile) -> str:
 
 
 def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[str, object]:
-    """Return what is told of a process: its framework as its heading, and everything else that is known."""
+    """Return the facts of a process: its framework as the heading, then everything else."""
     texts = {name: _text(value) for name, value in facts.items() if value not in (None, "") and name != PEAK}
     peak = facts.get(PEAK)
     texts |= {"peak": format_flop_rate(peak)} if isinstance(peak, (int, float)) else {}
@@ -87,6 +87,6 @@ def _facts(number: int, facts: Mapping[str, object], begin: int | None) -> dict[
 
 
 def _text(value: object) -> str:
-    if isinstance(value, float):  # as far as profiles tell of processes, seconds
+    if isinstance(value, float):  # the floats among a process's facts are seconds
         return format_seconds(value)
     return one_line(" ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))

@@ -21,7 +21,7 @@ LONGEST = 200
 def frames(profile: Profile) -> dict[str, list[object]]:
     """Return the frames, outer ones first: the place of the one around each, and its nanoseconds; none without stacks.
 
-    The first is around all. Innermost are the operators, with what they took by themselves.
+    The first encloses all others. Innermost are the operators, with their self time.
     """
     operators = profile.of_kind("operator")
     if not any(event.stack for event in operators):
@@ -79,7 +79,7 @@ def _share(own: int, whole: int) -> str:
 
 
 def _short(name: str) -> str:
-    """Return what stands in a frame: the function first, since few have room for all.
+    """Return the text of a frame: the function first, since few have room for everything.
 
     >>> _short("torch/nn/modules/linear.py(130): forward"), _short("aten::mm")
     ('forward linear.py:130', 'aten::mm')

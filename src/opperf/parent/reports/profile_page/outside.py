@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.units import format_percent, format_seconds
 
-#: What time is told of by, the most telling first: of spans at one time, the first of these has it.
+#: The layers that time is divided into: of spans at one time, the first of these gets it.
 LAYERS = {
     "operators": ("operator", "kernel"),
     "calls of the framework's interface": ("api",),
@@ -15,7 +15,7 @@ LAYERS = {
     "modules, between their operators": ("module",),
     "steps, outside of modules": ("step",),
 }
-#: No more processes are told of.
+#: Maximum number of processes to describe.
 MOST = 4
 
 

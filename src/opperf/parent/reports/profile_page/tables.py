@@ -11,7 +11,7 @@ from opperf.domain.profile.rows import GROUPINGS, Row, rows
 from opperf.domain.units import format_percent, format_seconds
 from opperf.parent.reports.escaping import one_line
 
-#: Rows of one table, those that took most by themselves.
+#: Maximum rows of a table, those with the largest self time.
 MOST_ROWS = 500
 #: Operators that have a bar.
 MOST_BARS = 15
@@ -49,7 +49,7 @@ def _cell(column: Column, row: Row) -> dict[str, object]:
 
 
 def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
-    """Return the bars of rows by their share, the largest first, and what is said of those that have none."""
+    """Return the bars of rows by share, largest first, and a note on rows that have none."""
     parts = [(row, row.share) for row in several if row.share]
     bars, rest = parts[:MOST_BARS], parts[MOST_BARS:]
     others = _share(sum(share for _, share in rest), sum(row.own for row, _ in rest))
@@ -63,7 +63,7 @@ def _bars(several: Sequence[Row], by: str) -> dict[str, object]:
 
 
 def _name(row: Row, by: str) -> str:
-    """Return what tells a row from the others."""
+    """Return the key of a row."""
     words = (row.name, shapes_text(row.shapes) if by == "shape" else "", "backward" if row.backward else "")
     return " ".join(word for word in words if word)
 

@@ -21,7 +21,7 @@ from opperf.parent.reports.profile_page.tables import marked
 
 #: Spans in the page, the longest: about 5 MB. A browser holds them easily, but draws far fewer at a time.
 MOST_SPANS = 200_000
-#: Characters of what is said of spans besides their times. Calls of one operator mostly say the same.
+#: Maximum characters of text about spans. Calls of one operator mostly share theirs.
 MOST_SAID = 8_000_000
 #: Readings of one device's memory in the page.
 MOST_READINGS = 50_000
@@ -73,7 +73,7 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
 
 
 def typical(windows: Sequence[Window]) -> int:
-    """Return the place of the step of middling length, as the first is seldom like the others; else the whole."""
+    """Return the place of the step of median length, since the first is rarely typical; the whole without steps."""
     places = [place for place, window in enumerate(windows) if window.is_step]
     by_length = sorted(places, key=lambda place: windows[place].end - windows[place].begin)
     return by_length[len(by_length) // 2] if by_length else 0
@@ -113,7 +113,7 @@ def drawing(profile: Profile, windows: Sequence[Window]) -> dict[str, object]:
     }
 
 
-#: What is said of a span that others are likely to say, too.
+#: The description of a span, which it is likely to share with others.
 What: TypeAlias = tuple[str, str, str, tuple[tuple[int, ...], ...], bool, bool]
 
 

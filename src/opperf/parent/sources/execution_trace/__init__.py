@@ -1,6 +1,6 @@
 """PyTorch execution traces: what a model ran, as cases.
 
 `node` reads what a file holds, one node at a time; `schema` the signatures in it; `elements` the whole numbers that lie
-in files beside it; `argument` makes arguments of what was recorded; `reading` finds the operators that a program called
+in files next to it; `argument` makes arguments of records; `reading` finds the operators that a program called
 itself and counts equal calls; `kineto` knows how long each took.
 """

@@ -176,7 +176,7 @@ def _tensor(dtype: str, shape: Sequence[int], strides: Sequence[int]) -> TensorS
 
 
 def _has_no_memory(value: object) -> bool:
-    """Whether a tensor was recorded without elements of its own, on no device: it is a handle of others.
+    """Whether a tensor was recorded without elements and device: it is a handle of other tensors.
 
     The recorder writes of each its number, that of its memory, where it begins there, elements, their size, and device.
     """

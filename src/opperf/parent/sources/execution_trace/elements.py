@@ -1,4 +1,4 @@
-"""The elements of tensors of whole numbers, where the recorder kept them in files beside the trace.
+"""The elements of tensors of whole numbers, which the recorder keeps in files next to the trace.
 
 PyTorch writes those of the operators that a variable names as `nid_NODE_tid_TENSOR.dat`, raw, in the order of memory,
 into a folder that is called like the trace: `et.json` has `et_resources`. The tensors that go into a node are numbered
@@ -29,7 +29,7 @@ LETTERS = {
 
 @dataclass
 class Elements:
-    """The files beside one trace; `room` is how many elements may still be kept."""
+    """The files next to a trace; `room` is how many elements may still be kept."""
 
     folder: Path
     names: frozenset[str]

@@ -5,7 +5,7 @@ node from PyTorch 2.4 on; in some earlier versions its `External id` is. Where n
 order: each thread of the execution trace is looked for among the threads of the Kineto trace, call by call, by name.
 Whichever it is, names must agree, or the two are of different runs.
 
-A trace with work on a GPU says how long that took, beside how long the host was busy with launching it. Work on a
+A trace with work on a GPU says how long that took, and how long the host was busy launching it. Work on a
 device has the `External id` of the call that launched it, the innermost one; where it has none, the `correlation` of
 the runtime's call leads there.
 """
@@ -35,7 +35,7 @@ LAUNCHES = ("_runtime", "_driver")
 AGREEMENT = 0.9
 #: How many calls in a row must match to find where a thread begins, and how far apart those runs start.
 RUN, STRIDE = 6, 16
-#: A place is looked at where this share of the runs votes for it.
+#: A place is tried if this share of the runs votes for it.
 VOTES = 0.5
 
 
@@ -69,7 +69,7 @@ class Recording:
 
 
 class Mark(NamedTuple):
-    """What of a node tells which call it is."""
+    """What identifies the call of a node."""
 
     id: int
     thread: int

@@ -26,7 +26,7 @@ from opperf.parent.sources.execution_trace.node import Node, check, nodes
 STEP = "ProfilerStep#"
 #: Operators that need other processes, by the start of their names.
 COMMUNICATION = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::", "record_param_comms", "nccl:")
-#: What PyTorch tells its own memory management; it computes nothing.
+#: Notes to PyTorch's own memory management, which compute nothing.
 BOOKKEEPING = ("aten::record_stream",)
 #: A Kineto trace that has the time of a smaller share of the calls is not of the same run, or of another part of it.
 LEAST_JOINED = 0.5
@@ -96,7 +96,7 @@ class Tree:
         return times
 
     def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
-        """Whether a node computes, no operator called it, and it is in the part that is asked for."""
+        """Whether a node computes, was not called by an operator, and is in the requested part."""
         if node.id not in self.operators or any(other in self.operators for other in self.above(node.id)):
             return False
         if subgraph is not None and not any(other in self.inside for other in self.above(node.id)):
@@ -110,7 +110,7 @@ class Tree:
 
 @dataclass
 class Tally:
-    """How often something ran, and how long that took, as far as it is known."""
+    """How often something ran, and for how long if recorded."""
 
     count: int = 0
     recorded: float | None = None

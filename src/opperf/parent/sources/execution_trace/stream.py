@@ -27,7 +27,7 @@ GZIP = b"\x1f\x8b"
 MOST_UNPACKED, MOST_RATIO = 1 << 26, 100
 #: Files in an archive that are looked at.
 MOST_MEMBERS = 1000
-#: How the files begin that macOS adds to an archive, one beside each file.
+#: Prefix of the files that macOS adds to an archive, one for each file.
 MAC = "._"
 #: What reading a file raises that is cut short or never was one.
 DAMAGED = (NotJSON, ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecodeError, EOFError, OSError)

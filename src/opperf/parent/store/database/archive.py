@@ -31,13 +31,13 @@ from opperf.parent.store.database.connection import Address, connect, reading, w
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 from opperf.parent.store.passwords import hide_passwords
 
-#: What tells one machine from another, beside its memory and GPUs: its hardware, never what a clock or a load said.
+#: What identifies a machine, besides memory and GPUs: its hardware, never clock rates or loads.
 HARDWARE = ("architecture", "cpu", "cores_physical", "cores_logical", "caches")
 #: What a database keeps.
 Stored: TypeAlias = Union[Run, ComparisonRun, NoiseRun]
 Kind: TypeAlias = Literal["run", "comparison", "noise", "nightly", "imported"]
 KINDS: Mapping[type[Stored], Kind] = {Run: "run", ComparisonRun: "comparison", NoiseRun: "noise"}
-#: What tells one build of a framework from another.
+#: What identifies a build of a framework.
 BUILD = ("framework", "version", "build", "commit", "blas_configuration")
 
 
@@ -108,10 +108,10 @@ class Archive(AbstractContextManager["Archive"]):
         return there
 
     def shrink(self) -> None:
-        """Give the room of what was removed back to the disk; PostgreSQL uses it again by itself."""
+        """Return freed space to the disk; PostgreSQL reuses it without help."""
         if self.address.file is not None:
             with closing(self.engine.raw_connection()) as connection, suppress(sqlite3.OperationalError):
-                # Somebody else may be using the file: then SQLite uses the room again, too.
+                # If another process is using the file, SQLite reuses the space as well.
                 connection.cursor().execute("VACUUM")
 
     def run(self, key: str) -> Run | None:
@@ -131,7 +131,7 @@ class Archive(AbstractContextManager["Archive"]):
         return ComparisonRun(run, read_as(tuple[Comparison, ...], document["comparisons"], f"{where}: comparisons"))
 
     def document_json(self, key: str) -> dict[str, object] | None:
-        """Return what was added under this id, as a file has it, with its `kind` beside; None where there is none."""
+        """Return the document with this id, in the form of a file, and its `kind`; None if there is none."""
         document = self._document(key)
         if document is None:
             return None
@@ -230,7 +230,7 @@ def seconds(started: str) -> int:
 
 
 class _Rows:
-    """The rows of one run, in one transaction; what is there already is looked up once."""
+    """The rows of one run, in one transaction; existing rows are looked up once."""
 
     def __init__(self, connection: Connection, run: Run) -> None:
         self._connection = connection
@@ -279,7 +279,7 @@ class _Rows:
         )
 
     def environment(self, facts: Mapping[str, object]) -> int:
-        """Return the build of a framework that facts are of."""
+        """Return the build of a framework from facts."""
         distinction = [facts.get(name) for name in BUILD]
         values = {"framework": facts["framework"], "version": facts.get("version") or "", "build": facts.get("build")}
         return self.share(schema.environments, distinction, {**values, "facts": facts})

@@ -15,7 +15,7 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
 from opperf.parent.store.database.history import moment
 
-#: Where a build stands in what the database has: in records, or on a side of comparisons.
+#: Where a build occurs in the database: in records, or on a side of comparisons.
 Part = Literal["records", "new", "base"]
 
 
@@ -110,7 +110,7 @@ def read_pairs(connection: Connection) -> list[Pair]:
 
 
 def select_build(builds: Sequence[BuildRows], version: str | None) -> BuildRows | None:
-    """Return the build of a version, None where none is asked for; raises `InputError` for one that is not there."""
+    """Return the build of a version, None without one; raises `InputError` for an unknown version."""
     if version is None:
         return None
     for one in builds:

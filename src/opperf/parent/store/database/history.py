@@ -1,4 +1,4 @@
-"""What the database is asked: which runs there are, and how an operator went from build to build."""
+"""Queries of the database: which runs there are, and how an operator changed from build to build."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Ratios:
-    """The comparisons of a series in the order of time, column by column; `errors` are of the ratios' logarithms."""
+    """The comparisons of a series in the order of time, by column; `errors` are those of the ratios' logarithms."""
 
     series: Series
     base: Series
@@ -137,7 +137,7 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
 def _grouped(
     connection: Connection, query: Select[Any], started: ColumnElement[int], since: datetime | None, *, keys: int = 1
 ) -> dict[Any, list[tuple[Any, ...]]]:
-    """Return the columns of rows, by what stands in the first of them."""
+    """Return the columns of rows, by their first column."""
     groups: dict[Any, list[Row[Any]]] = {}
     for row in connection.execute(begin(query, started, since)).all():
         groups.setdefault(row[:keys], []).append(row)

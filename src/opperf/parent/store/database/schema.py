@@ -1,4 +1,4 @@
-"""The tables of the database: what is asked for stands in columns, everything else in a compressed document.
+"""The tables of the database: what queries need is in columns, everything else in a compressed document.
 
 A series is a case in a direction on a side, on a machine; the framework's version and build are each record's own, so
 that a series goes on from one build to the next. Migrations make these tables; a test holds the two together.
@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 metadata = MetaData()
-#: SQLite numbers rows by itself only where the key is an INTEGER.
+#: SQLite numbers rows automatically only if the key is an INTEGER.
 KEY = BigInteger().with_variant(Integer, "sqlite")
 
 

@@ -23,7 +23,7 @@ AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Filters:
-    """What series are looked at; None of anything is all of it. Machines are told by `Machine.id`."""
+    """A filter of series; None means no restriction. Machines are identified by `Machine.id`."""
 
     operator: str | None = None
     category: str | None = None
@@ -124,7 +124,7 @@ def _read(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int,
 
 
 def run_keys(connection: Connection, ids: set[int]) -> dict[int, str]:
-    """Return the ids that runs go by."""
+    """Return the ids of runs."""
     table = schema.runs.c
     keys: dict[int, str] = {}
     for several in pieces(ids):

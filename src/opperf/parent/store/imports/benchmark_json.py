@@ -53,7 +53,7 @@ def pytest_run(data: object, where: str) -> Run:
     file = read_as(_Pytest, data, where)
     timings = [
         Timing(
-            # The parameters stand beside the name.
+            # The parameters stand next to the name.
             one.fullname.partition("[")[0],
             Spread(
                 one.stats.median,
