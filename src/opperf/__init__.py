@@ -15,6 +15,7 @@ __all__ = [
     "Case",
     "Comparisons",
     "EnvironmentFailure",
+    "Exploration",
     "Gate",
     "HarnessError",
     "InputError",
@@ -35,6 +36,7 @@ __all__ = [
     "__version__",
     "capture",
     "compare",
+    "explore",
     "gate",
     "load",
     "noise",
@@ -63,9 +65,10 @@ if TYPE_CHECKING:
     from opperf.domain.plan import Settings
     from opperf.domain.tensor import TensorSpec
     from opperf.parent import strategies
-    from opperf.parent.library import capture, compare, gate, load, noise, operators, profile, replay, run
+    from opperf.parent.library import capture, compare, explore, gate, load, noise, operators, profile, replay, run
     from opperf.parent.results import (
         Comparisons,
+        Exploration,
         Gate,
         Noise,
         Operators,
@@ -92,9 +95,21 @@ _NAMES = {
     ),
     "domain.plan": ("Settings",),
     "domain.tensor": ("TensorSpec",),
-    "parent.library": ("capture", "compare", "gate", "load", "noise", "operators", "profile", "replay", "run"),
+    "parent.library": (
+        "capture",
+        "compare",
+        "explore",
+        "gate",
+        "load",
+        "noise",
+        "operators",
+        "profile",
+        "replay",
+        "run",
+    ),
     "parent.results": (
         "Comparisons",
+        "Exploration",
         "Gate",
         "Noise",
         "Operators",

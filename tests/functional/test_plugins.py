@@ -76,7 +76,7 @@ class SlowedBackend(NullBackend):
     def __init__(self, side):
         super().__init__(side)
         self.slowdown = os.environ.get("SLOWDOWN", "1")
-        self.scripts = Scripts(self.clock, float(self.slowdown))
+        self.scripts = Scripts(self.clock, {"slowdown": self.slowdown})
 
     def explain(self, work, calls):
         return [Explanation((Event(f"tiny_add at {self.slowdown}", "kernel", 1, 1e-6),))]

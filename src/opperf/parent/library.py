@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, U
 from opperf.domain.code import Code, named
 from opperf.domain.comparison import ComparisonRun
 from opperf.domain.errors import HarnessError, InputError
+from opperf.domain.exploration import Exploration as ExplorationDocument
 from opperf.domain.floor import NoiseRun
 from opperf.domain.plan import Plan
 from opperf.domain.profile.event import Profile as ProfileDocument
@@ -36,10 +37,11 @@ from opperf.parent import profile as profiling
 from opperf.parent import replay as replaying
 from opperf.parent import request as requests
 from opperf.parent import run as running
+from opperf.parent.explore import explore as exploring
 from opperf.parent.fleet.dispatch import wishes
 from opperf.parent.listing import listing
 from opperf.parent.progress import Progress, Silent, Stderr
-from opperf.parent.results import Comparisons, Gate, Noise, Operators, Profile, Replay, Results, Suite
+from opperf.parent.results import Comparisons, Exploration, Gate, Noise, Operators, Profile, Replay, Results, Suite
 from opperf.parent.session import Options
 from opperf.parent.sources.live_function import code_text, written
 from opperf.parent.sources.plugin_file import framework_of
@@ -61,6 +63,7 @@ OBJECTS: Mapping[type, Callable[[Any], Any]] = {
     ComparisonRun: Comparisons,
     NoiseRun: Noise,
     ReplayDocument: Replay,
+    ExplorationDocument: Exploration,
     SuiteDocument: Suite,
     ProfileDocument: Profile,
 }
@@ -154,6 +157,16 @@ class GateOptions(What, total=False):
 
 class NoiseOptions(What, Where, How, total=False):
     """The options of `noise`."""
+
+
+class ExploreOptions(Where, How, total=False):
+    """The options of `explore`."""
+
+    dtype: Names
+    direction: Names
+    inputs: Inputs
+    attributes: Mapping[str, Any] | None
+    plugin: Paths
 
 
 class ReplayOptions(Sampling, How, total=False):
@@ -389,6 +402,43 @@ def noise(
     if cause is not None:
         raise cause
     return Noise(document)
+
+
+@_with(ExploreOptions)
+def explore(
+    operators: Operator | Sequence[Operator],
+    *,
+    objective: str | None = None,
+    against: str | None = None,
+    dims: str | None = None,
+    factor: float = 1.2,
+    looks: int = 500,
+    explain: bool = False,
+    labels: Mapping[str, str] | None = None,
+    progress: bool = False,
+    **options: Unpack[ExploreOptions],
+) -> Exploration:
+    """Search operators' cases for sizes that cost more than their neighbours, or more than on another side.
+
+    >>> import opperf
+    >>> cliffs = opperf.explore("null:cliff", framework="null", dims="data.0=16,data.1=1030..1034")
+    >>> cliffs[0].case.tensor("data").shape, cliffs[0].remedy
+    ((16, 1032), 'pad data.1 to 1,033')
+    """
+    order = exploring.Order(
+        objective=objective,
+        against=against,
+        dims=dims,
+        factor=factor,
+        looks=looks,
+        explain=explain,
+        labels=labels or {},
+        command=sys.argv,
+    )
+    result, cause = exploring.explore(_names(operators), _read(options), order, _progress(progress))
+    if cause is not None:
+        raise cause
+    return Exploration(result)
 
 
 @_with(ReplayOptions)

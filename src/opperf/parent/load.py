@@ -10,11 +10,12 @@ from typing import Any, TypeAlias, Union
 from opperf.domain.codec import Count, Fields, Natural, check_version, read_as
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
+from opperf.domain.exploration import Exploration, Territory
 from opperf.domain.files.text_file import read_json
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
 from opperf.domain.measurement import Outcome
-from opperf.domain.plan import Trial
+from opperf.domain.plan import Side, Trial
 from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Profile
 from opperf.domain.record import SCHEMA_VERSION, Run
@@ -47,7 +48,7 @@ class GateDocument:
     judgement: Judgement
 
 
-Document: TypeAlias = Union[Run, ComparisonRun, GateDocument, NoiseRun, Replay, Suite, Profile]
+Document: TypeAlias = Union[Run, ComparisonRun, GateDocument, NoiseRun, Replay, Suite, Profile, Exploration]
 
 
 def read_document(path: Path) -> Document:
@@ -73,7 +74,7 @@ def read_value(data: object, where: str) -> Document:
         return mxnet_suite(data, where)
     raise InputError(
         f"{where}: not a document of opperf",
-        hint="opperf reads results, comparisons, noise floors, replays, suites and profiles",
+        hint="opperf reads results, comparisons, noise floors, replays, suites, profiles and explorations",
     )
 
 
@@ -174,6 +175,23 @@ def _replay(data: Mapping[str, Any], where: str) -> Replay:
     return Replay(trace, run)
 
 
+@dataclass(frozen=True)
+class _Exploration(Fields):
+    """What a document says of an exploration."""
+
+    objective: str
+    factor: float
+    against: Side | None
+    territories: tuple[Territory, ...]
+
+
+def _explored(data: Mapping[str, Any], where: str) -> Exploration:
+    check_version(data.get("schema_version"), SCHEMA_VERSION, where)
+    fields = read_as(_Exploration, data.get("exploration"), f"{where}: exploration")
+    run = Run.from_header(data.get("run"), f"{where}: run")
+    return Exploration(run, fields.objective, fields.factor, fields.against, fields.territories)
+
+
 #: What reads a document, by a key that no kind before it has.
 READERS: Mapping[str, Callable[[Any, str], Document]] = {
     "traceEvents": from_trace,
@@ -181,6 +199,7 @@ READERS: Mapping[str, Callable[[Any, str], Document]] = {
     "comparisons": _comparisons,
     "floors": _noise,
     "coverage": _replay,
+    "exploration": _explored,
     "records": Run.from_json,
     "cases": Suite.from_json,
 }

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from opperf.domain.comparison import Comparison, ComparisonRun
 from opperf.domain.errors import InputError
+from opperf.domain.exploration import Anomaly
+from opperf.domain.exploration import Exploration as ExplorationDocument
 from opperf.domain.files.destination import write_text
 from opperf.domain.floor import Floor, NoiseRun
 from opperf.domain.judgement import Finding, Judgement
@@ -189,6 +191,22 @@ class Noise(Measured, Report[Floor]):
 
     def _summary(self) -> str:
         return _count(len(self), "floor")
+
+
+class Exploration(Report[Anomaly]):
+    """The cases that cost too much, each with its region and what to do instead."""
+
+    def __init__(self, document: ExplorationDocument) -> None:
+        super().__init__(document.anomalies, report_of(document))
+        self.run, self.territories = document.run, document.territories
+        self._suite = document.suite
+
+    def _summary(self) -> str:
+        return _count(len(self), "finding")
+
+    def suite(self) -> Suite:
+        """Return the cases, and the neighbours that they are held against, as a suite."""
+        return Suite(self._suite())
 
 
 class Replay(Measured, Report[ReplayedCase]):

@@ -17,6 +17,7 @@ from opperf.parent.cli import (
     config,
     doctor,
     env,
+    explore,
     gate,
     history,
     nightly,
@@ -48,6 +49,7 @@ app.command("capture")(capture.capture)
 app.command("gate")(gate.gate)
 app.command("nightly")(nightly.nightly)
 app.command("noise")(noise.noise)
+app.command("explore")(explore.explore)
 app.command("show")(show.show)
 app.command("operators")(operators.operators)
 app.command("doctor")(doctor.doctor)

@@ -48,6 +48,7 @@ def show(
 def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     """Return the content of files and its report; raises `InputError` for files that cannot be shown together."""
     from opperf.domain.comparison import ComparisonRun
+    from opperf.domain.exploration import Exploration
     from opperf.domain.floor import NoiseRun
     from opperf.domain.trace import Replay
     from opperf.parent.load import GateDocument, read_document, read_results
@@ -58,7 +59,7 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
         whole = read_document(files[0])
         if isinstance(whole, GateDocument):
             return whole.run, gate.document(whole.run, whole.judgement)
-        if isinstance(whole, (ComparisonRun, NoiseRun)):
+        if isinstance(whole, (ComparisonRun, NoiseRun, Exploration)):
             return whole, report_of(whole)
         if isinstance(whole, Replay):
             return whole, report_of(whole, top=top)

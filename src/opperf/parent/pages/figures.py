@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from opperf.domain.comparison import Comparison, ComparisonRun
+from opperf.domain.exploration import Exploration
 from opperf.domain.floor import NoiseRun
 from opperf.domain.measurement import CountedTimes, Quantity, Samples
 from opperf.domain.record import Record, Run
@@ -38,7 +39,7 @@ MOST_ROWS, MOST_SPREADS, MOST_SIZES = 60, 24, 12
 #: The fewest sizes that make a line worth drawing.
 LEAST_SIZES = 3
 
-Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay
+Result: TypeAlias = Run | ComparisonRun | NoiseRun | Replay | Exploration
 
 
 def charts(result: Result) -> list[Chart]:
@@ -47,6 +48,8 @@ def charts(result: Result) -> list[Chart]:
         return [*_ratios(result.comparisons)]
     if isinstance(result, NoiseRun):
         return [*_floors(result)]
+    if isinstance(result, Exploration):
+        return [*_cliffs(result)]
     run = result.run if isinstance(result, Replay) else result
     records = [record for record in in_order(with_shares(run.records)) if record.time is not None]
     every = (_shares(records), _times(records), _sizes(records), _roofline(records), _distributions(records))
@@ -115,6 +118,31 @@ def _floors(noise: NoiseRun) -> Iterator[Chart]:
             for floor in floors
         ],
         lambda share: f"{100 * share:g} %",
+    )
+
+
+def _cliffs(exploration: Exploration) -> Iterator[Chart]:
+    anomalies = [(territory, one) for territory in exploration.territories for one in territory.anomalies]
+    if not anomalies:
+        return
+    yield Intervals(
+        "Cases that cost too much",
+        "How many times what its neighbour, the other side or the machine's limit lets expect, by the smallest case."
+        + _of(len(anomalies), MOST_ROWS, "cases"),
+        [
+            Row(
+                territory.operator,
+                f"{place(territory.side)} {territory.direction} {case_text(one.case)}",
+                one.ratio,
+                one.interval,
+                f"{one.ratio:.2f}",
+                level="slower",
+                tip="\n".join(filter(None, [one.region, one.remedy])),
+            )
+            for territory, one in anomalies[:MOST_ROWS]
+        ],
+        lambda ratio: f"{ratio:g}",
+        mark=1.0,
     )
 
 

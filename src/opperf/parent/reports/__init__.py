@@ -13,13 +13,14 @@ from opperf.parent.reports.formats import renderer
 
 if TYPE_CHECKING:
     from opperf.domain.comparison import ComparisonRun
+    from opperf.domain.exploration import Exploration
     from opperf.domain.floor import NoiseRun
     from opperf.domain.profile.event import Profile
     from opperf.domain.record import Run
     from opperf.domain.suite import Suite
     from opperf.domain.trace import Replay
 
-    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile | Suite
+    Reported = Document | Run | ComparisonRun | NoiseRun | Replay | Profile | Suite | Exploration
 
 #: The report of each kind of result.
 REPORTS = {
@@ -29,6 +30,7 @@ REPORTS = {
     "Replay": "replay",
     "Profile": "profile",
     "Suite": "suite",
+    "Exploration": "explore",
 }
 
 

@@ -48,10 +48,10 @@ class Template:
         self._definition = definition
         common = definition.case("common")
         self._base = common
-        shape = {place: None for place, _ in _numbers(common)}
+        shape = {place: None for place, _ in numbers(common)}
         cases = [definition.case(size) for size in SIZES if size in definition.sizes]
-        self._alike = [case for case in cases if dict.fromkeys(place for place, _ in _numbers(case)) == shape]
-        self._places = {place: tuple(dict(_numbers(case))[place] for case in self._alike) for place in shape}
+        self._alike = [case for case in cases if dict.fromkeys(place for place, _ in numbers(case)) == shape]
+        self._places = {place: tuple(dict(numbers(case))[place] for case in self._alike) for place in shape}
 
     @cached_property
     def variables(self) -> tuple[Values, ...]:
@@ -59,7 +59,7 @@ class Template:
         varying = dict.fromkeys(
             values
             for place, values in self._places.items()
-            if _is_dimension(place) and _varies(values) and 1 not in values
+            if is_dimension(place) and _varies(values) and 1 not in values
         )
         return tuple(values for values in varying if not any(_multiple(values, other) for other in varying))
 
@@ -72,7 +72,7 @@ class Template:
 
     def step(self, values: Values, size_class: int) -> int:
         """Return what sizes are multiples of: the attributes (groups, heads) that divide the variable in each class."""
-        attributes = (sizes_here for place, sizes_here in self._places.items() if not _is_dimension(place))
+        attributes = (sizes_here for place, sizes_here in self._places.items() if not is_dimension(place))
         dividing = [
             sizes_here
             for sizes_here in attributes
@@ -85,19 +85,29 @@ class Template:
         """How many size classes the template is made from."""
         return len(self._alike)
 
+    @property
+    def common(self) -> int:
+        """The place of the common size class among them."""
+        return self._alike.index(self._base)
+
+    def values(self, place: Place) -> Values:
+        """Return the numbers at a place, one for each size class."""
+        return self._places[place]
+
     def case(self, sizes: Mapping[Values, int], size_class: int) -> Case:
         """Return the case with these sizes of its variables, and the options of one class."""
-        numbers = {place: self._number(place, values, sizes, size_class) for place, values in self._places.items()}
-        arguments = {**self._base.inputs, **self._base.attributes}
-        return self._definition.case_of({name: _with(value, (name,), numbers) for name, value in arguments.items()})
+        return with_numbers(
+            self._base,
+            {place: self._number(place, values, sizes, size_class) for place, values in self._places.items()},
+        )
 
     def with_shape(self, shape: tuple[int, ...]) -> Case | None:
         """Return the common case with every input in one shape, and what follows from that; None where none may be."""
         sizes: dict[Values, int] = {}
         for place, values in self._places.items():
-            if place[0] in self._definition.inputs and _is_dimension(place) and place[-1] < len(shape):
+            if place[0] in self._definition.inputs and is_dimension(place) and place[-1] < len(shape):
                 sizes.setdefault(values, shape[place[-1]])
-        case = self.case(sizes, self._alike.index(self._base))
+        case = self.case(sizes, self.common)
         if {tensor.shape for tensor in case.tensors()} == {shape}:
             return case
         return self._reshape(shape)
@@ -126,7 +136,7 @@ class Template:
             return values[0]
         if values in sizes:
             return sizes[values]
-        if _is_dimension(place):
+        if is_dimension(place):
             factors = ((_multiple(values, sizes_here), size) for sizes_here, size in sizes.items())
             whole = next((factor * size for factor, size in factors if factor), None)
             # Else it is 1 in some class: broadcast, or as large as what it is as large as there.
@@ -213,11 +223,12 @@ def _varies(values: Values) -> bool:
     return len(set(values)) > 1
 
 
-def _is_dimension(place: Place) -> bool:
+def is_dimension(place: Place) -> bool:
+    """Whether a place is in a shape."""
     return "shape" in place[1:]  # the first is the name of the argument, which may be `shape` too
 
 
-def _numbers(case: Case) -> Iterator[tuple[Place, int]]:
+def numbers(case: Case) -> Iterator[tuple[Place, int]]:
     """Yield every whole number of a case that may depend on its size, with its place."""
     for name, argument in {**case.inputs, **case.attributes}.items():
         yield from _numbers_in(argument, (name,))
@@ -236,6 +247,15 @@ def _numbers_in(argument: Argument, place: Place) -> Iterator[tuple[Place, int]]
             yield from _numbers_in(item, (*place, i))
     elif isinstance(argument, int) and not isinstance(argument, bool):
         yield place, argument
+
+
+def with_numbers(case: Case, numbers: Mapping[Place, int]) -> Case:
+    """Return a case with its whole numbers put in, one for each place that `numbers` yields."""
+    return replace(
+        case,
+        inputs={name: _with(value, (name,), numbers) for name, value in case.inputs.items()},
+        attributes={name: _with(value, (name,), numbers) for name, value in case.attributes.items()},
+    )
 
 
 def _with(argument: Argument, place: Place, numbers: Mapping[Place, int]) -> Argument:

@@ -117,7 +117,19 @@ class Duel:
 
     def compare(self, base: Trial, new: Trial, patience: Patience | None = None) -> PairValue:
         """Measure one case on both sides by turns; raises `OperatorFailure` and `WorkerFailure`."""
-        patience = patience or Patience()
+        rounds = self._rounds(base, new, patience or Patience())
+        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
+        warnings, self._warnings = tuple(self._warnings), {}
+        return replace(pair_value(rounds, cpu_may_stand_in=alone), warnings=warnings)
+
+    def interval(self, base: Trial, new: Trial) -> tuple[float, float] | None:
+        """Return the interval of the log-ratio of new to base in these two processes, None where too little is clean.
+
+        Other processes may differ by more. Raises as `compare` does.
+        """
+        return _interval(self._rounds(base, new, Patience()))
+
+    def _rounds(self, base: Trial, new: Trial, patience: Patience) -> list[Round]:
         rounds: list[Round] = []
         calls: list[int | None] = [None, None]
         samples = TURN_SAMPLES
@@ -137,9 +149,7 @@ class Duel:
                 self._release(offsets.pop(0))
         for handles in offsets:
             self._release(handles)
-        alone = all((trial.side.device, trial.side.threads) == ("cpu", 1) for trial in (base, new))
-        warnings, self._warnings = tuple(self._warnings), {}
-        return replace(pair_value(rounds, cpu_may_stand_in=alone), warnings=warnings)
+        return rounds
 
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
@@ -205,9 +215,14 @@ def enough(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
 
 def _is_narrow(rounds: Sequence[Round], width: float) -> bool:
     """Whether the interval of the median of the rounds' log-ratios is no wider than this on either side."""
-    every = (_minima((base.seconds(), new.seconds()), ([], [])) for base, new in rounds)
-    interval = median_interval([minima[1] - minima[0] for minima in every if minima is not None])
+    interval = _interval(rounds)
     return interval is not None and interval[1] - interval[0] <= 2 * width
+
+
+def _interval(rounds: Sequence[Round]) -> tuple[float, float] | None:
+    """Return the interval of the median of the rounds' log-ratios."""
+    every = (_minima((base.seconds(), new.seconds()), ([], [])) for base, new in rounds)
+    return median_interval([minima[1] - minima[0] for minima in every if minima is not None])
 
 
 def samples_of_a_turn(turns: Sequence[Samples]) -> int:

@@ -57,7 +57,7 @@ class NullBackend(Backend):
     def __init__(self, side: Side) -> None:
         self.side = side
         self.clock = VirtualClock()
-        self.scripts = Scripts(self.clock, float(side.settings.get("slowdown", "1")))
+        self.scripts = Scripts(self.clock, side.settings)
 
     def facts(self) -> dict[str, Any]:
         """Return that it is a version of nothing: 1, or the one that the side names."""
@@ -69,7 +69,7 @@ class NullBackend(Backend):
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
         """Return a tensor without elements."""
-        return NullTensor(TensorSpec(tuple(shape), dtype))
+        return NullTensor(TensorSpec(tuple(shape), dtype, None if strides is None else tuple(strides)))
 
     def dtype(self, name: str) -> Any:
         """Return the name; every element type exists."""

@@ -6,30 +6,39 @@ The well-behaved ones advance the virtual clock and return at once. The others r
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from opperf.domain.tensor import TensorSpec, row_major
 
 STEADY_NS = 100_000
 #: Share of its time by which the noisy operator varies.
 NOISE = 0.2
 LEAK_BYTES = 64 * 1024 * 1024
+#: The operator with a cliff takes a launch, and its bytes at 10 GB/s; where the cliff is, this many times as long.
+CLIFF_LAUNCH_NS, CLIFF_BYTES_PER_NS, CLIFF_HEIGHT = 1000, 10, 1.3
+#: Where it is, unless the side's setting `cliff` says otherwise.
+CLIFF = "residue:1:16:8:1024"
 
 
 class Scripts:
     """The behaviours, with the clock that they advance and the settings of the side.
 
-    `slowdown=1.05` multiplies every duration.
+    `slowdown=1.05` multiplies every duration. `cliff` says which cases of `cliff` take longer (see `is_cliff`), and
+    `noise` is the standard deviation of the log of its time.
     """
 
-    def __init__(self, clock: VirtualClock, slowdown: float) -> None:
+    def __init__(self, clock: VirtualClock, settings: Mapping[str, str]) -> None:
         self._clock = clock
-        self._slowdown = slowdown
-        self._random = random.Random(0)
+        self._slowdown = float(settings.get("slowdown", "1"))
+        self._cliff, self._noise = settings.get("cliff", CLIFF), float(settings.get("noise", "0"))
+        self._random = random.Random(int(settings.get("seed", "0")))
         self._calls = 0
 
     def named(self) -> dict[str, Callable[..., Any]]:
@@ -39,6 +48,7 @@ class Scripts:
             "noisy": self.noisy,
             "warming": self.warming,
             "drifting": self.drifting,
+            "cliff": self.cliff,
             "raise": self.raising,
             "crash": self.crash,
             "abort": self.abort,
@@ -70,6 +80,13 @@ class Scripts:
         """Take 100 us at first, and 0.1 % more at each call."""
         self._calls += 1
         self.spend(STEADY_NS * 1.001 ** min(self._calls, 5000))
+
+    def cliff(self, *tensors: Any) -> None:
+        """Take as long as its bytes need, and longer where the cliff is."""
+        moved = sum(tensor.spec.nbytes for tensor in tensors)
+        height = CLIFF_HEIGHT if any(is_cliff(self._cliff, tensor.spec) for tensor in tensors) else 1.0
+        noise = math.exp(abs(self._random.gauss(0, self._noise))) if self._noise else 1.0
+        self.spend((CLIFF_LAUNCH_NS + moved / CLIFF_BYTES_PER_NS) * height * noise)
 
     def raising(self, *_: Any) -> None:
         """Raise, as an operator does that refuses its arguments."""
@@ -109,6 +126,31 @@ class Scripts:
         """Write into the pipe that is the protocol's, as a library does that writes to a wrong descriptor."""
         os.write(int(sys.argv[2]), b"\x00\xff not a message\n")
         time.sleep(0.1)
+
+
+def is_cliff(cliff: str, tensor: TensorSpec) -> bool:
+    """Whether a tensor is where a cliff is: of sizes of one dimension, of two, or of how it lies in memory.
+
+    >>> is_cliff("residue:1:16:8:1024", TensorSpec((2, 1032))), is_cliff("power:0:64", TensorSpec((128, 3)))
+    (True, True)
+    >>> is_cliff("threshold:0:100", TensorSpec((99, 3))), is_cliff("ratio:0:2", TensorSpec((7, 3)))
+    (False, True)
+    >>> is_cliff("strided:64", TensorSpec((3, 64), strides=(1, 3)))
+    True
+    """
+    kind, *words = cliff.split(":")
+    numbers = [int(word) for word in words]
+    if kind == "strided":
+        return tensor.strides not in (None, row_major(tensor.shape)) and tensor.shape[-1] >= numbers[0]
+    if kind == "none" or len(tensor.shape) <= numbers[0]:
+        return False
+    size, (_, *bounds) = tensor.shape[numbers[0]], numbers
+    if kind == "residue":
+        modulus, residue, least = bounds
+        return size % modulus == residue and size >= least
+    if kind == "power":
+        return size & (size - 1) == 0 and size >= bounds[0]
+    return size > bounds[0] * tensor.shape[1 - numbers[0]] if kind == "ratio" else size >= bounds[0]
 
 
 class VirtualClock:

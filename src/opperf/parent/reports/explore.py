@@ -1,0 +1,78 @@
+"""What was explored, and what costs too much there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from opperf.domain.exploration import Anomaly, Exploration, Territory
+from opperf.domain.units import format_bytes, format_seconds
+from opperf.parent.reports.document import Block, Check, Column, Document, Note, Section, table
+from opperf.parent.reports.text import case_text, place
+
+#: A finding and where it is.
+Row = tuple[Territory, Anomaly]
+
+
+def document(exploration: Exploration) -> Document:
+    """Return the report."""
+    rows = [(territory, one) for territory in exploration.territories for one in territory.anomalies]
+    blocks: list[Block] = [table(_columns(exploration), rows)] if rows else []
+    blocks += [Section("", [Note(text) for territory, one in rows for text in _details(one)])] if rows else []
+    blocks += [Note(line) for line in _summary(exploration)]
+    text = " ".join(_summary(exploration))
+    return Document(
+        "opperf explore", blocks, exploration.to_json, [*_checks(rows)], text, started=exploration.run.started
+    )
+
+
+def _columns(exploration: Exploration) -> tuple[Column[Row], ...]:
+    size: Callable[[float], str] = format_bytes if exploration.objective == "memory" else format_seconds
+    beside = {"slower-than": "other side", "peak-share": "limit"}.get(exploration.objective, "neighbour")
+    return (
+        Column("case_id", None, lambda row: row[1].case.id),
+        Column("operator", "operator", lambda row: row[0].operator, least=10),
+        Column("direction", "direction", lambda row: row[0].direction, common=True),
+        Column("side", "side", lambda row: place(row[0].side), least=12, common=True),
+        Column("inputs", "smallest case", lambda row: case_text(row[1].case), least=14, lines=6),
+        Column("cost", "takes", lambda row: row[1].cost, size, align="right"),
+        Column("expected", beside, lambda row: row[1].expected, size, align="right"),
+        Column("ratio", "ratio", lambda row: row[1].ratio, lambda ratio: f"{ratio:.2f}", align="right"),
+        Column("ratio_low", None, lambda row: row[1].interval and row[1].interval[0]),
+        Column("ratio_high", None, lambda row: row[1].interval and row[1].interval[1]),
+        Column(None, "95 % interval", lambda row: _interval(row[1]), rank=1),
+        Column("pairs", "pairs", lambda row: row[1].pairs, rank=0),
+        Column("region", "where", lambda row: row[1].region, least=16, lines=4),
+        Column("remedy", "instead", lambda row: row[1].remedy or "", least=12, lines=3),
+    )
+
+
+def _interval(anomaly: Anomaly) -> str:
+    return "" if anomaly.interval is None else f"[{anomaly.interval[0]:.2f}, {anomaly.interval[1]:.2f}]"
+
+
+def _details(anomaly: Anomaly) -> Iterator[str]:
+    yield f"again: {anomaly.command}"
+    yield from (f"ran: {line}" for line in anomaly.explanation.get("difference", ()))
+
+
+def _summary(exploration: Exploration) -> Iterator[str]:
+    """Say of each operator how much was looked at, and what came of it."""
+    noun = {"slower-than": "region", "peak-share": "region"}.get(exploration.objective, "cliff")
+    for one in exploration.territories:
+        count = len(one.anomalies)
+        tail = f", {one.unconfirmed} not confirmed" if one.unconfirmed else ""
+        yield (
+            f"{one.operator} on {place(one.side)}, {one.direction}: {count or 'no'} {noun}{'' if count == 1 else 's'} "
+            f"beyond a factor of {exploration.factor:g} in {one.looks} looks{tail}."
+        )
+
+
+def _checks(rows: list[Row]) -> Iterator[Check]:
+    for territory, one in rows:
+        short = f"{territory.operator} {territory.direction}"
+        text = f"{one.ratio:.2f} times what it should take at {one.region}"
+        seconds = one.cost if math.isfinite(one.cost) else None
+        yield Check(
+            f"{short} {case_text(one.case)}", place(territory.side), short, "cliff", text, "failure", "warning", seconds
+        )

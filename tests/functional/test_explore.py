@@ -1,0 +1,146 @@
+"""`opperf explore` on the null framework, whose cliffs are where its settings say."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.functional.conftest import Done, invoke
+
+import opperf
+
+EXPLORE = ("explore", "null:cliff", "--framework", "null")
+#: What of it is around the cliff: at 1032, 1048 and so on.
+NARROW = ("--dims", "data.0=16,data.1=1024..1064")
+
+
+def document(done: Done) -> dict[str, Any]:
+    """Return the document that a command printed as JSON."""
+    assert done.code == 0, done.err
+    value: dict[str, Any] = json.loads(done.out)
+    return value
+
+
+def test_a_cliff_is_found_confirmed_and_shown_again_by_its_command() -> None:
+    done = document(invoke(*EXPLORE, "--format", "json"))
+    (territory,) = done["exploration"]["territories"]
+    (anomaly,) = territory["anomalies"]
+    assert anomaly["region"] == "data.1 % 16 == 8, data.1 from 1,032 on"
+    assert anomaly["remedy"] == "pad data.1 to 1,033"
+    assert anomaly["case"]["inputs"]["data"]["shape"] == [16, 1032]
+    assert anomaly["pairs"] == 5
+    low, high = anomaly["interval"]
+    assert low <= anomaly["ratio"] <= high
+    assert anomaly["ratio"] == pytest.approx(1.3, rel=0.01)
+    again = document(invoke(*anomaly["command"].split()[1:], "--format", "json"))
+    assert again["exploration"]["territories"][0]["anomalies"][0]["case"] == anomaly["case"]
+
+
+def test_the_report_says_where_what_instead_and_how_to_see_it_again() -> None:
+    done = invoke(*EXPLORE, *NARROW)
+    assert "pad data.1 to 1,033" in done.out
+    assert "again: opperf explore null:cliff --framework null --dims data.0=16,data.1=1032..1033" in done.out
+    assert "1 cliff beyond a factor of 1.2" in done.out
+
+
+def test_a_factor_above_the_cliff_finds_none() -> None:
+    done = invoke(*EXPLORE, *NARROW, "--factor", "1.5")
+    assert done.code == 0
+    assert "no cliffs beyond a factor of 1.5" in done.out
+
+
+def test_a_side_that_is_slower_by_the_same_everywhere_is_no_finding() -> None:
+    done = invoke(*EXPLORE, *NARROW, "--against", "null;slowdown=0.5")
+    assert done.code == 0
+    assert "no regions beyond a factor of 1.2" in done.out
+
+
+def test_where_another_side_is_faster_than_elsewhere_is_a_finding() -> None:
+    words = ("--against", "null;cliff=none", "--dims", "data.0=16,data.1=900..1100")
+    done = document(invoke(*EXPLORE, *words, "--format", "json"))
+    assert done["exploration"]["objective"] == "slower-than"
+    (anomaly,) = done["exploration"]["territories"][0]["anomalies"]
+    assert anomaly["region"] == "data.1 % 16 == 8, data.1 from 1,032 on"
+    assert anomaly["other"] is None
+    again = invoke(*shlex.split(anomaly["command"])[1:])
+    assert "1.30" in again.out
+    assert "slower" in again.out
+
+
+def test_cases_are_saved_as_a_suite_that_other_commands_read(tmp_path: Path) -> None:
+    suite = tmp_path / "cliffs.json"
+    assert invoke(*EXPLORE, *NARROW, "--save-suite", suite).code == 0
+    done = invoke("run", "--suite", suite, "--framework", "null", "--format", "json", "--trial-budget", "0.01")
+    shapes = [record["case"]["inputs"]["data"]["shape"] for record in json.loads(done.out)["records"]]
+    assert shapes == [[16, 1032], [16, 1033]]
+
+
+def test_a_saved_exploration_is_shown_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    printed = invoke(*EXPLORE, *NARROW, "--output", file)
+    assert printed.code == 0
+    assert invoke("show", file).out == printed.out
+    assert not file.with_name("found.json.journal").exists()
+
+
+def test_a_stopped_search_goes_on_from_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "found.json"
+    with monkeypatch.context() as patch:
+        patch.setattr("opperf.parent.explore.search.Search._smallest", _stop)
+        assert invoke(*EXPLORE, *NARROW, "--output", file).code == 130
+    journal = file.with_name("found.json.journal")
+    looks = len(journal.read_text().splitlines())
+    assert looks > 40
+    with journal.open("a") as torn:
+        torn.write('["cost cliff')
+    asked: list[object] = []
+    monkeypatch.setattr("opperf.parent.explore.meter.Bench._look", lambda *words, **more: asked.append(words))
+    done = invoke(*EXPLORE, *NARROW, "--resume", journal, "--output", file, "--force")
+    assert done.code == 0, done.err
+    assert asked == []  # every look is known
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_memory_is_counted_so_a_jump_needs_no_pairs() -> None:
+    done = invoke(*EXPLORE, *NARROW, "--objective", "memory")
+    assert done.code == 0
+    assert "no cliffs" in done.out
+
+
+def test_the_library_returns_findings_and_their_suite() -> None:
+    findings = opperf.explore("null:cliff", framework="null", dims="data.0=16,data.1=1024..1064")
+    assert [finding.region for finding in findings] == ["data.1 % 16 == 8"]
+    assert len(findings.suite()) == 2
+    assert "1 finding" in repr(findings)
+    assert list(findings.to_pandas()["remedy"]) == ["pad data.1 to 1,033"]
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("--dims", "q=1..4"), "`null:cliff` has no dimension `q`"),
+        (("--dims", "data.0"), "expected NAME=LOW..HIGH"),
+        (("--objective", "beauty"), "`--objective` is `beauty`"),
+        (("--objective", "slower-than"), "need each other"),
+        (("--factor", "1"), "`--factor` is 1"),
+        (("--looks", "0"), "`--looks` is 0"),
+        (("--objective", "peak-share"), "its work is not known"),
+        (("--resume", "none.journal"), "none.journal"),
+    ],
+)
+def test_what_cannot_be_explored_is_one_message(words: tuple[str, ...], part: str) -> None:
+    done = invoke(*EXPLORE, *words)
+    assert (done.code, done.out) == (2, "")
+    assert part in done.err
+
+
+def test_without_operators_there_is_nothing_to_explore() -> None:
+    done = invoke("explore", "--framework", "null")
+    assert done.code == 2
+    assert "nothing to explore" in done.err
