@@ -101,8 +101,8 @@ def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-class Measured:
-    """What is measured also becomes a page, a picture, and rows of a database."""
+class Pictured:
+    """What is measured also becomes a page and a picture."""
 
     _result: figures.Result
     _document: Document
@@ -123,6 +123,12 @@ class Measured:
         if not several:
             raise InputError("no measurement to draw", hint="the records say why", slug="input")
         return picture(several)
+
+
+class Measured(Pictured):
+    """Measurements, which a database keeps, too."""
+
+    _result: Run | ComparisonRun | NoiseRun | ReplayDocument
 
     def add_to(self, database: str | None = None, *, samples: bool = False) -> str:
         """Add the run to a database, once however often, and return its id.
@@ -193,12 +199,12 @@ class Noise(Measured, Report[Floor]):
         return _count(len(self), "floor")
 
 
-class Exploration(Report[Anomaly]):
+class Exploration(Pictured, Report[Anomaly]):
     """The cases that cost too much, each with its region and what to do instead."""
 
     def __init__(self, document: ExplorationDocument) -> None:
         super().__init__(document.anomalies, report_of(document))
-        self.run, self.territories = document.run, document.territories
+        self.run, self.territories, self._result = document.run, document.territories, document
         self._suite = document.suite
 
     def _summary(self) -> str:
