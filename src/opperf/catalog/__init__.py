@@ -1,4 +1,4 @@
-"""The neutral catalog: every operator that opperf knows by itself, one file per family.
+"""The neutral catalog: every operator that opperf defines, one file per family.
 
 >>> operator("add").category
 'elementwise_binary'

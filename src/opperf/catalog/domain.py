@@ -64,7 +64,7 @@ class At:
 
 
 class Extent(Protocol):
-    """How many there are of something in a call."""
+    """The number of something in a call."""
 
     def of(self, case: Case) -> int | None:
         """Return the number; None where a case does not tell it."""
@@ -124,7 +124,7 @@ class Elements:
 
 @dataclass(frozen=True)
 class Either:
-    """The first of several that a case tells."""
+    """The first of several sizes that a case determines."""
 
     extents: tuple[Extent, ...]
 
@@ -383,7 +383,7 @@ class Definite:
     """Symmetric positive definite matrices."""
 
     def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
-        """Return the tensor with such matrices, where it is square."""
+        """Return the tensor with matrices of this kind, if it is square."""
         square = tensor.dtype in FLOATS and len(tensor.shape) > 1 and tensor.shape[-1] == tensor.shape[-2]
         return replace(tensor, values=SPD, range=None) if square else tensor
 
@@ -396,7 +396,7 @@ class Base:
     positive: Between
 
     def draw(self, tensor: TensorSpec, case: Case) -> TensorSpec:
-        """Return the tensor with values that have such a power."""
+        """Return the tensor with values that the power is defined for."""
         exponent = self.exponent.number(case)
         several = self.exponent.tensor(case)
         if exponent is None and several is not None and not several.is_float:
@@ -429,7 +429,7 @@ class Constant:
 
 
 def is_open(tensor: TensorSpec) -> bool:
-    """Whether values of a tensor are still to be drawn: none is given, and it is not mostly zeros, nor of one value."""
+    """Whether values of a tensor are still to be drawn: it has no explicit, constant or mostly zero values."""
     return tensor.literal is None and bool(tensor.elements) and not tensor.values.startswith((SPARSE, "zeros", "ones"))
 
 

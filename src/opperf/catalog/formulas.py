@@ -74,7 +74,7 @@ def whole(case: Case, name: str, default: int | None = None) -> int:
 
 
 def wholes(case: Case, name: str, count: int | None = None, default: int | _Shape | None = None) -> _Shape:
-    """Return the whole numbers that are the attribute `name`; with `count`, one number stands for that many."""
+    """Return the integers in the attribute `name`; with `count`, a single number is repeated."""
     value = case.get(name)
     value = default if value is None else value
     if isinstance(value, int) and not isinstance(value, bool):

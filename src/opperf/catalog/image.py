@@ -280,7 +280,7 @@ FROM_YIQ = ((1.0, 0.956, 0.621), (1.0, -0.272, -0.647), (1.0, -1.107, 1.704))
 
 
 def turned(angle: float) -> tuple[tuple[float, ...], ...]:
-    """Return by which rows red, green and blue are multiplied and added, to turn a hue by so many full turns.
+    """Return the matrix that rotates the hue of red, green and blue by a number of full turns.
 
     >>> [[round(part, 2) + 0.0 for part in row] for row in turned(0.0)]
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]

@@ -279,7 +279,7 @@ def _solution(case: Case) -> tuple[TensorSpec, ...]:
 
 
 def _solving(numerator: int, denominator: int, each_side: int) -> Formula:
-    """Return the formula of so many cubes for the matrix, and so many squares for each right side."""
+    """Return the formula with a multiple of n^3 for the matrix, and of n^2 for each right side."""
 
     def flops(case: Case) -> int:
         size = _size(case, "matrix")

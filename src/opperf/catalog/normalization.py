@@ -44,7 +44,7 @@ def _normalization(
     mutates: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
 ) -> Operator:
-    """Declare `name`; `parameters` makes the inputs beside the data from the shape of the data."""
+    """Declare `name`; `parameters` makes the other inputs from the shape of the data."""
     roles = tuple(parameters(shapes["common"]))
     return Operator(
         name=name,

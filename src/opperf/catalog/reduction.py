@@ -45,7 +45,7 @@ def _reduction(
     aliases: tuple[str, ...] = (),
     rough: bool = False,
 ) -> Operator:
-    """Declare `name`; with a `result` dtype of its own it has no gradient."""
+    """Declare `name`; with its own `result` dtype it has no gradient."""
 
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         tensor = case.tensor("data")

@@ -264,7 +264,7 @@ _SPARSE = (
 )
 
 
-# Whole numbers of eight bits that stand for real ones: (number - zero point) times scale.
+# 8-bit integers that represent real numbers: (number - zero point) times scale.
 #
 # Two operations for each element that is turned into the other kind, and two for each multiply-add of a product.
 

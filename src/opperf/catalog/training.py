@@ -268,7 +268,7 @@ _LOSS = (
 # Each is one formula, w being the weight, g the gradient and lr the learning rate; everything is element by element.
 # The operations are those of the formula, one for each function, product, quotient, sum or difference.
 
-#: What states are filled with: moving means of squares are positive, the rest is of either sign.
+#: The values of states: moving means of squares are positive, the rest has either sign.
 STATES = {
     "velocity": (-0.1, 0.1),
     "mean": (-0.1, 0.1),

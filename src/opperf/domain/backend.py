@@ -1,7 +1,7 @@
 """What a backend is: a core of verbs by which opperf measures any framework, and capabilities that it may have.
 
 A backend is a class under `Backend` that has the verbs of `Core`. Each capability is a Protocol of its own; a backend
-that says nothing of one has its default, which tells of nothing or skips the trial with a reason.
+that lacks one gets its default, which reports nothing or skips the trial with a reason.
 
 Values of the framework (tensors, functions) are opaque to everything but their backend, hence `Any`.
 """
@@ -180,7 +180,7 @@ class Core(Protocol):
 
 
 class Devices(Protocol):
-    """More devices than a CPU, with clocks, caches and memory of their own."""
+    """Devices other than a CPU, with their own clocks, caches and memory."""
 
     def devices(self) -> list[str]:
         """Return the devices that the framework sees, best first."""
@@ -205,7 +205,7 @@ class Gradients(Core, Protocol):
     def backward(self, bound: Bound, cotangents: Callable[[Any], Any], *, fresh: bool) -> Work:
         """Return the gradient computation alone; its result is the gradients.
 
-        `cotangents` makes one tensor like a given output. With `fresh`, each call gets a forward of its own, untimed.
+        `cotangents` makes a tensor like an output. With `fresh`, each call gets its own untimed forward.
         """
         raise self.no_gradient()
 
@@ -234,7 +234,7 @@ class Restoring(Core, Protocol):
 
 
 class Discovery(Protocol):
-    """The framework's own operators, beside those of the catalog."""
+    """The framework's own operators, in addition to those of the catalog."""
 
     def layer(self, path: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Layer | None:
         """Return what is built at a path with these arguments; None where the path names a function."""
@@ -254,13 +254,13 @@ class Discovery(Protocol):
 
 
 class Accounts(Protocol):
-    """What a call takes and does besides time."""
+    """Costs of a call other than time."""
 
     #: How many CPUs a matrix product was seen to use; None where nothing was looked at.
     threads_seen: float | None = None
 
     def memory(self, work: Work) -> Memory | None:
-        """Return what one call takes, measured in a call of its own; None where the framework cannot tell."""
+        """Return the cost of one call, measured in a separate call; None where the framework cannot report it."""
         return None
 
     def counts(self, work: Work, *, long: bool = False) -> Counts | None:
@@ -275,7 +275,7 @@ class Insight(Core, Protocol):
     """A look inside calls and programs."""
 
     def explain(self, work: Work, calls: int) -> list[Explanation]:
-        """Return what runs in each of so many calls, as the framework's own profiler tells it.
+        """Return what runs in each of `calls` calls, according to the framework's own profiler.
 
         One stands for all where the program is read, and nothing is called.
         """

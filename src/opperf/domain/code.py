@@ -1,4 +1,4 @@
-"""The user's own code, as a type of its own: what a user names may be loaded in a child, what a file says never is.
+"""The user's own code as a distinct type: a child may load code that a user names, never code that a file names.
 
 A suite, a config, a trace, a record hold the names of operators, and a name is a `str`: a framework finds an operator
 of its own by it, or nothing. `Code` alone is loaded. It is made of what somebody writes on the command line or gives to
@@ -37,7 +37,7 @@ class Code:
 
 
 def named(text: str) -> str | Code:
-    """Return the operator that a user names. For a name that stands in a file, this is never asked.
+    """Return the operator that a user names. Never called for a name from a file.
 
     >>> named("add"), named("torch:aten::add"), named("mine.py:f")
     ('add', 'torch:aten::add', Code(name='mine.py:f', framework=None))
@@ -52,7 +52,7 @@ def named(text: str) -> str | Code:
 
 
 def is_code(text: str) -> bool:
-    """Whether a user who names this names a function of their own.
+    """Whether a name means a function of the user's own.
 
     >>> is_code("my_kernels:fast_softmax"), is_code("torch:torch.add"), is_code("add")
     (True, False, False)
@@ -73,7 +73,7 @@ def own_name(implementation: object) -> str | None:
 def refusal(name: str) -> tuple[str, str] | None:
     """Return why the name of an operator in a file is refused, and a hint; None for one that is not spelled as code.
 
-    Without this the name would not be found. Whoever finds it in a file is better told why.
+    Without this check the name would just not be found; the error explains why it is refused.
     """
     path = name
     for _ in range(2):  # a reader may have put a framework before a name that has one

@@ -33,27 +33,27 @@ from opperf.domain.files.json_text import show
 
 T = TypeVar("T")
 Self = TypeVar("Self", bound="Fields")
-#: Whole numbers are of 64 bits, as in every format and framework that they go on to.
+#: Integers have 64 bits, as in every format and framework that receives them.
 MOST_WHOLE = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """The least that a number may be; stands in `Annotated`."""
+    """Minimum of a number, for `Annotated`."""
 
     least: float
 
 
 @dataclass(frozen=True)
 class Above:
-    """What a number must be more than; stands in `Annotated`."""
+    """Exclusive minimum of a number, for `Annotated`."""
 
     bound: float
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """The words that a string may be; stands in `Annotated`."""
+    """The allowed values of a string, for `Annotated`."""
 
     names: tuple[str, ...]
 
@@ -71,7 +71,7 @@ Read: TypeAlias = Callable[[object, str], Any]
 
 @dataclass(frozen=True)
 class Form:
-    """How a value is written that is more than its fields, and how that is read; stands in `Annotated`."""
+    """A custom writer and reader of a value, for `Annotated`."""
 
     expected: str
     write: Callable[[Any], object]
@@ -86,7 +86,7 @@ class Fields:
     """A dataclass whose JSON is its fields, by name.
 
     The fields of a `flat` field stand among them. A `sparse` one is left out where it has its default. What stands
-    `beside` them are properties, for readers without opperf: they are not read again.
+    `beside` are properties written for readers without opperf; they are not read back.
     """
 
     flat: ClassVar[tuple[str, ...]] = ()
@@ -153,7 +153,7 @@ def encode(value: object) -> object:
 
 @cache
 def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], object], ...]:
-    """Return what is written of a dataclass: each field, how, and its default; then what stands beside them."""
+    """Return what is written for a dataclass: each field, its writer and its default; then the extra properties."""
     hints = get_type_hints(cls, include_extras=True)
     forms = {name: next(iter(get_args(hint)[1:]), None) for name, hint in hints.items()}
     writes = {name: form.write for name, form in forms.items() if isinstance(form, Form)}
@@ -193,7 +193,7 @@ def read_as(hint: type[T], data: object, where: str) -> T: ...
 @overload
 def read_as(hint: Any, data: object, where: str) -> Any: ...
 def read_as(hint: Any, data: object, where: str) -> Any:
-    """Return a value that is of a type hint; raises `InputError` that names the place.
+    """Return a value of the type of a hint; raises `InputError` that names the place.
 
     >>> read_as(tuple[Count, ...], [1, 2], "shape")
     (1, 2)

@@ -1,4 +1,4 @@
-"""What is said of two sides: one comparison for each case and direction, and the verdict on it."""
+"""The comparison of two sides: one for each case and direction, with its verdict."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class PairValue(Fields):
     `log_ratio` is the evidence: the centre over rounds of the log-ratio of new to base, by the clean minimum of each
     turn. `base` and `new` hold, in seconds, `turn`, the centre over rounds of those minima, new over base being the
     ratio; and clean minimum, median and 90th percentile, both from the same number of clean samples of the same rounds.
-    With fewer than five rounds a pair says nothing: all are None, and `reason` tells why.
-    `clock` is `cpu` where CPU time stands in for wall time. `warnings` say what was seen of either side.
+    With fewer than five rounds a pair has no values: all are None, and `reason` says why.
+    `clock` is `cpu` where CPU time stands in for wall time. `warnings` are those of either side.
     """
 
     log_ratio: float | None
@@ -80,7 +80,7 @@ class PeakMemory(TypedDict, total=False):
 
 
 class Explanations(TypedDict, total=False):
-    """What ran on both sides, in JSON form, and what is said of it; `failures` say why a side has no explanation."""
+    """What ran on both sides, in JSON form, and the differences; `failures` say why a side has no explanation."""
 
     base: list[dict[str, object]]
     new: list[dict[str, object]]
@@ -92,7 +92,7 @@ class Explanations(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Comparison(Fields):
-    """A case in a direction on two sides, and what is said of it.
+    """A case in a direction on two sides, and its verdict.
 
     `status` is that of a record: `failed` where a side could not be measured, `skipped` where there is nothing to
     compare with; the verdict is the same word then, and gives the reason. `log_ratios` are those of each stage.
@@ -137,7 +137,7 @@ class Comparison(Fields):
 
 @dataclass(frozen=True)
 class Whole(Fields):
-    """All calls of a suite on a base and a new side, as far as both were measured: seconds, and new over base.
+    """All calls of a suite measured on both a base and a new side: seconds, and new / base.
 
     `interval` is the 95 % interval of the ratio, the errors of different cases taken as independent (their variances
     add up, each with its share of the time); None where a case has none.

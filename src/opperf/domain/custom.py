@@ -1,4 +1,4 @@
-"""An operator of the user's own: what its author says of a function, beside the function itself.
+"""A user's own operator: its author's declaration of a function.
 
     import opperf
 
@@ -24,7 +24,7 @@ MARK = "__opperf__"
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is said of a function.
+    """The declaration of a function.
 
     `implements` names the neutral operator that it computes; it is measured on that operator's cases, checked against
     the framework's own, and stands in one table beside it. `arguments` maps the function's parameters, in order, to
@@ -81,6 +81,6 @@ def operator(
 
 
 def declared(function: Callable[..., object]) -> Declaration:
-    """Return what is said of a function; of one that nothing is said of, nothing."""
+    """Return the declaration of a function; an empty one where there is none."""
     mark = getattr(function, MARK, None)
     return mark if isinstance(mark, Declaration) else Declaration()

@@ -35,7 +35,7 @@ _HINT = "write a framework (`mxnet`), a requirement (`numpy==1.26.4`) or `python
 
 @dataclass(frozen=True)
 class EnvironmentSpec:
-    """An environment that somebody asked for.
+    """An environment as a user requests it.
 
     `text` is its canonical spelling, what records show; reading it again gives an equal value. `framework` is None
     where the text does not tell (`current`, `python=PATH`, a package that opperf does not know).
@@ -105,7 +105,7 @@ CURRENT = EnvironmentSpec("current", "current")
 
 
 def preset(name: str) -> EnvironmentSpec:
-    """Return the environment that goes by a name, often a framework's; one that needs no packages is `current`."""
+    """Return the environment with a name, often a framework's; one that needs no packages is `current`."""
     owner, requirements = PRESETS[name]
     return EnvironmentSpec(name, "preset", owner, requirements) if requirements else CURRENT
 

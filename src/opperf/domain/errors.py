@@ -122,7 +122,7 @@ def check_known(kind: str, name: str, names: Collection[str]) -> None:
 
 @contextmanager
 def at_place(where: str) -> Iterator[None]:
-    """Say where it stands in every `InputError` that is raised meanwhile."""
+    """Add the place to every `InputError` raised inside the block."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""An expectation: how long a trial took when somebody wrote it down, on which machine and with which version."""
+"""An expectation: how long a trial took when it was recorded, on which machine and with which version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Expectation(Fields):
 
     @classmethod
     def from_json(cls, data: object, where: str = "expectation") -> Expectation:
-        """Read the JSON form, the trial's keys beside the others; raises `InputError` that names the place."""
+        """Read the JSON form, in which the trial's keys are inlined; raises `InputError` that names the place."""
         if not isinstance(data, dict):
             raise wrong(data, where, "an object")
         fields = {name: value for name, value in data.items() if (name, value) != ("machine", None)}

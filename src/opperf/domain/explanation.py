@@ -1,4 +1,4 @@
-"""What ran in one call of a trial, as its framework's own profiler tells it."""
+"""What ran in one call of a trial, according to its framework's own profiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = ("operator", "primitive", "kernel")
 
 @dataclass(frozen=True)
 class Event(Fields):
-    """Something that ran. `by` says which implementation of `name`, where that is told (`jit:avx512_core`).
+    """Something that ran. `by` is the implementation of `name` if known (`jit:avx512_core`).
 
     `calls` and `seconds` are of one call of the trial. `seconds` is its own time, without what it called, under a
     profiler; None where only the program was looked at.

@@ -76,7 +76,7 @@ def _merged(several: Sequence[Comparison]) -> Across:
 
 
 def _test(comparison: Comparison) -> PairedTest | None:
-    """Return the ratio of a machine with its error: of the stage that its verdict is of."""
+    """Return the ratio of a machine with its error, from the stage behind its verdict."""
     ratio = comparison.verdict.ratio
     stages = [stage for stage in comparison.log_ratios if len(stage) >= 2]
     if ratio is None or not stages:
@@ -97,7 +97,7 @@ def _kind(kind: str, several: Sequence[Comparison]) -> Kind:
 
 
 def _finding(kinds: Sequence[Kind]) -> str:
-    """Say on which machines the verdict is what; a kind is of one mind or it is not."""
+    """Say which verdict holds on which machines; the machines of a kind may disagree."""
     words = {word for kind in kinds for word in kind.verdicts}
     if len(words) == 1:
         return f"{next(iter(words))} on all machines"

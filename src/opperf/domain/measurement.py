@@ -47,7 +47,7 @@ _LISTS = {name: GenericAlias(tuple, (hint, ...)) for name, hint in get_type_hint
 
 @dataclass(frozen=True)
 class Samples(Fields):
-    """The samples of one metric, and the harness cost of one call that is to be subtracted."""
+    """The samples of one metric, and the harness cost to subtract from each call."""
 
     samples: tuple[Sample, ...]
     overhead_ns: float = 0.0
@@ -124,7 +124,7 @@ class CountedTimes:
         every = [samples.seconds(clean_only=False) for samples in measured]
         calls = measured[0].samples[0].calls
         count, of_all = sum(map(len, clean)), sum(map(len, every))
-        # Each process must keep one at least, or it would have no value of its own.
+        # Each process must keep at least one, or it would have no value.
         if all(clean) and (count >= ENOUGH_CLEAN * len(clean) or 2 * count >= of_all):
             return cls(clean, of_all - count, calls)
         if threads == 1 and median([time for times in every for time in times]) > LONG_CALL:

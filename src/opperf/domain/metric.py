@@ -1,6 +1,6 @@
-"""Every metric, declared once: its unit, which direction is better, what it says and where reports show it.
+"""Every metric, declared once: its unit, its better direction, its meaning and where reports show it.
 
-Whoever measures or computes a metric names it; records, files and reports ask this table for the rest.
+The code that measures or computes a metric names it; records, files and reports look up the rest here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A node of a fleet: one of the machines that measure for a command, and which of them are alike."""
+"""A node of a fleet: one of the machines that measure for a command, and its kind."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Where:
         return cls(tuple(conditions))
 
     def holds(self, node: str, machine: Mapping[str, Any]) -> bool:
-        """Whether a node meets every condition; letters count alike in either case."""
+        """Whether a node meets every condition, ignoring case."""
         values = {
             "cpu": [str(machine.get("cpu"))],
             "gpu": _gpus(machine),

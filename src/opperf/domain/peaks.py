@@ -76,15 +76,15 @@ class Peaks:
         return cls(tuple(sorted(moves.items())), products)
 
     def bandwidth(self, moved: float) -> float | None:
-        """Return the bytes a second at which so many can be moved: the best of this size and of larger ones.
+        """Return the bandwidth for a number of bytes: the best of this size and of larger ones.
 
-        A smaller working set lies in no slower a cache; that short calls show lower rates is the framework's doing.
+        A smaller working set never lies in a slower cache; lower rates of short calls are framework overhead.
         """
         rates = [rate for size, rate in self.moves if size >= moved]
         return max(rates) if rates else self.moves[-1][1] if self.moves else None
 
     def limit(self, *, flops: float, moved: float, dtype: str) -> Limit | None:
-        """Return the least time of so many operations and bytes; None where the rate that bounds it is not known."""
+        """Return the minimum time for operations and bytes; None where the bounding rate is unknown."""
         width, speed = self.bandwidth(moved), self.products.get(dtype)
         moving = 0.0 if not moved else moved / width if width else None
         computing = 0.0 if not flops else flops / speed if speed else None

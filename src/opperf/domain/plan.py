@@ -14,7 +14,7 @@ from opperf.domain.registry import Direction
 
 #: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
 ALLOCATORS = ("fixed", "default")
-#: How a framework with an engine of its own runs: `naive` in the calling thread, `threaded` beside it.
+#: How a framework with its own engine runs: `naive` in the calling thread, `threaded` in other threads.
 ENGINES = ("naive", "threaded")
 MODES = ("eager", "compiled", "cuda_graph")
 CACHES = ("hot", "cold")
@@ -35,7 +35,7 @@ VARIABLE = "env."
 
 #: The most that is taken at its word: more is a slip of the pen, and would fill the memory or never end.
 MOST = {"warmup": 10**9, "runs": 10**6, "processes": 1000, "pairs": 1000, "threads": 4096, "random": 10_000}
-#: What takes this share of a whole, or more, has the whole budget of a trial; what takes less has no less than this
+#: A piece that takes at least this share of a whole gets the whole budget of a trial; others get at least this
 #: share of the budget.
 FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
 #: The longest time that is waited for, in seconds, about 30 years: the system's clocks count little further.
@@ -96,7 +96,7 @@ class Side(Fields):
 
     @property
     def process(self) -> tuple[object, ...]:
-        """What trials must share to be measured in the same child."""
+        """The settings that trials in the same child share."""
         return (
             self.framework,
             self.environment,
@@ -199,7 +199,7 @@ class Settings(Fields):
 
 @dataclass(frozen=True)
 class Part(Exact):
-    """A piece of work that a program calls `count` times, beside others that take `whole` seconds in all.
+    """A piece of work that a program calls `count` times; all pieces take `whole` seconds together.
 
     How well the sum is known depends on what takes most of it. So what takes less than `FULL_SHARE` of it gets less
     time, in proportion, down to `LEAST_BUDGET`.
@@ -209,7 +209,7 @@ class Part(Exact):
     whole: float
 
     def budget(self, full: float, seconds: float) -> float:
-        """Return the budget for calls of so many seconds, where `full` is that of a trial alone.
+        """Return the budget for calls of `seconds`, where `full` is the budget of a single trial.
 
         >>> Part(count=10, whole=9.9).budget(0.5, 0.01), Part(count=1, whole=9.999).budget(0.5, 0.001)
         (0.5, 0.02)
@@ -222,7 +222,7 @@ class Part(Exact):
 class Plan:
     """The trials of a run, each once, in the order in which they are measured, and their settings.
 
-    `asked` is what was asked for, in its order: a trial stands there again for each equal input that was given.
+    `selection` has the requested trials in order; equal inputs repeat a trial.
     """
 
     trials: tuple[Trial, ...]
@@ -231,5 +231,5 @@ class Plan:
 
     @property
     def again(self) -> int:
-        """How many of the trials that were asked for are equal to one before them."""
+        """How many requested trials equal an earlier one."""
         return max(0, len(self.selection) - len(self.trials))

@@ -57,7 +57,7 @@ class Statistics(Fields):
 
     @property
     def value(self) -> float:
-        """The one number that stands for all: the median."""
+        """The number that represents the samples: the median."""
         return self.median
 
     @property
@@ -127,7 +127,7 @@ class Record(Fields):
 
     @property
     def total(self) -> float | None:
-        """What all calls of the case take by themselves: the median of one, times their number."""
+        """Standalone time of all calls of the case: the median of one, times their number."""
         return None if self.time is None else self.time.median * self.trial.count
 
     @classmethod
@@ -142,7 +142,7 @@ class Record(Fields):
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of a record that somebody looks at; there may be any others."""
+    """The facts of a record that opperf reads; there may be others."""
 
     implementation: str | None = None
     version: str | None = None
@@ -155,7 +155,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Origin(Fields):
-    """Which run a record is of, where those of several stand together."""
+    """The run that a record belongs to, where several runs are merged."""
 
     id: str | None = None
     started: str | None = None
@@ -165,7 +165,7 @@ class Origin(Fields):
 
 @dataclass(frozen=True)
 class Share(Fields):
-    """What a record is of its suite."""
+    """The record's share of its suite."""
 
     total: Amount
     share: Amount

@@ -70,7 +70,7 @@ FRAMEWORKS = {
         Framework("null", "opperf", (), ()),
     )
 }
-#: The frameworks that opperf has backends of its own for; plugins bring others.
+#: The frameworks with a backend in opperf; plugins provide others.
 BUILT_IN = frozenset(FRAMEWORKS)
 #: The environments that go by a name: whose they are, and what they hold. Results are checked in `reference`; FBGEMM's
 #: package fits one PyTorch alone.
@@ -84,7 +84,7 @@ FRAMEWORK = "FRAMEWORK"
 #: How an attribute is called that a layer is made with before it is called, by place or name (`build.0`, `build.bias`).
 BUILT = "build."
 #: The attributes of a case whose arguments a data generator of the user's own makes: who, and of what, as JSON. What
-#: else the case says of them is how they look, for whoever plans and reports.
+#: else the case says of them describes them for plans and reports.
 MADE_BY, MADE_OF = "made.by", "made.of"
 #: What of an operator is measured: alone without a graph, its gradients alone, or a forward with them.
 DIRECTIONS = ("forward", "backward", "forward_backward")
@@ -94,7 +94,7 @@ REAL_FRAMEWORKS = tuple(name for name, entry in FRAMEWORKS.items() if entry.neut
 
 
 def register(own: Framework) -> None:
-    """Add a framework that a plugin brings; raises `InputError` where another goes by its name."""
+    """Add a framework from a plugin; raises `InputError` if another one has its name."""
     if FRAMEWORKS.get(own.name, own) != own:
         raise InputError(f"framework `{own.name}` already exists", hint="rename the plugin's framework")
     FRAMEWORKS[own.name] = own

@@ -19,7 +19,7 @@ ENTRY = 'write {"case": {"operator": "add", "inputs": {"lhs": {"shape": [2, 3]},
 class SuiteCase(Fields):
     """A case of a suite. `count` is how often it occurs in its source.
 
-    `directions` are what it is measured in where nobody asks for others; empty are the operator's own. A recorded
+    `directions` are the default directions; empty means the operator's own. A recorded
     program has its backward operators as cases of their own, so each of its cases is a forward.
     """
 

@@ -37,7 +37,7 @@ ITEM_SIZES = {
     "complex32": 4,
     "complex64": 8,
     "complex128": 16,
-    STRING: 32,  # what a string of C++ takes by itself; short text lies in it
+    STRING: 32,  # the size of a C++ string object, which contains short text
 }
 #: Of floating types of eight bits, those of the fraction, and what is added to an exponent. Two of PyTorch's are not
 #: here: one holds neither signs nor zeros (float8_e8m0fnu), the other two elements in one (float4_e2m1fn_x2).
@@ -57,14 +57,14 @@ INTEGER_DISTRIBUTIONS = ("uniform", "constant", "zeros", "ones", "sorted", "reve
 SPARSE = "sparse:"
 #: Symmetric positive definite matrices in the last two dimensions; an operator asks for them, no command line.
 SPD = "spd"
-#: What `values` is where they are given one by one; at most so many, since they stand wherever the case does.
+#: The `values` of tensors with explicit elements, and their maximum number, since every copy of the case has them.
 LITERAL = "literal"
 MOST_LITERAL = 65_536
 #: Lists within lists are read to this depth, which is more dimensions than any framework has.
 MOST_DIMENSIONS = 64
 #: What the JSON form of a tensor may say.
 KEYS = ("shape", "dtype", "strides", "values", "range", "requires_grad")
-#: What uniform values lie between where nothing is said.
+#: The default bounds of uniform values.
 FLOAT_RANGE = (-1.0, 1.0)
 INTEGER_RANGE = (0, 10)
 
@@ -123,7 +123,7 @@ def distribution_named(text: str) -> str:
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides, in elements, of a tensor whose elements lie in the order of their indices.
+    """Return the strides, in elements, of a row-major tensor.
 
     >>> row_major((2, 3, 4))
     (12, 4, 1)
@@ -156,7 +156,7 @@ def nested(values: object) -> tuple[tuple[int, ...], list[Any]]:
 
 
 def element(value: object, dtype: str) -> float | int | bool | str:
-    """Return a given value as an element type has it; raises `InputError` where it has no such value.
+    """Return a value converted to an element type; raises `InputError` where the type cannot hold it.
 
     >>> element(1, "float32"), element(1.0, "int64"), element("-inf", "float32"), element("-inf", "string")
     (1.0, 1, -inf, '-inf')

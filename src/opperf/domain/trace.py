@@ -84,7 +84,7 @@ class ReplayedCase:
 
     @property
     def total(self) -> float | None:
-        """What all calls take by themselves: the median of one, times their number."""
+        """Standalone time of all calls: the median of one, times their number."""
         time = None if self.record is None else self.record.time
         return None if time is None else time.median * self.traced.count
 
@@ -123,7 +123,7 @@ class Replay:
 
     @cached_property
     def total(self) -> float:
-        """What all calls that were measured take by themselves."""
+        """Standalone time of all measured calls."""
         return sum(entry.total or 0.0 for entry in self.calls)
 
     def coverage(self) -> Coverage:

@@ -22,7 +22,7 @@ Entry = TypeVar("Entry")
 
 
 class Registry(Generic[Entry]):
-    """Names and what they stand for. A name is taken once."""
+    """A registry of entries by unique name."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -35,7 +35,7 @@ class Registry(Generic[Entry]):
         self._entries[name] = entry
 
     def find(self, name: str) -> Entry:
-        """Return what a name stands for; raises `InputError` with the names near it."""
+        """Return the entry of a name; raises `InputError` with similar names."""
         if name not in self._entries:
             close = near(name, self._entries) or self._entries
             hint = f"known: {', '.join(close)}; register it first, where it is your own"

@@ -77,7 +77,7 @@ class Checker:
         self._tensor(argument, kind, place)
 
     def _keys(self, argument: Mapping[str, object], kind: str, kind_type: ArgumentType, place: str) -> None:
-        """Check that every key is known, and that those that are needed are there."""
+        """Check for unknown and for missing keys."""
         for name in argument:
             if name not in kind_type.keys and name not in SHARED:
                 self.problems.no_such(place, "key", name, [*kind_type.keys, *SHARED], of=f"`{kind}`")
@@ -179,7 +179,7 @@ def copy_of(copy: object) -> tuple[int, int, int] | None:
 
 
 def _in_reach(copy: tuple[int, int, int], argument: Mapping[str, object], args: Sequence[object]) -> bool:
-    """Whether the places that a copy names are there."""
+    """Whether the places that a copy names exist."""
     dimension, source, other = copy
     copied = args[source] if 0 <= source < len(args) else None
     here, there = argument.get("shape"), copied.get("shape") if isinstance(copied, dict) else None

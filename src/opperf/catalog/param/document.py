@@ -146,7 +146,7 @@ class _Reading:
         )
 
     def _current(self, info: Mapping[str, object], place: str) -> dict[str, object]:
-        """Return what stands beside an operator's name with old words in new ones; each is noted."""
+        """Return the entry of an operator with old words replaced by new ones; each is noted."""
         current: dict[str, object] = _Object()
         for name, value in info.items():
             word = grammar.OLD_NAMES.get(name, name) if name not in grammar.OPERATOR_KEYS else name

@@ -220,7 +220,7 @@ ARGUMENTS: Mapping[str, ArgumentType] = {
     "genericlist": _several("a list of arguments"),
     "tuple": _several("a tuple of arguments"),
 }
-#: The keys that every argument may have beside those of its type.
+#: The keys that every argument may have in addition to those of its type.
 SHARED: Mapping[str, str] = {
     "type": "one of the types",
     "name": "what the argument is called; not read",

@@ -58,7 +58,7 @@ class Meaning:
 
     @property
     def certain(self) -> bool:
-        """Whether there is such an operator is known without asking a framework."""
+        """Whether the operator's existence is known without asking a framework."""
         return self.implementation is None or self.path in REGISTERED.values()
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.json_text import SHOWN, show
 
-#: Mistakes that are told one by one; the others are counted.
+#: Maximum number of mistakes to list; the others are counted.
 MOST = 20
 #: Names that a hint lists where none is near.
 LISTED = 12

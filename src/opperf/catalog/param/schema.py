@@ -67,7 +67,7 @@ def schema() -> dict[str, object]:
 
 
 def _argument(name: str, argument: ArgumentType) -> dict[str, object]:
-    """Return the schema of one type: of each key, what it holds by itself, in a range and in a list."""
+    """Return the schema of one type: for each key, a single value, a range and a list."""
     keys: dict[str, Mapping[str, object]] = {"type": {"const": name}, "name": {}}
     for word, one in argument.keys.items():
         result = dict(one.kind.schema)

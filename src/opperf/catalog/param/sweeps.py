@@ -12,7 +12,7 @@ from opperf.catalog.param.arguments import copy_of
 from opperf.catalog.param.config import Spec
 from opperf.catalog.param.grammar import COPY, LIST, LOG2, RANGE, ZIP
 
-#: Where a value stands in a spec, as `("args", 0, "shape", 1)`.
+#: The path of a value in a spec, such as `("args", 0, "shape", 1)`.
 Path: TypeAlias = tuple[Union[str, int], ...]
 #: A share of a step by which the end of a range of real numbers may be missed: 0.1 + 0.2 is not 0.3.
 ROUNDING = 1e-9
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Steps:
-    """The values of a range, made when they are asked for: `low`, then `factor` times that plus `step`."""
+    """The values of a range, made on demand: `low`, then `factor` times that plus `step`."""
 
     low: float
     step: float
@@ -60,7 +60,7 @@ def axes(spec: Spec) -> list[Axis]:
 
 
 def together(swept: Sequence[Axis]) -> list[list[Axis]]:
-    """Return axes with those of one group beside each other, each group where its first one stands."""
+    """Return axes sorted by group, each group at the place of its first axis."""
     groups: dict[object, list[Axis]] = {}
     for i, axis in enumerate(swept):
         groups.setdefault(i if axis.group is None else axis.group, []).append(axis)

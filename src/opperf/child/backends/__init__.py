@@ -26,7 +26,7 @@ __all__ = ["load_plugin", "model_file", "native_clock", "ranges", "start", "star
 def start(side: Side) -> Backend:
     """Set what must stand before the framework is imported, import it, and return its backend.
 
-    Variables of the side itself (`env.OMP_NUM_THREADS`) come last: whoever names one wants that one.
+    Variables of the side itself (`env.OMP_NUM_THREADS`) come last, so that they win.
     """
     set_variables(side.threads)
     own = f"opperf.child.backends.{side.framework}.threads"

@@ -1,4 +1,4 @@
-"""Operators written once, with Python's arithmetic and methods, for frameworks whose arrays have them alike.
+"""Operators written once, with Python's arithmetic and methods, for frameworks that share an array interface.
 
 Steps of optimizers take the module of NumPy's functions too: `mean *= beta1` changes an array in place where it can
 change, and makes a new one of the same name where it cannot.

@@ -52,7 +52,7 @@ def _inside(module: str, package: str) -> bool:
 def _owned(value: Any, package: str) -> bool:
     """Whether a callable belongs to the framework; C functions often do not say where they are from."""
     module = getattr(value, "__module__", None)
-    if module is None:  # a method of a class that the framework shows may be somebody else's
+    if module is None:  # a class of the framework may have methods from elsewhere
         module = getattr(getattr(value, "__objclass__", None), "__module__", None)
     return module is None or module.split(".")[0].lstrip("_") in (package, "jaxlib") or module.startswith("opperf.")
 

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 
 Follower: TypeAlias = Callable[[FrameType, str, Any], object]
 
-#: Lines that are told of each end of a stack that has more than both.
+#: Lines to keep at each end of a longer stack.
 MOST = 100
 #: Bytes of a moment: its time, the pointer to its code, and later its place.
 MOMENT = 20
@@ -278,7 +278,7 @@ def _set(follower: Follower | None) -> None:
 
 
 def _watch_changes() -> None:
-    """Be told when the program sets a profile function, from then on for good: Python has no way to hear no more."""
+    """Call back when the program sets a profile function. Python has no way to stop listening."""
     global _watching
     if not _watching:
         _watching = True

@@ -1,4 +1,4 @@
-"""What backends say of values alike: whether two calls returned the same, and what is kept of an array that was seen.
+"""Code for values shared by backends: whether two calls returned the same, and what is kept of a captured array.
 
 Kept are bounds, which values are drawn from again. Whole numbers keep their bounds, so that an index stays valid; so do
 those that stand in floating types, as the indices of MXNet do. Of fractions their sign is kept: what is a probability
@@ -18,7 +18,7 @@ RTOL, ATOL = 1e-3, 1e-5
 
 
 def agree(left: Sequence[HostValue], right: Sequence[HostValue], close: Callable[[HostValue, HostValue], bool]) -> bool:
-    """Return whether two lists of values are alike; `close` judges two of one shape and dtype whose bits differ.
+    """Return whether two lists of values agree; `close` judges two of one shape and dtype whose bits differ.
 
     >>> agree([(b"1", (1,), "int8")], [(b"2", (1,), "int8")], lambda one, other: True)
     True

@@ -94,7 +94,7 @@ STDOUT = 1
 
 
 class OutputCapture:
-    """Catches several stretches of output, one after the other, and keeps each as a text."""
+    """Captures several stretches of output in turn, each as a text."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

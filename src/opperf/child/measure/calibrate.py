@@ -18,7 +18,7 @@ PROBES = 3
 #: Factor by which probes grow, until they last this fraction of a block.
 PROBE_STEP = 8
 PROBE_SHARE = 8
-#: A probe this long is a block by itself, even if it was disturbed; there is no second probe.
+#: A probe this long is a block of its own, even if it was disturbed; there is no second probe.
 LONG_NS = 100_000_000
 #: Warm-up blocks are shorter than samples by this factor: they show when times settle, not how long they are.
 WARMUP_SHARE = 4
@@ -26,7 +26,7 @@ WARMUP_SHARE = 4
 FALLING = 0.02
 #: The blocks that are compared with the ones before.
 WINDOW = 3
-#: Blocks after which warm-up ends in any case, and the share of the trial's budget that it may take.
+#: Maximum number of warm-up blocks, and the share of the trial's budget that warm-up may take.
 MOST_BLOCKS = 200
 MOST_OF_BUDGET = 0.3
 #: Least time and calls after a switch of sides. A cache-sized add needs six calls to be within 3 %.

@@ -1,4 +1,4 @@
-"""What the machine did to this process during a sample, and when a sample tells more of that than of the operator.
+"""How the machine disturbed this process during a sample, and when that makes the sample unusable.
 
 Everything is read for the whole process: MXNet and JAX work in other threads, and counters of the calling thread see
 nothing of it. Reading costs a few microseconds and stands outside the pair of wall clock readings.
@@ -16,7 +16,7 @@ from opperf.child.measure import host
 from opperf.child.measure.host import HostReading
 from opperf.domain.measurement import Sample
 
-#: Share of a sample's wall time that its threads may stand in the run queue. Blocks on a quiet machine stay below 1 %.
+#: Share of a sample's wall time that its threads may wait in the run queue. On a quiet machine it is below 1 %.
 MOST_WAITING = 0.05
 #: Involuntary switches for each thread and millisecond: the scheduler's slices on a quiet machine are 3 ms and longer.
 MOST_SWITCHES = 0.25
@@ -38,7 +38,7 @@ class Counters(Protocol):
         """Return the counters of this process now."""
 
     def watch(self) -> None:
-        """Look for threads anew; called once for each trial, after its warm-up has started them."""
+        """Look for threads again; called once for each trial, after its warm-up has started them."""
 
     def host(self) -> HostReading:
         """Return the counters of the machine now."""
@@ -55,7 +55,7 @@ class ProcessCounters:
         self.watch()
 
     def watch(self) -> None:
-        """Look for threads anew; called once for each trial, after its warm-up has started them."""
+        """Look for threads again; called once for each trial, after its warm-up has started them."""
         self.close()
         with suppress(OSError):
             for task in os.listdir("/proc/self/task"):

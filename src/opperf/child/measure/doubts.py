@@ -31,7 +31,7 @@ def doubts(samples: Samples, output_bytes: int) -> list[Warning]:
 
 
 def thread_doubts(threads: int, count: float | None) -> list[Warning]:
-    """Return the warning for a framework that uses more threads than it was told to."""
+    """Return the warning for a framework that uses more threads than requested."""
     if count is None or count <= MOST_OVER * threads:
         return []
     return [

@@ -120,7 +120,7 @@ def _free() -> Iterator[int]:
 def fix_allocator() -> bool:
     """Hold glibc's thresholds still, so that a trial does not depend on what was freed before it.
 
-    Returns whether that worked; other C libraries have no such rule to hold.
+    Returns whether that worked; other C libraries have no such rule.
     """
     with suppress(AttributeError, OSError):
         mallopt = ctypes.CDLL(None).mallopt

@@ -42,13 +42,13 @@ from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, WATCHER, Watcher
 from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, Framework, register
 
 MAIN = "__main__"
-#: The part of the free memory that a profile may take, where nothing is said.
+#: The default share of free memory that a profile may take.
 MEMORY_SHARE = 2
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is to be seen of a script.
+    """What to record of a script.
 
     `function` (`module:name`) has nothing seen but its calls: `calls` of them, all without a number, after the first
     `skip`. A function of the script itself is `__main__:name`. `granularity` is `operator` or `bulk`. `ranges` has
@@ -93,7 +93,7 @@ class Options:
 
     @property
     def watching(self) -> Watching:
-        """What watchers are asked for."""
+        """The settings of watchers."""
         limit = default_limit() if self.memory_limit is None else self.memory_limit
         return Watching(self.memory, self.shapes, self.stacks, self.modules, self.api, memory_limit=limit)
 
@@ -137,7 +137,7 @@ class AutoProfiler:
         return Recording(watching, self._create, gives_way=True)
 
     def arm(self) -> None:
-        """Wait for the modules that matter; what is there already is not waited for."""
+        """Wait for the modules that matter, unless they are imported already."""
         if self._options.granularity == "operator":
             os.environ.update(ONE_BY_ONE)
         modules = {*self._frameworks, *([self._module] if self._module not in ("", MAIN) else [])}
@@ -290,7 +290,7 @@ class Marking:
 
 
 def default_limit() -> int | None:
-    """Return the bytes that a profile may take where nothing is said; None where the system does not tell."""
+    """Return the default limit of a profile's bytes; None where the system does not report free memory."""
     free = free_bytes()
     return None if free is None else max(0, free) // MEMORY_SHARE
 
@@ -313,7 +313,7 @@ def _names(framework: str | None, own: Collection[str]) -> tuple[str, ...]:
 
 
 def _guarded(action: Callable[[], object]) -> bool:
-    """Do something, or say in one line why not: the script goes on whatever happened, so that nothing is raised."""
+    """Do something, or print in one line why it failed: nothing is raised, because the script must go on."""
     try:
         action()
     except Exception as problem:

@@ -20,12 +20,12 @@ from opperf.domain.profile.chrome import save
 from opperf.domain.profile.columns import table
 from opperf.domain.profile.watching import Watching
 
-#: Where `dump` writes to when nothing is said: the name that MXNet gives it.
+#: The default file of `dump`, named as in MXNet.
 FILENAME = "profile.json"
 
 
 class ScriptProfiler:
-    """Starts, stops and tells as MXNet's functions do, but refuses what makes no sense."""
+    """Starts, stops and reports as MXNet's functions do, but refuses what makes no sense."""
 
     def __init__(self, framework: str | None, watching: Watching, filename: str | None) -> None:
         self._framework = framework
@@ -35,7 +35,7 @@ class ScriptProfiler:
 
     @property
     def idle(self) -> bool:
-        """Whether it may be configured anew."""
+        """Whether it may be configured now."""
         return self._recording.state == "stopped"
 
     def set_state(self, state: str, *more: object, **options: object) -> None:
@@ -99,7 +99,7 @@ class Functions(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether it may be configured anew."""
+        """Whether it may be configured now."""
 
     def set_state(self, state: str, *more: object, **options: object) -> None:
         """Start or stop."""
@@ -183,7 +183,7 @@ def set_config(
 
 
 def set_state(state: str = "stop", *more: object, **options: object) -> None:
-    """Start the profiler (`run`) or stop it; what was asked for until then is waited for first."""
+    """Start the profiler (`run`) or stop it, after waiting for outstanding work."""
     _choose().set_state(state, *more, **options)
 
 
@@ -210,7 +210,7 @@ def dump(*more: object, **options: object) -> None:
 def get_summary(reset: bool = False) -> str:
     """Return as JSON text what was seen since the last reset: times in milliseconds, and bytes by device.
 
-    With `reset`, the next summary begins anew.
+    With `reset`, the next summary starts from zero.
     """
     return _choose().get_summary(reset)
 

@@ -1,4 +1,4 @@
-"""Be told of a module as soon as it is there whole, of a name of the script, and of calls of one function."""
+"""Callbacks for a complete module, for a name of the script, and for calls of one function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Imports(MetaPathFinder):
-    """Finds modules as Python does, and tells of some of them, each once."""
+    """Finds modules as Python does, and reports some of them, each once."""
 
     def __init__(self, names: Iterable[str], imported: Callable[[str], None]) -> None:
         self._names = set(names)

@@ -37,7 +37,7 @@ class OfMxnet:
 
     @property
     def idle(self) -> bool:
-        """Whether it may be configured anew."""
+        """Whether it may be configured now."""
         return self._turns.state == "stopped"
 
     def set_state(self, state: str, *more: object, **options: object) -> None:

@@ -118,7 +118,7 @@ class Recording:
                 raise
 
     def stop(self) -> None:
-        """Watch no more, once everything that was asked for is done."""
+        """Stop recording, once outstanding work is done."""
         self._open("stopped")
         try:
             if self.state == "running":
@@ -258,7 +258,7 @@ def at_end(finish: Callable[[], None]) -> None:
         module.Finalize(None, finish, exitpriority=0)
 
 
-#: From this share of the time on, the system's own work is told of, where it gave so many pages.
+#: The kernel's work is noted from this share of the time and this many pages.
 SHARE, PAGES = 0.1, 10_000
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from opperf.domain.profile.event import Slice
 
-#: Where Linux tells of the threads of this process.
+#: Where Linux lists the threads of this process.
 TASKS = Path("/proc/self/task")
 #: The share of the time that threads could have run from which waiting is told of. Threads that have the machine to
 #: themselves stay below 1 %, as the samples of `opperf run` do.
@@ -50,7 +50,7 @@ class Reading:
 
     @classmethod
     def now(cls) -> Reading:
-        """Read the counters of this process; no thread is told of where the system has no such file."""
+        """Read the counters of this process; no threads where the system has no such file."""
         waits, runs = {}, {}
         with suppress(OSError):
             for task in os.listdir(TASKS):
@@ -78,7 +78,7 @@ class Slices:
         Linux counts a wait when it is over, so that one may be longer than the time since the last look.
         """
         length, ran, waited = now.time - since.time, 0, 0
-        if length <= 0:  # somebody set the clock
+        if length <= 0:  # the clock was set
             return
         for task in now.runs.keys() - {self.own}:
             wait = now.waits[task] - since.waits.get(task, 0)
@@ -116,7 +116,7 @@ def _join(one: Slice, other: Slice) -> Slice:
 
 
 class Lookout:
-    """Looks at the counters from a thread of its own while it is on duty."""
+    """Reads the counters from its own thread while it is active."""
 
     def __init__(self, slices: Slices) -> None:
         self._slices = slices
@@ -128,7 +128,7 @@ class Lookout:
         _thread.start_new_thread(self._look, ())
 
     def end(self) -> None:
-        """Look a last time; a copy of the process that was made meanwhile has no such thread."""
+        """Read the counters a last time; a forked copy of the process has no such thread."""
         self._ended.release()
         if self._process == os.getpid():
             self._done.acquire()
@@ -172,7 +172,7 @@ class Waiting:
         self._span += now.passed - since.passed
         self._ran += now.ran - since.ran
         if now.waits:
-            # A thread that began meanwhile began with zero.
+            # A thread started since then began with zero.
             waited = sum(after - since.waits.get(task, 0) for task, after in now.waits.items()) / 1e9
             self._waited = (self._waited or 0.0) + waited
 

@@ -90,9 +90,9 @@ def _time(backend: Backend, function: Callable[[], object], counters: Counters) 
 
 
 def _suite(path: str, source: str, calls: Iterable[CapturedCall], program: Program) -> Suite:
-    """Return the cases in the order in which each was first called, those of each direction by themselves.
+    """Return the cases in the order of their first calls, separately for each direction.
 
-    What no case can hold is left out, and stands in the suite with its reason.
+    Calls that no case can hold are left out, and listed in the suite with a reason.
     """
     left_out: Counter[tuple[str, str]] = Counter()
     counts: Counter[tuple[Case, str]] = Counter()

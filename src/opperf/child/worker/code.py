@@ -29,7 +29,7 @@ class CodeError(InputError):
 
 
 class Plugins:
-    """The files of a command's own operators, looked for in `folder`: loaded, all of them, when somebody asks."""
+    """The files of a command's own operators, looked for in `folder` and all loaded on demand."""
 
     def __init__(self, folder: Path, paths: Sequence[str]) -> None:
         self._folder = folder

@@ -33,7 +33,7 @@ LETTERS = {
 
 
 class WrongResult(Exception):
-    """An implementation does not compute what it is said to."""
+    """An implementation does not compute what it declares."""
 
 
 def leeway(trial: Trial) -> float:
@@ -87,7 +87,7 @@ def _values(tensor: HostValue) -> Sequence[float]:
 
 @cache
 def _float8(dtype: str) -> Sequence[float]:
-    """Return what each of the 256 bytes means; the types differ in what stands for infinity and not-a-number."""
+    """Return the value of each of the 256 bytes; the types differ in their codes for infinity and NaN."""
     bits, bias = FLOAT8[dtype]
     table = []
     for byte in range(256):

@@ -63,7 +63,7 @@ COPIES, COPIES_OF_WHOLE = 3, 2
 
 
 def making_bytes(spec: TensorSpec) -> int:
-    """Return the bytes that are needed beside a tensor while it is made."""
+    """Return the extra bytes needed while a tensor is made."""
     if spec.elements > MOST_DRAWN:
         return COPIES_OF_WHOLE * spec.nbytes
     least = 8 if spec.dtype.startswith("complex") else 4

@@ -283,7 +283,7 @@ def _read(outputs: Sequence[replies.Output]) -> list[HostValue]:
 
 
 def failure(error: BaseException) -> replies.Failure:
-    """Return what is said of a request that raised: a skip for `Unsupported`, a failure for the rest."""
+    """Return the reply to a request that raised: a skip for `Unsupported`, else a failure."""
     if isinstance(error, Unsupported):
         return replies.Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__
@@ -307,7 +307,7 @@ def _is_out_of_memory(error: BaseException, text: str) -> bool:
 
 
 def _trace(tracers: Tracers) -> list[Warning]:
-    """Return the warning for an operator that has every call of Python told to somebody, and does not end it."""
+    """Return the warning for an operator that leaves a Python profile or trace function set."""
     added = tracers.added()
     if added is None:
         return []

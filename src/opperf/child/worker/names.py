@@ -63,7 +63,7 @@ class Names:
         raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
 
     def describe(self, name: str | Code | None) -> Meaning:
-        """Say what a name means here: a neutral operator's binding, a bound path, or any function that is there."""
+        """Say what a name means here: a neutral operator's binding, a bound path, or any existing function."""
         if isinstance(name, Code):
             return self._own(name)
         if name is None:
@@ -152,7 +152,7 @@ class Names:
         return [] if function is None else [parameter.name for parameter in code.positional(function)]
 
     def _near(self, name: str) -> list[str]:
-        """Return paths that resemble a name: those that end alike first."""
+        """Return paths that resemble a name: those with the same ending first."""
         bound = [call.path for call in self._backend.bindings().values() if isinstance(call, Call)]
         call = [*self._backend.names(), *bound]
         last = name.rpartition(".")[2]
@@ -160,7 +160,7 @@ class Names:
         return list(dict.fromkeys([*alike, *get_close_matches(name, call, n=5, cutoff=0.6)]))[:5]
 
     def peers(self, trial: Trial) -> Peers | None:
-        """Return what the user's own code is to be checked against: its reference, or the framework's operator."""
+        """Return the reference for the user's own code: its declared one, or the framework's operator."""
         path = trial.side.implementation
         if not isinstance(path, Code):
             return None

@@ -162,7 +162,7 @@ class BitCache:
         self._bytes -= len(bits)
         if len(bits) < size:
             bits = draw()
-        self._bits[key] = bits  # behind those that were asked for before
+        self._bits[key] = bits  # at the end, as the most recently used
         self._bytes += len(bits)
         while self._bytes > self._most:
             self._bytes -= len(self._bits.pop(next(iter(self._bits))))

@@ -1,6 +1,6 @@
 """The user's own iterators and data generators, in the child that has their framework: asked for entries and arguments.
 
-Plugins register them when they are loaded, and are loaded when somebody asks.
+Plugins register them when loaded, which happens on demand.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Workload:
             with _one_message(request.iterator):
                 steps = iterate(copy.deepcopy(dict(request.config)), request.part, self._backend.side.device)
                 pairs = tuple((name, entry) for name, entry in islice(steps, MOST_ENTRIES))
-                json.dumps(pairs)  # what JSON has no word for is told here
+                json.dumps(pairs)  # values that JSON cannot hold fail here
         except InputError as error:
             return Entries(wrong=error.message, hint=error.hint)
         return Entries(pairs)

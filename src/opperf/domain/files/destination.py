@@ -50,7 +50,7 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
 def prove(path: Path) -> None:
     """Raise what `write_text` would: the file that it makes first is really made, and removed.
 
-    What is no regular file is only asked for its permissions: opening it may wake whoever reads it.
+    Of anything but a regular file, only the permissions are checked: opening it may wake its reader.
     """
     with explain_errors(path):
         own = _own_descriptor(path)

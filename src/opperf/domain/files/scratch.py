@@ -1,7 +1,7 @@
-"""Scratch files and folders, which live no longer than the process that made them.
+"""Scratch files and folders, which never outlive the process that made them.
 
 The name of each carries the process's id, and the process holds a lock on it, which the kernel gives back however the
-process ends. What a killed process left is removed by whoever makes scratch in the same folder next.
+process ends. The next process that makes scratch in the same folder removes what a killed process left.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"(?:\..*\.)?opperf-(?:[a-z]+-)?(\d{1,10})-[0-9a-f]{8}", re.D
 
 @contextmanager
 def scratch_file(beside: Path) -> Iterator[tuple[int, Path]]:
-    """Make an empty file beside another that nobody else can open; it is gone at the end unless it was renamed.
+    """Make an empty private file next to another; it is removed at the end unless it was renamed.
 
     Yields its descriptor and its path. No link that lies there is followed.
     """

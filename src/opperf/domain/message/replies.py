@@ -112,7 +112,7 @@ class Evaluation(Exact):
 
 @dataclass(frozen=True)
 class Agreement(Exact):
-    """Results are alike; where they are not, the request fails."""
+    """Results agree; if they do not, the request fails."""
 
 
 @dataclass(frozen=True)

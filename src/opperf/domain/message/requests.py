@@ -22,12 +22,12 @@ R = TypeVar("R", bound=Fields, covariant=True)
 
 
 def telling(name: str | Code | None) -> str | dict[str, str] | None:
-    """Return a name as a request tells it, or code."""
+    """Return the JSON form of a name or code in a request."""
     return {"code": name.name} if isinstance(name, Code) else name
 
 
 def read_name(data: object, where: str) -> str | Code | None:
-    """Return the name that a request tells, or the user's own code."""
+    """Read a name, or the user's own code, from a request."""
     if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
         return Code(data["code"])
     if data is None or isinstance(data, str):
@@ -36,12 +36,12 @@ def read_name(data: object, where: str) -> str | Code | None:
 
 
 def telling_trial(trial: Trial) -> dict[str, object]:
-    """Return a trial as a request tells it."""
+    """Return the JSON form of a trial in a request."""
     return {**trial.to_json(), "implementation": telling(trial.side.implementation)}
 
 
 def told_trial(data: object, where: str) -> Trial:
-    """Return the trial that a request tells."""
+    """Read a trial from a request."""
     trial = Trial.from_json(data, where)
     if not isinstance(data, dict) or "implementation" not in data:
         raise wrong(data, where, "a trial with its `implementation`")

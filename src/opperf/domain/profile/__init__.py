@@ -1,1 +1,1 @@
-"""A profile: what a program's operators did, span by span, alike for every framework; and the tables made of it."""
+"""A profile: what a program's operators did, span by span, in one form for every framework, and its tables."""

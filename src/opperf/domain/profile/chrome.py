@@ -27,7 +27,7 @@ from opperf.domain.profile.event import KINDS, Event, Profile, Reading, Slice, l
 from opperf.domain.profile.nesting import in_time, lanes, track
 
 SCHEMA_VERSION = 1
-#: What a span says besides its name, kind, time and place.
+#: The fields of a span besides its name, kind, time and place.
 DETAILS = tuple(
     field
     for field in fields(Event)
@@ -81,7 +81,7 @@ def entries(profile: Profile, stacks: Frames) -> Iterator[dict[str, object]]:
 
 
 def rest(profile: Profile, stacks: Frames) -> dict[str, object]:
-    """Return what the document has besides trace events."""
+    """Return everything in the document but its trace events."""
     return {
         **({"stackFrames": stacks.frames} if stacks.frames else {}),
         "opperf": {
@@ -275,7 +275,7 @@ def _nanoseconds(microseconds: object, name: str) -> int:
     raise wrong(microseconds, name, "microseconds, at most those of 30 years")
 
 
-#: So many trace events become text at once.
+#: How many trace events are converted to text at once.
 TOGETHER = 1000
 
 

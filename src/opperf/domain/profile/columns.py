@@ -46,7 +46,7 @@ def shapes_text(shapes: Sequence[Sequence[int]]) -> str:
     return " ".join("x".join(map(str, shape)) or "-" for shape in shapes)
 
 
-#: What is said of a row where one of its fields is true.
+#: The note on a row for each of its flags.
 NOTES = {"backward": "backward", "fused": "fused", "long_calls": "few long calls", "disturbed": "disturbed"}
 
 COLUMNS = (
@@ -69,27 +69,27 @@ COLUMNS = (
     Column("module", lambda row: row.module),
     Column("notes", lambda row: ", ".join(note for field, note in NOTES.items() if getattr(row, field))),
 )
-#: Of a module or a stack, what it took together is what its operators took by themselves.
+#: The total of a module or stack is the sum of its operators' self times.
 NOT_OF = {"module": ("total", "module"), "stack": ("total",)}
 #: Shares of the CPU that differ from those of the time by less, in all rows, say nothing new.
 TELLING = 0.01
 
 
 def columns(by: str, rows: Sequence[Row] = ()) -> tuple[Column, ...]:
-    """Return the columns of rows that are grouped so; the first says what a row stands for."""
+    """Return the columns of rows with a grouping; the first names the row."""
     first = Column("operator" if by in ("name", "shape") else by, lambda row: row.name)
     without = {*NOT_OF.get(by, ()), *(() if any(map(_waited, rows)) else ("CPU share",))}
     return first, *(column for column in COLUMNS if column.title not in without)
 
 
 def _waited(row: Row) -> bool:
-    """Whether a row has another share of the CPU's time than of the clock's."""
+    """Whether a row's share of CPU time differs from its share of wall time."""
     return abs((row.cpu_share or 0.0) - (row.share or 0.0)) >= TELLING and row.cpu_share is not None
 
 
-#: Steps of no more processes are told of.
+#: Maximum number of processes whose steps are described.
 MOST = 4
-#: A first step that takes so many times the median of the others is told: the steps of a loop differ by less.
+#: A first step is mentioned if it takes this many times the median of the others: steps of a loop differ by less.
 SLOW_FIRST = 2
 
 

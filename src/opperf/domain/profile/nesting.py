@@ -1,4 +1,4 @@
-"""Which span of a thread lies within which other: what a call took by itself is its time without its callees'."""
+"""Which span of a thread lies within which other: the self time of a call is its time without its callees."""
 
 from __future__ import annotations
 

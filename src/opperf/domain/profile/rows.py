@@ -17,7 +17,7 @@ from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.nesting import own_times, parents
 from opperf.domain.profile.processor import Processor
 
-#: What rows can stand for, and the kind of span that they are made of.
+#: The groupings of rows, and the kind of span that each is made of.
 GROUPINGS = {**dict.fromkeys(("name", "shape", "module", "stack"), "operator"), "kernel": "kernel"}
 #: Groupings of which calls of one row lie within each other.
 NESTED = ("module", "stack")
@@ -26,7 +26,7 @@ LINES = 5
 HANDING_ON = re.compile(r"torch/nn/modules/module\.py\(\d+\): (?:inner|_call_impl|_wrapped_call_impl)$")
 #: What the facts of a process call the most operations a second that the machine is able to do with its threads.
 PEAK = "peak_flop_rate"
-#: The share of a row's time that its process waited for a processor from which the row is marked.
+#: A row is marked if its process waited for a CPU for at least this share of its time.
 WAITING = 0.2
 
 
@@ -39,7 +39,7 @@ class Row:
     where calls of a row lie within each other. `flop_rate` is that of the calls whose `flops` are known, in their
     time on the device where there is one. Where few calls make up the row, `long_calls` says how many, and
     `long_share` their part of `own`. `waited` is the part of `own` in which the process could have run and did not;
-    `cpu_share` is the row's part in what is left of all rows without it. Both are None where nobody counted.
+    `cpu_share` is the row's part in what is left of all rows without it. Both are None where nothing was counted.
     `peak_share` is the part of the machine's peak that `flop_rate` is, where that was measured.
     """
 
@@ -74,7 +74,7 @@ class Row:
 
 
 def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
-    """Return the rows, those that took most by themselves first; raises `InputError` for an unknown grouping."""
+    """Return the rows by self time, largest first; raises `InputError` for an unknown grouping."""
     check_known("grouping", by, GROUPINGS)
     events = profile.of_kind(GROUPINGS[by])
     keys = [_key(event, by) for event in events]
@@ -117,7 +117,7 @@ def _key(event: Event, by: str) -> tuple[object, ...]:
 
 
 def _is_outermost(place: int, above: Sequence[int | None], keys: Sequence[tuple[object, ...]]) -> bool:
-    """Whether a call lies within no other of its own row."""
+    """Whether a call is not nested in another call of its row."""
     outer = above[place]
     while outer is not None and keys[outer] != keys[place]:
         outer = above[outer]
@@ -128,7 +128,7 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
     events = [event for event, _, _ in calls]
     outermost = [event for event, _, is_outermost in calls if is_outermost]
     first = events[0]
-    # Of calls that lie within each other, what they took together is what each took by itself.
+    # The total of nested calls is the sum of their self times.
     owns = [own for _, own, _ in calls]
     durations = owns if by in NESTED else [event.duration for event in events]
     few, few_share = long_calls(events, owns) or (None, None)
@@ -157,12 +157,12 @@ def _row(calls: Sequence[tuple[Event, int, bool]], by: str, whole: int) -> Row:
 
 
 def _lines(event: Event) -> tuple[str, ...]:
-    """Return the lines that a row by stack stands for."""
+    """Return the lines of a row by stack."""
     return tuple(islice((line for line in event.stack if not HANDING_ON.search(line)), LINES))
 
 
 def _name(event: Event, by: str) -> str:
-    """Return what the row of a call stands for; a stack, from the inside."""
+    """Return the key of a call's row; a stack starts at the innermost line."""
     if by == "stack":
         return " < ".join(_lines(event)) or "(no stack)"
     return event.module or "(no module)" if by == "module" else event.name
@@ -188,17 +188,17 @@ def _seconds(nanoseconds: int | None) -> float | None:
     return None if nanoseconds is None else nanoseconds / 1e9
 
 
-#: A call is long from so many times the median of those like it: caches and neighbours seldom make one thrice as slow,
+#: A call is long from this multiple of the median of similar calls: caches and neighbours rarely slow one threefold,
 #: while a first call, a lost processor or a page from the disk make it a hundred times so.
 FAR = 10
-#: More than this share of the calls are not few. A tenth of the calls, ten times as long, just make up half of a row.
+#: Up to this share of calls counts as few. A tenth of the calls, ten times as long, just makes up half of a row.
 FEW = 0.1
-#: The share of a row's time from which they make it up: without them it would be less than half as long.
+#: Few calls make up a row from this share of its time: without them it would be less than half as long.
 MOST = 0.5
 
 
 def long_calls(events: Sequence[Event], durations: Sequence[int]) -> tuple[int, float] | None:
-    """Return how many of a row's calls are long, and their share of its time, where these few make it up; else None.
+    """Return the number of a row's long calls and their share of its time, if these few make it up; else None.
 
     A call is long where it takes more than `FAR` times the median of the calls of its name and shapes. They make up the
     row where they are at most `FEW` of its calls and take more than `MOST` of its time.
@@ -213,7 +213,7 @@ def long_calls(events: Sequence[Event], durations: Sequence[int]) -> tuple[int, 
     alike: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for event, duration in zip(events, durations):
         alike[event.name, event.shapes].append(duration)
-    # Where most of the calls took no time that the clock could see, nothing tells how long they should be.
+    # Where most calls are too short for the clock, there is no typical length to compare with.
     middles = [(group, median(group)) for group in alike.values()]
     calls_far = [one for group, middle in middles if middle for one in group if one > FAR * middle]
     if not calls_far or len(calls_far) > FEW * len(durations) or sum(calls_far) <= MOST * sum(durations):
@@ -223,7 +223,7 @@ def long_calls(events: Sequence[Event], durations: Sequence[int]) -> tuple[int, 
 
 @dataclass(frozen=True)
 class Change:
-    """One row in both profiles; None where one of them has none such. Times are seconds."""
+    """One row in both profiles, None where one of them lacks it. Times are in seconds."""
 
     name: str
     shapes: tuple[tuple[int, ...], ...]
@@ -232,20 +232,20 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """How much more time its calls took by themselves."""
+        """The difference of the self times."""
         earlier, later = (0.0 if row is None else row.own for row in (self.before, self.after))
         return later - earlier
 
     @property
     def ratio(self) -> float | None:
-        """The later time by itself over the earlier; None where there is none to compare."""
+        """The later self time / the earlier; None where one is missing."""
         if self.before is None or self.after is None or not self.before.own:
             return None
         return self.after.own / self.before.own
 
     @property
     def ratio_of_call(self) -> float | None:
-        """The same of one call: half of the calls took no longer, which a few disturbed ones do not change."""
+        """The ratio of the medians of one call, which a few disturbed calls do not change."""
         if self.before is None or self.after is None or not self.before.p50:
             return None
         return self.after.p50 / self.before.p50

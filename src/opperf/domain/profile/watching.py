@@ -1,4 +1,4 @@
-"""What a profiler is asked to see, and what opperf asks of each framework's profiler."""
+"""What a profiler records, and the interface that opperf needs from each framework's profiler."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ WATCHER = "Watcher"
 #: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.
 ONE_BY_ONE = {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}
 
-#: What is said of a program that paid for its memory, page by page, stands before this.
+#: Ends the note on a program that paid for its memory page by page.
 FRESH = "fresh pages of memory"
 
 
 @dataclass(frozen=True)
 class Watching:
-    """What is to be seen besides operators and their times.
+    """What to record besides operators and their times.
 
     `modules` names the module or layer that called each operator; `api` are calls of the framework's own interface.
     Of MXNet, operators called one by one are `imperative`, those of a compiled graph `symbolic`. `record` is a file for
@@ -45,7 +45,7 @@ class Watching:
 class Watcher(Protocol):
     """One framework's profiler. `backends/<framework>/watcher.py` has one each, called `Watcher`, made from `Watching`.
 
-    `start` and `stop` come in turn, any number of times; what was seen meanwhile adds up until `take` gives it away.
+    `start` and `stop` come in turn, any number of times; recorded spans accumulate until `take` returns them.
     """
 
     #: The framework's name.
@@ -54,10 +54,10 @@ class Watcher(Protocol):
     allows_copies: bool
 
     def start(self) -> None:
-        """Begin to watch; what was asked for before is waited for first, so that it is not seen."""
+        """Start recording, after earlier asynchronous work has finished."""
 
     def stop(self) -> None:
-        """Wait for everything that was asked for, then watch no more."""
+        """Wait for outstanding work, then stop recording."""
 
     def take(self) -> Profile:
         """Return what was seen since the last time, of this process; only while stopped."""
@@ -75,11 +75,11 @@ class Steps:
         self._steps: list[Event] = []
 
     def begin(self) -> None:
-        """Take that what comes now belongs to the next step."""
+        """Begin the next step."""
         self._since = self._clock()
 
     def end(self, name: str, thread: str) -> None:
-        """Take that a step ends in a thread."""
+        """End a step in a thread."""
         now = self._clock()
         self._steps.append(Event(name, "step", self._since, now - self._since, os.getpid(), thread))
         self._since = now

@@ -1,1 +1,1 @@
-"""Statistics in the standard library alone, so that parent and child compute alike."""
+"""Statistics with the standard library only, so that parent and child compute the same."""

@@ -40,7 +40,7 @@ class PairedTest:
 
     @classmethod
     def trimmed(cls, ratios: Sequence[float], share: float) -> PairedTest:
-        """Return the test of the mean without this share of the ratios at either end; at least three must be left.
+        """Return the test of the trimmed mean, without this share of the ratios at either end; three must remain.
 
         Yuen, Biometrika 61 (1974), 165-170: the error is that of the ratios with each end drawn in to what is left. One
         pair that met something else then widens the interval little, where it rules a plain t-test.

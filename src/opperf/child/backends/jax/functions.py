@@ -33,7 +33,7 @@ from opperf.child.backends.signatures import Functions
 ROOTS = {"jax": jax, "jnp": jnp, "lax": jax.lax, "nn": jax.nn}
 #: Where operators are; the rest of JAX sets up profilers, servers and transformations.
 SPACES = ("numpy", "nn", "lax", "random", "scipy", "image", "ops")
-#: Functions of files and of memory that is somebody else's: no operators.
+#: Functions of files and of foreign memory: no operators.
 REFUSED = frozenset(
     {"load", "save", "savez", "fromfile", "frombuffer", "from_dlpack", "tofile", "dump", "dumps", "set_printoptions"}
 )

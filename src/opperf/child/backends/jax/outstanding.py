@@ -1,4 +1,4 @@
-"""The computations that JAX was asked for, and that may not be done."""
+"""JAX's outstanding computations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wait() -> None:
 
 
 def settle() -> None:
-    """Wait for all of them, those whose results nobody holds too: until the threads of the process are at rest.
+    """Wait for all of them, even those with discarded results: until the threads of the process are idle.
 
     A process whose other threads are always busy is waited for no longer than `LONGEST` seconds.
     """

@@ -35,7 +35,7 @@ TASK, BEGINNING = "Task Environment", "profile_start_time"
 HOST, DEVICE = "/host:CPU", "/device:"
 #: Lines of a device that hold what really ran there: the first kind that it has.
 QUEUES = ("Stream", "XLA Ops")
-#: What an event tells besides its name: the instruction, its program, and numbers by which a mark finds its operator.
+#: Statistics of an event: the instruction, its program, and numbers that link a mark to its operator.
 INSTRUCTION, PROGRAM, PRODUCED, CONSUMED = "hlo_op", "hlo_module", "_p", "_c"
 #: Said of the steps that a program marks by `jax.profiler.StepTraceAnnotation`, and which one it is.
 STEP, NUMBER = "_r", "step_num"

@@ -179,7 +179,7 @@ class JaxBackend(Backend):
             jax.block_until_ready(outputs)
 
     def free_memory(self) -> int | None:
-        """Return what XLA may still take of its share of a device; it has none of the machine's own memory."""
+        """Return the free bytes of XLA's share of a device; None for the machine's own memory."""
         stats = None if self.device.platform == "cpu" else self.device.memory_stats()
         return None if stats is None else int(stats["bytes_limit"]) - int(stats["bytes_in_use"])
 

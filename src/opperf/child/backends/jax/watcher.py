@@ -1,10 +1,10 @@
 """JAX's profiler as opperf watches a program with it.
 
 * It records into a folder, from which it is read and which is removed. Python is not traced: that would slow the
-  program down, and tells nothing of operators.
+  program down, and records no operators.
 * JAX looks for devices when it is first used, and a program may choose them until then. The profiler needs them. So
   where none was looked for, the recording begins with the first program that is compiled, before it runs.
-* The process has one profiler. A program that records by itself meanwhile is told so by JAX, with an error.
+* The process has one profiler. A program that starts it during a recording gets an error from JAX.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from opperf.domain.profile.watching import Steps, Watching
 
 Folder = TemporaryDirectory[str]
 
-#: What JAX tells its listeners when a program has been compiled.
+#: The event that JAX sends to its listeners when a program has been compiled.
 COMPILED = "/jax/core/compile/backend_compile_duration"
-#: What is asked for and cannot be told.
+#: Notes on what cannot be recorded.
 MEMORY = "JAX's profiler does not report the memory of single operators"
 STACKS = "JAX's profiler does not report the Python lines of operators"
 SHAPES = "shapes come from programs that still exist; a function compiled for several shapes has none"
@@ -64,9 +64,9 @@ class Watcher:
         self._untold = tuple(note for note, is_on in lost.items() if is_on)
 
     def start(self) -> None:
-        """Begin to watch; what was asked for before is waited for first, so that it is not seen.
+        """Start recording, after earlier asynchronous work has finished.
 
-        Raises `ProfilerError` when the program uses the profiler by itself.
+        Raises `ProfilerError` if the program is using the profiler.
         """
         self._steps.begin()
         there = xla_bridge.backends_are_initialized()
@@ -80,7 +80,7 @@ class Watcher:
             self._record()
 
     def stop(self) -> None:
-        """Wait for everything that was asked for, then watch no more."""
+        """Wait for outstanding work, then stop recording."""
         self._awaiting = False
         self._scopes.close()
         if self._recording is None:  # nothing was ever compiled
@@ -115,7 +115,7 @@ class Watcher:
     def _compiled(self, event: str, duration: float, **details: Any) -> None:
         """Begin with the first program, as JAX's listener; it is the program's own call, so that nothing is raised.
 
-        By what is traced after it, modules that were defined meanwhile are to be known.
+        Programs traced later must know the modules that were defined since.
         """
         if event == COMPILED and self._watching.modules and (self._recording is not None or self._awaiting):
             self._scopes.open()

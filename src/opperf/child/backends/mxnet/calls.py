@@ -52,7 +52,7 @@ class Calls:
     def stop(self) -> list[Event]:
         """Put the function back, and return the spans since the start; threads are as MXNet numbers them."""
         self._on = False
-        if getattr(self._owner, self._name) is self._own:  # otherwise somebody has wrapped it since, and it stays
+        if getattr(self._owner, self._name) is self._own:  # otherwise it has been wrapped again, and stays
             setattr(self._owner, self._name, self._before)
             self._own = None
         spans, self._spans = self._spans, []
@@ -86,7 +86,7 @@ class Blocks:
         self._thread = threading.local()
 
     def enter(self, inputs: Sequence[Any]) -> Mapping[str, Any] | None:
-        """Take that a block is called, the first of the inputs."""
+        """Note that a block is called; it is the first input."""
         block, *arguments = inputs
         if any(isinstance(one, mx.symbol.Symbol) for one in arguments):  # its graph is made, and nothing computed
             return None
@@ -99,7 +99,7 @@ class Blocks:
         return {"name": path, "kind": "module"}
 
     def leave(self) -> None:
-        """Take that a block returns, or raises."""
+        """Note that a block returns or raises."""
         self._inside.pop()
 
     @property

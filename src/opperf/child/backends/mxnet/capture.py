@@ -6,7 +6,7 @@ is run operator by operator. What MXNet calls by other ways is not seen: executo
 `np.zeros` and `np.tensordot`.
 
 A cached graph, which a hybridized block runs as a whole, run operator by operator.
-So each operator is seen with its arrays, and autograd records it by itself. The results are the graph's.
+So each operator is captured with its arrays, and autograd records it separately. The results are the graph's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What MXNet has beside the neutral catalog: its registered operators, and a case of each made by rules.
+"""MXNet's operators outside the neutral catalog: the registered ones, with a case for each made by rules.
 
 Where no rule holds, every array is a square matrix. An attribute is left out where the registry has a default for it.
 MXNet itself says, when a case runs, where this is not enough.
@@ -108,7 +108,7 @@ ARRAYS: Mapping[str, str] = {
     "length": "n int32 1..8",
     "rescale_grad": "1 ones",
 }
-#: Where nothing else is said.
+#: The default.
 MATRIX = "n,n"
 
 #: Attributes by their own name, where the registry has no default for them and an operator has no rule.

@@ -1,4 +1,4 @@
-"""Inputs of MXNet's registered gradients, which it calls by itself on the way back and users rarely.
+"""Inputs of MXNet's registered gradients, which MXNet calls in a backward pass and users rarely.
 
 The registry names the arrays of few of them. They are those of the gradient's own formula: the gradients of the
 outputs, then what of the forward operator's inputs and outputs it needs. MXNet does not know the shapes of their

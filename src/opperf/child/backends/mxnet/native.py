@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 #: Operators are watched in one sample until they have taken so long: MXNet's profiler counts whole microseconds.
 SAMPLE_NS = 200_000
-#: Opening the profiler costs more than a short operator, so that a sample has at most so many calls.
+#: Maximum calls of a sample. Opening the profiler costs more than a short operator.
 MOST_CALLS = 50
-#: Samples and warm-up where nothing is said: those of MXNet's opperf.
+#: Default samples and warm-up: those of MXNet's opperf.
 RUNS, WARMUP = 50, 10
 
 

@@ -1,6 +1,6 @@
 """MXNet's own profiler, open around chosen calls only.
 
-The process has one, so that whoever needs it configures it anew. What it writes to disk goes to a folder that is
+The process has only one, so each user configures it again. What it writes to disk goes to a folder that is
 removed.
 """
 
@@ -22,7 +22,7 @@ from opperf.domain.explanation import Event
 
 #: The profiler itself, with all that MXNet's users know of it.
 own = mx.profiler
-#: Waits for all that was asked for: the profiler drops what is not done when it stops.
+#: Waits for outstanding work: the profiler drops what is unfinished when it stops.
 wait = mx.nd.waitall
 #: What the profiler can watch, each switched on where it is needed.
 WATCHED = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_memory", "profile_api"), False)
@@ -69,7 +69,7 @@ class Window:
 def configure(settings: Mapping[str, Any]) -> None:
     """Configure the one profiler that the process has; `holds` tells whether this is still how it is configured.
 
-    Where nothing is said, its events are added up, and written when they are asked for.
+    By default, its events are summed up, and written on request.
     """
     global _settings
     mx.profiler.set_config(**{"aggregate_stats": True, "continuous_dump": False, **settings})
@@ -86,7 +86,7 @@ _settings: Mapping[str, Any] | None = None
 
 @contextmanager
 def window() -> Iterator[Window]:
-    """Configure the profiler to watch operators, and nothing besides."""
+    """Configure the profiler to record operators only."""
     with tempfile.TemporaryDirectory(prefix="opperf-mxnet-") as folder:
         file = str(Path(folder) / "profile.json")
         configure({"filename": file, **WATCHED, "profile_imperative": True, "profile_symbolic": True})

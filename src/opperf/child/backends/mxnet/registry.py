@@ -1,6 +1,6 @@
 """MXNet's own registry: every operator that its library knows, with the names and types of its arguments.
 
-The registry is asked, not the Python modules: those leave out what is internal, or hide it behind other names. An
+opperf reads the registry, not the Python modules, which omit or rename internal operators. An
 operator whose name begins with an underscore is `nd._internal.<name>` to users, any other `nd.<name>`.
 """
 
@@ -145,7 +145,7 @@ def signature(name: str) -> Signature:
 
 @cache
 def named(handle: int) -> str:
-    """Return the name of the operator at an address, where an alias stands for another that of the other."""
+    """Return the name of the operator at an address; for an alias, the name of its target."""
     name = ctypes.c_char_p()
     check_call(_LIB.MXSymbolGetAtomicSymbolName(OpHandle(handle), ctypes.byref(name)))
     return str(py_str(name.value))

@@ -62,7 +62,7 @@ def _kind(name: str, category: str, phase: str) -> str:
 
 
 def _kinds(name: str) -> tuple[bool, bool]:
-    """Return whether an operator is several in one, and whether it is of a backward pass, as its name tells."""
+    """Return whether an operator is fused and whether it belongs to a backward pass, by its name."""
     # A bulk of a compiled graph is named by its operators; of a symbolic one, between brackets.
     parts = name.strip("[]").split(",")
     fused = len(parts) > 1 or name == BULK or name.startswith(MERGED)

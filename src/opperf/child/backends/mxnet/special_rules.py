@@ -8,7 +8,7 @@ from typing import Any
 from opperf.child.backends.notation import Rule, alike
 
 IMAGE = "data: n,n,3 0..1"
-#: What whole numbers of eight bits stand for: of the data, the weight and the bias.
+#: The ranges of 8-bit integers of the data, the weight and the bias.
 RANGE = "min_data: 1 zeros | max_data: 1 ones"
 BOUNDS = (
     "min_data: 1 zeros | max_data: 1 ones | min_weight: 1 zeros | max_weight: 1 ones | min_bias: 1 zeros |"

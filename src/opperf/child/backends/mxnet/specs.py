@@ -1,4 +1,4 @@
-"""A call of a registered operator as a case: arrays by the registry's names, attributes as MXNet was told them."""
+"""A call of a registered operator as a case: arrays by the registry's names, attributes as passed to MXNet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRAINED = frozenset(
 
 
 def array_at(address: int) -> Any:
-    """Return the array at an address as one more array of the same memory, which MXNet frees by itself."""
+    """Return the array at an address as another array of the same memory, which MXNet frees."""
     copy = NDArrayHandle()
     check_call(_LIB.MXShallowCopyNDArray(NDArrayHandle(address), ctypes.byref(copy)))
     return mx.nd.NDArray(copy)
@@ -80,7 +80,7 @@ def _names(signature: registry.Signature, count: int) -> list[str]:
 
 
 def _is_default(name: str, text: str) -> bool:
-    """Whether an attribute says what is so without it, or where the program ran: it is measured elsewhere."""
+    """Whether an attribute is a default, or names the device of the program, which a case leaves open."""
     return name == "ctx" or (name, text) == ("dtype", "None")
 
 

@@ -38,7 +38,7 @@ CallSpec: TypeAlias = tuple[str | Composition, tuple[Any, ...], Mapping[str, Any
 
 @dataclass(frozen=True)
 class CallAdjustment:
-    """Stands for a function until the arguments are there; called with them, it says what to call."""
+    """A placeholder for a function: called with the arguments, it chooses what to call."""
 
     settle: Callable[..., CallSpec]
 

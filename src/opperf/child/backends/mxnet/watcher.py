@@ -33,7 +33,7 @@ from opperf.domain.profile.watching import ONE_BY_ONE, Steps, Watching
 
 #: MXNet's switches of bulks, on unless they are 0.
 BULKS = tuple(ONE_BY_ONE)
-#: What is asked for and cannot be told.
+#: Notes on what cannot be recorded.
 STACKS = "MXNet's profiler does not report Python lines"
 SHAPES = "shapes are known for operators called one by one, not in a compiled graph or a backward pass"
 ELSEWHERE = (
@@ -50,7 +50,7 @@ TAKEN_OVER = "the program configured MXNet's profiler itself, so its data could 
 
 @dataclass(frozen=True)
 class Window:
-    """What is left of the time between a start and a stop, to be read when somebody asks for it.
+    """The events between a start and a stop, to be read on demand.
 
     `began` is in microseconds since 1970; `threads` has the names of Python's, by what MXNet calls them.
     """
@@ -99,7 +99,7 @@ class Watcher:
         self._notes: dict[str, None] = {}
 
     def start(self) -> None:
-        """Begin to watch; what was asked for before is waited for first, so that it is not seen."""
+        """Start recording, after earlier asynchronous work has finished."""
         mx.nd.waitall()
         configure(self._settings)
         for calls in (self._blocks, self._calls):
@@ -110,9 +110,9 @@ class Watcher:
         mx.profiler.set_state("run")
 
     def stop(self) -> None:
-        """Wait for everything that was asked for, then watch no more.
+        """Wait for outstanding work, then stop recording.
 
-        What fails meanwhile is raised once the profile is safe: MXNet tells of it only once.
+        Errors of that work are raised once the profile is safe: MXNet reports them only once.
         """
         try:
             mx.nd.waitall()
@@ -155,7 +155,7 @@ class Watcher:
         return text
 
     def _profile(self, window: Window) -> Profile:
-        """Read what the profiler wrote, as far as it is of the window's time: others may have used it before."""
+        """Read the profiler's events within the window: others may have used it before."""
         process = os.getpid()
         events = [event for event in spans(window.text, process) if event.begin // 1000 >= window.began]
         memory: list[Reading] = []

@@ -39,7 +39,7 @@ class Observer:
 
 @contextmanager
 def emitting(kind: str) -> Iterator[None]:
-    """Name operators by ranges meanwhile; here it is one range, called by their kind."""
+    """Name operators by ranges inside the block; here it is one range, named by their kind."""
     begun = start(kind)
     try:
         yield

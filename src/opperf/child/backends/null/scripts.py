@@ -102,7 +102,7 @@ class Scripts:
         os.abort()
 
     def leave(self, *_: Any) -> None:
-        """End the process with an exit code of its own."""
+        """End the process with a distinct exit code."""
         os._exit(7)
 
     def hang(self, *_: Any) -> None:

@@ -54,12 +54,12 @@ def hold(change: int) -> None:
 
 
 def later(name: str, nanoseconds: int) -> None:
-    """Ask for an operator that runs when somebody waits for it, as asynchronous frameworks have it."""
+    """Queue an operator that runs at the next wait, as in asynchronous frameworks."""
     _later.append((name, nanoseconds))
 
 
 def wait() -> None:
-    """Run everything that was asked for."""
+    """Run everything in the queue."""
     while _later:
         name, nanoseconds = _later.pop(0)
         with span(name):
@@ -67,7 +67,7 @@ def wait() -> None:
 
 
 class Watcher:
-    """Sees scripted spans, and of them what was asked for."""
+    """Records scripted spans, and the requested details."""
 
     framework = "null"
     allows_copies = True
@@ -80,7 +80,7 @@ class Watcher:
         self._bytes = 0
 
     def start(self) -> None:
-        """Watch, once all that was asked for before has run."""
+        """Start recording, after the queue has run."""
         wait()
         self._bytes = 0
         self._read()
@@ -88,7 +88,7 @@ class Watcher:
         _on.append(self)
 
     def stop(self) -> None:
-        """Watch no more, once all that was asked for has run."""
+        """Stop recording, after the queue has run."""
         wait()
         _on.remove(self)
 
@@ -109,7 +109,7 @@ class Watcher:
         self._events.append(replace(event, **hidden))
 
     def note_memory(self, change: int) -> None:
-        """Take that bytes were allocated or let go."""
+        """Note that bytes were allocated or freed."""
         self._bytes += change
         self._read()
 

@@ -1,6 +1,6 @@
 """How NumPy was built: the BLAS it calls and the vector instructions it uses on this machine.
 
-NumPy tells since 1.25 by `show_config(mode="dicts")`; before, the names stand in its `__config__` module.
+NumPy reports it since 1.25 with `show_config(mode="dicts")`; before, its `__config__` module has the names.
 
 What runs in a call in NumPy: the vectorized loop that a ufunc has on this CPU. NumPy has no profiler.
 `numpy.lib.introspect` tells the loops since 2.0. Of everything else there is the build: its BLAS, and the instruction

@@ -1,4 +1,4 @@
-"""One node of ONNX as a model of its own, and how a case says which.
+"""One ONNX node as a separate model, and how a case describes it.
 
 An operator is named by its domain and type, as in `ai.onnx.Conv`. What else makes a node stands among the attributes of
 a case, beside those of the operator itself:
@@ -121,7 +121,7 @@ class Node:
         choices = _flags(attributes.pop(OUTPUTS, None) or self.usual_outputs(opset))
         fixed = _places(attributes.pop(CONSTANT, None))
         values, outer = self._values(opset, inputs, attributes)
-        # What is in graphs has names of its own, which these should not be.
+        # Names inside graphs must differ from these.
         names = ["" if value is None else f"in:{place}" for place, value in enumerate(values)]
         around = [graphs.outer_name(place) for place in range(len(outer))]
         places = [*names, *around]
@@ -180,7 +180,7 @@ def one_file(graph: Any, versions: Mapping[str, int]) -> Any:
 
 
 def _flags(outputs: Any) -> Sequence[bool]:
-    """Return for each output whether it is asked for."""
+    """Return for each output whether it is requested."""
     return [True] * int(outputs) if isinstance(outputs, int) else [bool(choice) for choice in outputs]
 
 

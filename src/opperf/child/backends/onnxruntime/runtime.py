@@ -1,4 +1,4 @@
-"""ONNX Runtime: single nodes, each in a session of its own. Tensors are NumPy's arrays, and so are their rules.
+"""ONNX Runtime: single nodes, each in its own session. Tensors are NumPy arrays, with NumPy's rules.
 
 It has no neutral operators: what it runs is named by ONNX's own names, as a model has it.
 """
@@ -77,7 +77,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         return [gpu, "cpu"] if has_device(Side("onnxruntime", device=gpu)) else ["cpu"]
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
-        """Return an array whose elements lie in the order of their indices."""
+        """Return a row-major array."""
         if strides is not None:
             raise Unsupported(
                 f"strides {list(strides)} were requested, but ONNX tensors are row-major",

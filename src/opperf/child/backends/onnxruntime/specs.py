@@ -19,7 +19,7 @@ from opperf.domain.tensor import FLOATS, ITEM_SIZES, MOST_LITERAL, STRING, Tenso
 DTYPES = frozenset(ITEM_SIZES) - {"bfloat16", "complex64", "complex128"}
 #: The most elements of tensors that keep their values: shapes and indices; and the scales of a few dimensions.
 WHOLE_KEPT, FRACTIONS_KEPT = 64, 8
-#: The bytes of the largest graph that stands in a case.
+#: The bytes of the largest graph in a case.
 MOST_GRAPH = 1 << 18
 #: The digits of the longest string that is drawn: whole numbers of 64 bits may have one more.
 MOST_DIGITS = 18

@@ -1,4 +1,4 @@
-"""What PyTorch has beside the neutral catalog: the operators of OpInfo, and those of ATen that its samples opinfo.
+"""PyTorch's operators outside the neutral catalog: those of OpInfo, and those of ATen that its samples reach.
 
 A case of each is made from its samples: the largest that can be written as a case and runs with values drawn anew. It
 is scaled up from there, for PyTorch's samples are of a few elements. Names are as in `opinfo.py`, `aten::add.Tensor`

@@ -1,4 +1,4 @@
-"""What runs in a call in PyTorch: operators and kernels as its profiler tells, oneDNN and MKL calls as they print them.
+"""What runs in a call in PyTorch: operators and kernels from its profiler, oneDNN and MKL calls from their output.
 
 The two are looked at in calls of their own: printing takes time that the profiler would count. The profiler's first
 call is slow and not counted. All calls are in one session, each under a mark: to start and end a session between them

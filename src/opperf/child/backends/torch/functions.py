@@ -120,7 +120,7 @@ def _registered(namespace: str, name: str) -> Any:
 
 
 def _operator(path: str, function: Any) -> bool:
-    """Whether what stands at a path computes on tensors."""
+    """Whether the object at a path computes on tensors."""
     home, _, name = path.rpartition(".")
     if not callable(function) or inspect.isclass(function) or refused(path):
         return False
@@ -136,7 +136,7 @@ Seen = Callable[[str, Any, Sequence[Any], Mapping[str, Any]], None]
 
 
 class Watch(TorchDispatchMode):  # type: ignore[misc]
-    """Tells of every registered operator before it is called."""
+    """Reports every registered operator before it is called."""
 
     def __init__(self, note: Seen) -> None:
         super().__init__()

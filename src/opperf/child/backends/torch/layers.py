@@ -58,7 +58,7 @@ def _module(name: str) -> type | None:
 
 
 NAME = "SplitTableBatchedEmbeddingBagsCodegen"
-#: The build's arguments that go by position, in PARAM's order.
+#: The positional arguments of the build, in PARAM's order.
 POSITIONAL = ("num_tables", "rows", "dim", "pooling", "weighted", "weights_precision", "optimizer")
 
 
@@ -126,7 +126,7 @@ def alex_net(num_classes: int = 1000, dropout: float = 0.5) -> Any:
 
 
 def resnet(layers: Sequence[int] = (3, 4, 6, 3), num_classes: int = 1000) -> Any:
-    """Return a ResNet of bottleneck blocks, so many in each of its four stages."""
+    """Return a ResNet of bottleneck blocks, with their number in each of its four stages."""
     width, channels = 64, 64
     modules: list[nn.Module] = [*_convolution(3, channels, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
     for stage, blocks in enumerate(layers):

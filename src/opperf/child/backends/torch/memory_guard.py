@@ -41,7 +41,7 @@ RECORDED, OF_MODULE = 330, 60
 SMALL = 32 << 20
 
 _Pending = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-#: What mallinfo2(3) tells.
+#: The fields of mallinfo2(3).
 _FIELDS = ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
 
 
@@ -135,7 +135,7 @@ class MemoryGuard:
         return len(readings) == looks and self._needed(min(readings)) > self.limit
 
     def _needed(self, size: int) -> int:
-        """Return the bytes that the profile needs to be read and written where so many are held in all."""
+        """Return the bytes needed to read and write the profile at a memory size."""
         calls = self._calls()
         recorded = max(0, size - self._tensors - self._base - calls)
         earlier = max(0, self._base - (self._first or 0))

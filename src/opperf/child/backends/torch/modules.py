@@ -35,17 +35,17 @@ class Modules:
         return self._inside[-1] if self._inside else ""
 
     def enter(self, module: torch.nn.Module, inputs: Any) -> None:
-        """Take that a module is called."""
+        """Note that a module is called."""
         if not self._inside:
             self._names = self._below(module)
         self._inside.append(self._names.get(module, f"{self.here}.{type(module).__name__}".lstrip(".")))
 
     def leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        """Take that a module returns, or raises."""
+        """Note that a module returns or raises."""
         self._inside.pop()
 
     def _below(self, top: torch.nn.Module) -> Mapping[torch.nn.Module, str]:
-        """Return the paths below a module; found once, for to walk through a large model takes longer than a call."""
+        """Return the paths below a module; cached, because walking a large model takes longer than a call."""
         if top not in self._names_below:
             name = type(getattr(top, COMPILED, top)).__name__
             self._names_below[top] = WeakKeyDictionary(
@@ -69,7 +69,7 @@ class Ranges:
     """Marks in PyTorch's profiler where modules begin and end, in every thread; `calls` counts them."""
 
     def __init__(self) -> None:
-        warnings.filterwarnings("ignore", TWICE)  # the script has none of its own to be warned of
+        warnings.filterwarnings("ignore", TWICE)  # the hooks are opperf's, not the script's
         self.calls = 0
         self._here = _Here()
         self._hooks = ExitStack()

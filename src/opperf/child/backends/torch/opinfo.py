@@ -2,7 +2,7 @@
 
 An operator of the list is `opinfo::linalg.svd` to users: the name that PyTorch gives it, with its variant behind
 (`opinfo::nn.functional.pad.circular`). Names are unique, and stay while PyTorch keeps them. The list comes with PyTorch
-and needs the package `expecttest`; it takes seconds to import, so it is read when somebody asks for it.
+and needs the package `expecttest`; it takes seconds to import, so it is read on demand.
 
 Which ATen operators its samples reach, and with which arguments, is seen where PyTorch dispatches them. What PyTorch
 composes of other operators is taken apart before it is dispatched, so these are the operators that have code of their
@@ -166,7 +166,7 @@ def index(device: str) -> Mapping[str, Where]:
 
 
 def run(note: Seen, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Call a function, and compute the gradients of its first result that has some, while every operator is told."""
+    """Call a function and compute the gradients of its first differentiable result, reporting every operator."""
     with Watch(note), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

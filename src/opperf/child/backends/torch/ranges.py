@@ -43,7 +43,7 @@ class Observer:
 
     @contextmanager
     def observed(self, name: str) -> Iterator[None]:
-        """Record what runs meanwhile, below a label."""
+        """Record what runs inside the block, below a label."""
         self._observer.start()
         try:
             with torch.profiler.record_function(name):

@@ -73,7 +73,7 @@ class Growth:
         return value * factor if _whole(value) and value in self.extents else value
 
     def _here(self, place: int, shape: Sequence[Any]) -> bool:
-        """Whether what stands at a place of a shape may grow."""
+        """Whether a dimension of a shape may grow."""
         return self.only is None or place == self.only % len(shape)
 
     def _tensor(self, tensor: TensorSpec, factor: int) -> TensorSpec:

@@ -35,7 +35,7 @@ NO_OPERATORS = ("[", "ProfilerStep", "cuda", "cuLaunch", "Activity Buffer", "Com
 #: What the profiler's own table leaves out as well: they compute nothing.
 NOTHING = ("[", "profiler::", "aten::is_leaf", "aten::output_nr", "aten::_version")
 MEMORY = "[memory]"
-#: The engine calls a node of the graph, and adds up gradients, within a span of its own.
+#: The engine's own spans, in which it calls a node of the graph and adds up gradients.
 ENGINE = "autograd::engine::evaluate_function: "
 #: A compiled graph bears a hash of everything that it was made from, which says nothing of what it is.
 COMPILED = re.compile(r"^## Call CompiledFxGraph \w+ ##$")
@@ -113,7 +113,7 @@ def _hidden(one: Any) -> bool:
 
 
 def _event(one: Any, watching: Watching, thread: Callable[[int], str], stacks: Stacks | None) -> Event:
-    """Return a span by itself, before it is known what lies around it."""
+    """Return a single span, without what encloses it."""
     name = plain(one.name())
     return Event(
         name.removeprefix(RANGE),
@@ -138,7 +138,7 @@ def _kind(one: Any, name: str) -> str:
         return "task"
     if name.startswith(NO_OPERATORS):
         return "api"
-    # Else it is a mark of the compiler, or of somebody's C++.
+    # Otherwise it is a mark of the compiler, or of C++ code.
     dispatched = "::" in name or one.scope() == BACKWARD or one.sequence_nr() >= 0 or _is_bare(name)
     return "operator" if dispatched else "task"
 

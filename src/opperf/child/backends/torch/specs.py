@@ -34,7 +34,7 @@ COMPUTED = {
 DECIMALS = 1000
 #: Elements of a symmetric matrix differ by so much from those across its diagonal, after a product in float32.
 UNEVEN = 1e-5
-#: Keywords that say what is so without them.
+#: Keywords with their default values.
 PLAIN = (torch.strided, torch.preserve_format, torch.contiguous_format)
 
 

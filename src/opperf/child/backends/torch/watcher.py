@@ -1,4 +1,4 @@
-"""PyTorch's profiler as opperf's: windows of it are kept as they are until somebody asks what was in them.
+"""PyTorch's profiler as opperf's: windows are kept as they are until they are read.
 
 It sees the operators of all threads. Of memory PyTorch reports to the thread that started the profiler and to those
 that belong to it, as autograd's: with `memory` other threads are not seen.
@@ -32,7 +32,7 @@ from opperf.domain.units import format_bytes
 MEMORY_NOTE = "torch: memory is counted from the start of the profile, in the thread that started the profiler only"
 ENDED_NOTE = "torch: the script started PyTorch's profiler itself, which ended this one; its data is lost"
 TAKEN_NOTE = f"torch: {TAKEN}"
-#: The share of the time from which on it is told that following Python slowed a script down.
+#: From this share of the time, a note says that recording Python calls slowed the script down.
 SLOW = 0.2
 #: Above every level of Kineto's messages: it would print a line at each start and stop.
 SILENT = "6"
@@ -68,7 +68,7 @@ class Watcher:
         self.allows_copies = False
 
     def start(self) -> None:
-        """Begin to watch; raises `ProfilerError` while somebody else uses PyTorch's profiler."""
+        """Start recording; raises `ProfilerError` while PyTorch's profiler is in use."""
         if torch.autograd.profiler._is_profiler_enabled:
             raise ProfilerError(
                 "PyTorch's own profiler is running, and a process can only have one",
@@ -118,7 +118,7 @@ class Watcher:
             window.marks.close()
             window.marks = None
         self._open = None
-        if not torch.autograd.profiler._is_profiler_enabled:  # somebody else stopped what he thought his own
+        if not torch.autograd.profiler._is_profiler_enabled:  # other code stopped it
             self._ended = True
             return
         window.threads = {one.native_id or 0: one.name for one in threading.enumerate()}
@@ -161,7 +161,7 @@ class Watcher:
         self._stopped = time.time_ns()
 
     def _of_stacks(self) -> tuple[str, ...]:
-        """Return what is said of a script that was slowed down by following its calls of Python."""
+        """Return the note on a script that was slowed down by recording its Python calls."""
         passed, self._passed = self._passed, 0.0
         spent = 0.0 if self._calls is None else self._calls.spent
         if not spent or spent < SLOW * passed:
@@ -173,7 +173,7 @@ class Watcher:
         return (note,)
 
     def _of_limit(self) -> tuple[str, ...]:
-        """Return what is said of a recording that ended before the script."""
+        """Return the note on a recording that ended before the script."""
         if self._guard is None or not self._stopped:
             return ()
         until, rest = (self._stopped - self._began) / 1e9, (time.time_ns() - self._stopped) / 1e9
@@ -217,7 +217,7 @@ def _observer(file: str) -> ExecutionTraceObserver | None:
 
 
 def _wait() -> None:
-    """Wait for all that devices were asked to do."""
+    """Wait for all devices."""
     if torch.cuda.is_initialized():
         for number in range(torch.cuda.device_count()):
             torch.cuda.synchronize(number)

@@ -8,7 +8,7 @@ from typing import Any
 from opperf.child.backends.call import Binding, Call, Missing, call
 from opperf.child.backends.mxnet.spelling import CallSpec, adjust
 
-# MXNet's convolutions. What they ask for beside the neutral settings, the shape of the weight tells.
+# MXNet's convolutions. Further settings that they need follow from the shape of the weight.
 
 SETTINGS = (
     "kernel=kernel, num_filter=filters, stride=stride, pad=padding, dilate=dilation, num_group=groups, no_bias=True"

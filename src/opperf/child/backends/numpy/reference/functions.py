@@ -1,4 +1,4 @@
-"""What stands in for the neutral operators that NumPy has no function for."""
+"""Replacements for neutral operators that NumPy has no function for."""
 
 from __future__ import annotations
 

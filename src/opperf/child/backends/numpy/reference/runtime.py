@@ -41,7 +41,7 @@ class ReferenceBackend(NumpyBackend):
         return {**super().facts(), "scipy": scipy.__version__}
 
     def dtype(self, name: str) -> Any:
-        """Return the element type that stands for it."""
+        """Return the element type that replaces it."""
         return super().dtype(WIDE.get(name, name))
 
     def tensor(self, host: Any, shape: Sequence[int], dtype: str, strides: Sequence[int] | None) -> Any:
@@ -57,7 +57,7 @@ class ReferenceBackend(NumpyBackend):
         return super().tensor(host, shape, dtype, strides)
 
     def bindings(self) -> Mapping[str, Binding]:
-        """Return NumPy's spelling of each neutral operator, and what stands in where it has none."""
+        """Return NumPy's spelling of each neutral operator, or the replacement where it has none."""
         return _bindings()
 
 

@@ -38,7 +38,7 @@ def row_sparse_retain(data: Any, rows: Any) -> Any:
 
 
 def csr_square(data: Any) -> Any:
-    """Multiply what is stored by itself."""
+    """Square the stored elements."""
     return data * data
 
 

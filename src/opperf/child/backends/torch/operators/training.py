@@ -38,7 +38,7 @@ SAME = (
     "mse_loss", "l1_loss", "cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "kl_div",
     "binary_cross_entropy", "poisson_nll_loss",
 )  # fmt: skip
-#: The arguments of losses that take others than data and labels, and what they are told beside the reduction.
+#: Losses with arguments other than data and labels, and their settings besides the reduction.
 OTHERS = {
     "smooth_l1_loss": ("input=data, target=labels", "beta=beta"),
     "huber_loss": ("input=data, target=labels", "delta=delta"),
